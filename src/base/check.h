@@ -12,6 +12,6 @@ namespace holdfast::base {
 
 #define HOLDFAST_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
 
-#define CHECK(condition)                                                                \
-  (HOLDFAST_LIKELY(condition) ? static_cast<void>(0)                                    \
+#define CHECK(condition)                             \
+  (HOLDFAST_LIKELY(condition) ? static_cast<void>(0) \
                               : ::holdfast::base::check_failed(#condition, __FILE__, __LINE__))

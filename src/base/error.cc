@@ -25,14 +25,16 @@ bool retry_may_help(ErrorCode code) noexcept {
 Error::Error(ErrorCode code, std::string where, std::string message)
     : body_(std::make_unique<Body>(Body{code, std::move(where), std::move(message)})) {}
 
-Error::Error(ErrorCode code, std::string message) : Error(code, std::string(), std::move(message)) {}
+Error::Error(ErrorCode code, std::string message)
+    : Error(code, std::string(), std::move(message)) {}
 
 std::string Error::to_string() const {
   return body_->where.empty() ? body_->message : body_->where + ": " + body_->message;
 }
 
 Error Error::within(std::string_view place) && {
-  body_->where = body_->where.empty() ? std::string(place) : std::string(place) + ": " + body_->where;
+  body_->where =
+      body_->where.empty() ? std::string(place) : std::string(place) + ": " + body_->where;
   return std::move(*this);
 }
 

@@ -24,8 +24,11 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  // Implicit, so that a function returns its value or its error and nothing around it.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
@@ -57,7 +60,8 @@ class [[nodiscard]] Result<void> {
   using value_type = void;
 
   Result() = default;
-  Result(Error error) : error_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Result(Error error) : error_(std::in_place_index<1>, std::move(error)) {}
 
   bool has_value() const noexcept { return error_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
@@ -74,10 +78,14 @@ class [[nodiscard]] Result<void> {
 
 }  // namespace holdfast::base
 
-// Yields the value of a Result, or returns its error from the enclosing function.
-#define TRY(...)                                                       \
-  __extension__({                                                      \
-    auto&& try_result_ = (__VA_ARGS__);                                \
-    if (!try_result_.has_value()) return std::move(try_result_).error(); \
-    std::move(try_result_).take();                                     \
+// Yields the value of a Result, or returns its error from the enclosing function. The name differs
+// each time because one TRY may stand inside another.
+#define TRY(...) HOLDFAST_TRY_AS(HOLDFAST_JOIN(try_result_, __COUNTER__), __VA_ARGS__)
+#define HOLDFAST_TRY_AS(name, ...)                         \
+  __extension__({                                          \
+    auto&& name = (__VA_ARGS__);                           \
+    if (!name.has_value()) return std::move(name).error(); \
+    std::move(name).take();                                \
   })
+#define HOLDFAST_JOIN(a, b) HOLDFAST_JOIN_EXPANDED(a, b)
+#define HOLDFAST_JOIN_EXPANDED(a, b) a##b

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every target installs what it misses and builds what it needs; `make` alone lists them.
+
+JOBS ?= $(shell nproc)
+export JOBS
+
+CTEST := ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
+SOURCES = $(shell find $(wildcard src include fuzz bench sim tests examples) -name '*.h' -o -name '*.cc')
+
+.PHONY: help setup run test build everything check sanitize fuzz bench soak format clean
+
+help: ## list the targets
+	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
+
+run: build ## build, and show what there is
+	scripts/demo
+
+test: everything ## build, and run the tests (under 15 minutes on two cores)
+	$(CTEST)
+
+build: build/build.ninja ## build the program, build/holdfast
+	cmake --build build -j $(JOBS) --target holdfast
+
+check: setup ## format, then the tests
+	clang-format --dry-run -Werror $(SOURCES)
+	$(MAKE) test
+
+sanitize: setup ## run the tests under ASan+UBSan and TSan; SANITIZE_SHORT=1 for the quick part
+	scripts/sanitize
+
+fuzz: setup ## run each fuzz target for FUZZ_SECONDS (60)
+	scripts/fuzz
+
+bench: build/build.ninja ## run the benchmarks
+	scripts/bench
+
+soak: everything ## the long set: many more cases per property, long fuzzing
+	RC_PARAMS=max_success=20000 $(CTEST) -L property --timeout 3600
+	FUZZ_SECONDS=300 scripts/fuzz
+
+format: setup ## format all sources in place
+	clang-format -i $(SOURCES)
+
+clean: ## remove everything that was built
+	rm -rf build build-*
+
+# The program and all tests.
+everything: build/build.ninja
+	cmake --build build -j $(JOBS)
+
+# Ninja watches the CMake files by itself, but not the presets.
+build/build.ninja: CMakePresets.json | setup
+	cmake --preset release
+
+setup:
+	@scripts/setup

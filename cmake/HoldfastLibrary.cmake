@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+# A folder of src/ is a library and its tests:
+#
+#   holdfast_library(NAME codec PURE DEPS base LINK OpenSSL::Crypto)
+#
+# makes libholdfast_codec.a of the *.cc files beside the calling CMakeLists.txt, without main.cc and
+# tests. DEPS names other folders, LINK targets of other people. PURE builds without exceptions and
+# type information, and puts the archive under tools/check_purity.py. The tests go by file name:
+#
+#   x_test.cc            codec_test            label unit
+#   x_property_test.cc   codec_property_test   label property   rapidcheck
+#   x_slow_test.cc       codec_slow_test       label slow       left out of the short sanitizer run
+#   x_threads_test.cc    codec_threads_test    label threads    also run under ThreadSanitizer
+
+function(holdfast_library)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "PURE" "NAME" "DEPS;LINK")
+
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
+  set(library holdfast_${arg_NAME})
+  add_library(${library} STATIC ${sources})
+  target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  list(TRANSFORM arg_DEPS PREPEND holdfast_)
+  target_link_libraries(${library} PUBLIC ${arg_DEPS} PRIVATE ${arg_LINK})
+  set_property(GLOBAL APPEND PROPERTY HOLDFAST_LIBRARIES ${library})
+  if(arg_PURE)
+    target_compile_options(${library} PRIVATE -fno-exceptions -fno-rtti)
+    set_property(GLOBAL APPEND PROPERTY HOLDFAST_PURE_LIBRARIES ${library})
+  endif()
+
+  file(GLOB tests CONFIGURE_DEPENDS *_test.cc)
+  foreach(label property slow threads)
+    set(labelled ${tests})
+    list(FILTER labelled INCLUDE REGEX "_${label}_test\\.cc$")
+    list(FILTER tests EXCLUDE REGEX "_${label}_test\\.cc$")
+    holdfast_test(${arg_NAME}_${label}_test ${label} ${library} "${labelled}")
+  endforeach()
+  holdfast_test(${arg_NAME}_test unit ${library} "${tests}")
+endfunction()
+
+# One executable and one ctest entry; nothing where there are no sources.
+function(holdfast_test name label library sources)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_link_libraries(${name} PRIVATE ${library} GTest::gmock GTest::gtest_main)
+  if(label STREQUAL "property")
+    target_link_libraries(${name} PRIVATE rapidcheck_gtest)
+  elseif(label STREQUAL "threads")
+    add_dependencies(threads_tests ${name})
+  endif()
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 600)
+endfunction()
+
+# What the ThreadSanitizer build makes.
+add_custom_target(threads_tests)
+
+# Makes one executable per *.cc file of the calling folder, linked with all our libraries and LINK,
+# and the target NAME which builds them. They are not part of the default build.
+function(holdfast_programs)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PREFIX" "LINK")
+  get_property(libraries GLOBAL PROPERTY HOLDFAST_LIBRARIES)
+  add_custom_target(${arg_NAME})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  foreach(source ${sources})
+    cmake_path(GET source STEM stem)
+    set(program ${arg_PREFIX}_${stem})
+    add_executable(${program} EXCLUDE_FROM_ALL ${source})
+    target_link_libraries(${program} PRIVATE ${libraries} ${arg_LINK})
+    add_dependencies(${arg_NAME} ${program})
+  endforeach()
+endfunction()
+
+# Writes the paths of the PURE archives, one per line.
+function(holdfast_write_pure_archives file)
+  get_property(libraries GLOBAL PROPERTY HOLDFAST_PURE_LIBRARIES)
+  set(lines "")
+  foreach(library ${libraries})
+    string(APPEND lines "$<TARGET_FILE:${library}>\n")
+  endforeach()
+  file(GENERATE OUTPUT ${file} CONTENT "${lines}")
+endfunction()

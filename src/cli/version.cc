@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "cli/commands.h"
+
+namespace holdfast::cli {
+
+void add_version(CLI::App& app) {
+  app.add_subcommand("version", "print the version")->callback([] {
+    std::puts("holdfast " HOLDFAST_VERSION);
+  });
+}
+
+}  // namespace holdfast::cli
