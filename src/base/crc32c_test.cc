@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/crc32c.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace holdfast::base {
+namespace {
+
+struct Vector {
+  Bytes bytes;
+  std::uint32_t crc;
+};
+
+// RFC 3720, B.4, and the usual check value.
+std::vector<Vector> vectors() {
+  Bytes rising(32);
+  std::iota(rising.begin(), rising.end(), std::uint8_t{0});
+  Bytes falling(rising.rbegin(), rising.rend());
+  Bytes read_command = {0x01, 0xc0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+                        0x00, 0x00, 0x00, 0x00, 0x14, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00,
+                        0x00, 0x00, 0x00, 0x14, 0x00, 0x00, 0x00, 0x18, 0x28, 0x00, 0x00, 0x00,
+                        0x00, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00};
+  const ByteView digits = as_bytes("123456789");
+  return {{Bytes(32, 0x00), 0x8a9136aa},
+          {Bytes(32, 0xff), 0x62a8ab43},
+          {rising, 0x46dd794e},
+          {falling, 0x113fdb5c},
+          {read_command, 0xd9963a56},
+          {{}, 0},
+          {{digits.begin(), digits.end()}, 0xe3069283}};
+}
+
+TEST(Crc32c, agrees_with_the_vectors_of_rfc_3720) {
+  for (const auto& [bytes, crc] : vectors()) EXPECT_EQ(crc32c(bytes), crc);
+}
+
+TEST(Crc32c, the_table_agrees_with_the_vectors_too) {
+  for (const auto& [bytes, crc] : vectors()) EXPECT_EQ(crc32c_ways::by_table(bytes, 0), crc);
+}
+
+TEST(Crc32c, both_ways_agree_at_every_length_and_alignment) {
+  if (!crc32c_ways::has_instruction()) GTEST_SKIP() << "this processor has no crc32 instruction";
+  Bytes bytes(200);
+  std::uint32_t state = 1;
+  for (auto& byte : bytes)
+    byte = static_cast<std::uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  for (std::size_t start = 0; start < 16; ++start) {
+    for (std::size_t length = 0; start + length <= bytes.size(); ++length) {
+      const ByteView part = ByteView(bytes).subspan(start, length);
+      EXPECT_EQ(crc32c_ways::by_instruction(part, 7), crc32c_ways::by_table(part, 7));
+    }
+  }
+}
+
+TEST(Crc32c, pieces_give_the_checksum_of_the_whole) {
+  const ByteView whole = as_bytes("the quick brown fox jumps over the lazy dog");
+  for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+    EXPECT_EQ(crc32c(whole.subspan(cut), crc32c(whole.first(cut))), crc32c(whole));
+  }
+}
+
+TEST(Crc32c, every_single_flipped_bit_is_seen) {
+  Bytes bytes(64, 0x5a);
+  const std::uint32_t good = crc32c(bytes);
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));
+    EXPECT_NE(crc32c(bytes), good);
+    bytes[bit / 8] ^= static_cast<std::uint8_t>(1U << (bit % 8));
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::base

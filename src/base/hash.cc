@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/hash.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/hex.h"
+
+namespace holdfast::base {
+namespace {
+
+constexpr std::string_view kPrefix = "sha256:";
+
+struct Key {
+  std::uint64_t a;
+  std::uint64_t b;
+};
+
+const Key& process_key() noexcept {
+  static const Key key = [] {
+    Key random;
+    CHECK(getrandom(&random, sizeof random, 0) == sizeof random);
+    return random;
+  }();
+  return key;
+}
+
+}  // namespace
+
+std::string Hash::to_text() const { return std::string(kPrefix) + to_hex(bytes); }
+
+Result<Hash> Hash::parse(std::string_view text) {
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'F'; };
+  Hash hash;
+  if (!text.starts_with(kPrefix) || !hex_decode(text.substr(kPrefix.size()), hash.bytes) ||
+      std::any_of(text.begin(), text.end(), is_upper)) {
+    return Error(ErrorCode::kInvalid, "is not 'sha256:' and 64 lower-case hex digits");
+  }
+  return hash;
+}
+
+std::size_t HashOfHash::operator()(const Hash& hash) const noexcept {
+  const Key& key = process_key();
+  std::uint64_t a;
+  std::uint64_t b;
+  std::memcpy(&a, hash.bytes.data(), sizeof a);
+  std::memcpy(&b, hash.bytes.data() + sizeof a, sizeof b);
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = Wide{a ^ key.a} * (b ^ key.b);
+  return static_cast<std::size_t>(product) ^ static_cast<std::size_t>(product >> 64);
+}
+
+}  // namespace holdfast::base
