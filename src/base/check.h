@@ -10,8 +10,7 @@ namespace holdfast::base {
 
 }  // namespace holdfast::base
 
-#define HOLDFAST_LIKELY(condition) __builtin_expect(static_cast<bool>(condition), 1)
-
 #define CHECK(condition)                             \
-  (HOLDFAST_LIKELY(condition) ? static_cast<void>(0) \
-                              : ::holdfast::base::check_failed(#condition, __FILE__, __LINE__))
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
+       : ::holdfast::base::check_failed(#condition, __FILE__, __LINE__))

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// CborReader: pulls items out of CBOR bytes (RFC 8949), one at a time, without a tree and without
+// recursion. It accepts every well-formed encoding, also indefinite lengths and long heads; told
+// to be strict, only the shortest heads and definite lengths. A length is believed only as far as
+// there are bytes to hold it. Depth, order and repetition of keys are for the one who pulls.
+//
+// A call that fails sets `problem()`, which names the place; nothing can be read after that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/check.h"
+#include "base/error.h"
+#include "codec/cbor_head.h"
+#include "codec/item.h"
+#include "codec/limits.h"
+
+namespace holdfast::codec {
+
+enum class Strictness : std::uint8_t { kLenient, kStrict };
+
+class CborReader {
+ public:
+  struct Mark {
+    const std::uint8_t* at;
+    std::size_t items;
+  };
+
+  CborReader(base::ByteView bytes, Strictness strictness) noexcept
+      : begin_(bytes.data()),
+        at_(bytes.data()),
+        end_(bytes.data() + bytes.size()),
+        strict_(strictness == Strictness::kStrict) {}
+
+  // Passes over the self-describe tag, if it is there.
+  bool self_describe() noexcept;
+
+  // The next item: a whole scalar, or the opening of a container, then `cursor` is set. A tag is
+  // a container of one item.
+  bool value(Item& item, Cursor& cursor);
+
+  // Whether one more entry comes in the open container; at its end, closes it.
+  More more(Cursor& cursor);
+
+  // The key of a map entry, if it is a scalar.
+  bool key(Item& item);
+
+  // Whether all is read; a finding otherwise.
+  bool finish();
+
+  Mark mark() const noexcept { return {at_, items_}; }
+  void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
+
+  bool too_deep() noexcept { return fail("nested too deep", base::ErrorCode::kTooLarge); }
+
+  base::ErrorCode problem_code() const noexcept { return problem_code_; }
+  std::string problem() const;
+
+ private:
+  std::size_t bytes_left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+  bool fail(const char* what, base::ErrorCode code = base::ErrorCode::kInvalid) noexcept {
+    problem_ = what;
+    problem_code_ = code;
+    return false;
+  }
+  bool number(std::uint8_t info, std::uint64_t& n);
+  bool simple(std::uint8_t info, Item& item);
+  bool chunks(Major major, Item& item);
+
+  const std::uint8_t* begin_;
+  const std::uint8_t* at_;
+  const std::uint8_t* end_;
+  bool strict_;
+  std::size_t items_ = 0;
+  std::string joined_;
+  const char* problem_ = "";
+  base::ErrorCode problem_code_ = base::ErrorCode::kInvalid;
+};
+
+inline More CborReader::more(Cursor& cursor) {
+  if (cursor.left != Cursor::kOpenEnd) {
+    if (cursor.left == 0) return More::kNo;
+    --cursor.left;
+    return More::kYes;
+  }
+  if (at_ < end_ && *at_ == kBreakByte) {
+    ++at_;
+    return More::kNo;
+  }
+  return More::kYes;
+}
+
+}  // namespace holdfast::codec

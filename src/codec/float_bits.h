@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Half, single and double precision (IEEE 754) as CBOR stores them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace holdfast::codec {
+
+double half_to_double(std::uint16_t half) noexcept;
+
+// The half that is exactly `value`, if there is one. Not for NaN.
+std::optional<std::uint16_t> double_to_half(double value) noexcept;
+
+}  // namespace holdfast::codec

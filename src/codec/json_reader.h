@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// JsonReader: pulls items out of JSON text (RFC 8259), one at a time, without a tree and without
+// recursion. It checks the syntax, the UTF-8 and the number of items; what the items mean, how
+// deep they nest and whether keys repeat is for the one who pulls.
+//
+// A call that fails sets `problem()`, which names the place; nothing can be read after that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "codec/item.h"
+#include "codec/json_scan.h"
+#include "codec/limits.h"
+
+namespace holdfast::codec {
+
+class JsonReader {
+ public:
+  struct Mark {
+    const char* at;
+    std::size_t items;
+  };
+
+  explicit JsonReader(std::string_view text) noexcept
+      : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
+
+  // The next value: a whole scalar, or the opening of a list or map, then `cursor` is set.
+  bool value(Item& item, Cursor& cursor);
+
+  // Whether one more entry comes in the open container; at its end, closes it.
+  More more(Cursor& cursor);
+
+  // The key of a map entry (text), and the colon behind it.
+  bool key(Item& item);
+
+  // Whether nothing but white space is left; a finding otherwise.
+  bool finish();
+
+  Mark mark() const noexcept { return {at_, items_}; }
+  void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
+
+  bool too_deep() noexcept { return fail("nested too deep", base::ErrorCode::kTooLarge); }
+
+  base::ErrorCode problem_code() const noexcept { return problem_code_; }
+  std::string problem() const;
+
+ private:
+  void skip_space() noexcept {
+    while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+  }
+  bool count_item() noexcept {
+    if (++items_ <= kMaxItems) [[likely]]
+      return true;
+    return fail("more items than a value may have", base::ErrorCode::kTooLarge);
+  }
+  bool fail(const char* what, base::ErrorCode code = base::ErrorCode::kInvalid) noexcept {
+    problem_ = what;
+    problem_code_ = code;
+    return false;
+  }
+  bool string(std::string_view& text);
+  bool escaped_string(std::string_view& text, const char* start, bool high);
+  bool escape();
+  bool hex4(std::uint32_t& unit);
+  bool number(Item& item);
+  bool literal(std::string_view word, Item& item, ItemKind kind, std::uint64_t number);
+
+  const char* begin_;
+  const char* at_;
+  const char* end_;
+  std::size_t items_ = 0;
+  std::string unescaped_;
+  const char* problem_ = "";
+  base::ErrorCode problem_code_ = base::ErrorCode::kInvalid;
+};
+
+inline bool JsonReader::string(std::string_view& text) {
+  const char* start = ++at_;  // behind the opening quote
+  bool high = false;
+  const char* stop = scan_plain(start, end_, high);
+  if (stop < end_ && *stop == '"' && !high) [[likely]] {
+    text = {start, static_cast<std::size_t>(stop - start)};
+    at_ = stop + 1;
+    return true;
+  }
+  return escaped_string(text, start, high);
+}
+
+inline bool JsonReader::value(Item& item, Cursor& cursor) {
+  skip_space();
+  if (at_ == end_) return fail("the text ends where a value should be");
+  if (!count_item()) return false;
+  switch (*at_) {
+    case '"': item.kind = ItemKind::kText; return string(item.text);
+    case '{':
+    case '[':
+      item.kind = *at_ == '{' ? ItemKind::kMap : ItemKind::kList;
+      cursor = {Cursor::kOpenEnd, true, *at_ == '{'};
+      ++at_;
+      return true;
+    case 't': return literal("true", item, ItemKind::kBool, 1);
+    case 'f': return literal("false", item, ItemKind::kBool, 0);
+    case 'n': return literal("null", item, ItemKind::kNull, 0);
+    default: return number(item);
+  }
+}
+
+inline More JsonReader::more(Cursor& cursor) {
+  skip_space();
+  if (at_ == end_) {
+    fail(cursor.map ? "the text ends inside a map" : "the text ends inside a list");
+    return More::kError;
+  }
+  if (*at_ == (cursor.map ? '}' : ']')) {
+    ++at_;
+    return More::kNo;
+  }
+  if (cursor.first) {
+    cursor.first = false;
+    return More::kYes;
+  }
+  if (*at_ != ',') {
+    fail(cursor.map ? "expected ',' or '}'" : "expected ',' or ']'");
+    return More::kError;
+  }
+  ++at_;
+  return More::kYes;
+}
+
+inline bool JsonReader::key(Item& item) {
+  skip_space();
+  if (at_ == end_ || *at_ != '"') return fail("expected a quoted key");
+  if (!count_item()) return false;
+  item.kind = ItemKind::kText;
+  if (!string(item.text)) return false;
+  skip_space();
+  if (at_ == end_ || *at_ != ':') return fail("expected ':' after a key");
+  ++at_;
+  return true;
+}
+
+inline bool JsonReader::number(Item& item) {
+  const char* const start = at_;
+  const char* at = at_;
+  const bool negative = *at == '-';
+  if (negative) ++at;
+  const char* const digits = at;
+  std::uint64_t magnitude = 0;
+  while (at < end_ && *at >= '0' && *at <= '9') {
+    magnitude = magnitude * 10 + static_cast<std::uint64_t>(*at++ - '0');
+  }
+  const auto count = at - digits;
+  if (count == 0) return fail(negative ? "expected a digit after '-'" : "unexpected character");
+  if (*digits == '0' && count > 1) return fail("a number may not begin with a zero");
+  const bool real = at < end_ && (*at == '.' || *at == 'e' || *at == 'E');
+  // Nineteen digits always fit 64 bits; of twenty, those that wrapped around are smaller than
+  // the least number of twenty digits (the first digit is 1) or do not begin with 1.
+  const bool fits =
+      count <= 19 || (count == 20 && *digits == '1' && magnitude >= 10000000000000000000u);
+  if (!real && fits && (!negative || magnitude <= std::uint64_t{1} << 63)) [[likely]] {
+    item.kind = negative && magnitude != 0 ? ItemKind::kNegative : ItemKind::kNat;
+    item.number = item.kind == ItemKind::kNegative ? magnitude - 1 : magnitude;
+    at_ = at;
+    return true;
+  }
+  const auto digits_from = [&](const char* from) {
+    while (from < end_ && *from >= '0' && *from <= '9') ++from;
+    return from;
+  };
+  if (at < end_ && *at == '.') {
+    const char* const fraction = ++at;
+    at = digits_from(at);
+    if (at == fraction) return fail("expected a digit after '.'");
+  }
+  if (at < end_ && (*at == 'e' || *at == 'E')) {
+    ++at;
+    if (at < end_ && (*at == '+' || *at == '-')) ++at;
+    const char* const exponent = at;
+    at = digits_from(at);
+    if (at == exponent) return fail("expected a digit in the exponent");
+  }
+  item.kind = ItemKind::kNumber;
+  item.text = {start, static_cast<std::size_t>(at - start)};
+  at_ = at;
+  return true;
+}
+
+}  // namespace holdfast::codec

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a canonical value as JSON, without recursion. Values that JSON cannot say are written so
+// that they can be read back where the schema is known: bytes as {"$bytes":"base64"}, NaN and the
+// infinities as text, whole-number keys as text. What is left of CBOR has forms of its own, for
+// people: {"$simple":n}, {"$tagged":[tag,value]}, {"$map":[[key,value],...]}.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "codec/buffer.h"
+#include "codec/view.h"
+
+namespace holdfast::codec {
+
+enum class JsonStyle : std::uint8_t { kCompact, kIndented };
+
+void write_json(Buffer& out, View value, JsonStyle style = JsonStyle::kCompact);
+std::string to_json(View value, JsonStyle style = JsonStyle::kCompact);
+
+// A text in quotes, escaped.
+void write_string_json(Buffer& out, std::string_view text);
+
+// n, or -1 - n.
+void write_integer_json(Buffer& out, bool negative, std::uint64_t n);
+
+}  // namespace holdfast::codec
