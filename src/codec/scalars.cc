@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "codec/cbor_writer.h"
+#include "codec/float_bits.h"
 #include "codec/json_writer.h"
 #include "codec/scalar_text.h"
 
@@ -59,9 +60,7 @@ bool write_real(Buffer& out, const Item& item, const char*& refusal) {
   switch (item.kind) {
     case ItemKind::kFloat: write_float(out, item.real); return true;
     case ItemKind::kNat: write_float(out, static_cast<double>(item.number)); return true;
-    case ItemKind::kNegative:
-      write_float(out, -1.0 - static_cast<double>(item.number));
-      return true;
+    case ItemKind::kNegative: write_float(out, negative_to_double(item.number)); return true;
     case ItemKind::kNumber: return write_number_as_float(out, item.text, refusal);
     case ItemKind::kText:  // JSON has no other way to write these
       if (item.text == "NaN")
