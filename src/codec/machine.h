@@ -30,13 +30,12 @@ class Machine {
       if (!reader_.value(item, cursor)) return unreadable();
       if (!begin(node, item, cursor)) return false;
       for (;;) {
+        if (work_.out.size() > kMaxValueBytes) return too_large();
         if (work_.depth == 0) return reader_.finish() || unreadable();
         const Step step = advance(work_.frames[work_.depth - 1], node);
         if (step == Step::kFailed) return false;
         if (step == Step::kValue) break;
         --work_.depth;
-        if (work_.out.size() > kMaxValueBytes)
-          return fail(base::ErrorCode::kTooLarge, "the value is too large");
       }
     }
   }
@@ -446,6 +445,10 @@ class Machine {
     return fail(base::ErrorCode::kInvalid,
                 "a variant has only $tag and $value, not " +
                     (key.kind == ItemKind::kText ? quoted(key.text) : describe(key)));
+  }
+  bool too_large() {
+    return fail(base::ErrorCode::kTooLarge, "encoded it is larger than a value may be (" +
+                                                std::to_string(kMaxValueBytes) + " bytes)");
   }
   bool unreadable() { return fail(reader_.problem_code(), reader_.problem()); }
   bool fail(base::ErrorCode code, std::string message) {
