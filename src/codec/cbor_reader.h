@@ -29,6 +29,8 @@ class CborReader {
     std::size_t items;
   };
 
+  static constexpr bool kKeysAreTexts = false;
+
   CborReader(base::ByteView bytes, Strictness strictness) noexcept
       : begin_(bytes.data()),
         at_(bytes.data()),

@@ -24,6 +24,8 @@ class JsonReader {
     std::size_t items;
   };
 
+  static constexpr bool kKeysAreTexts = true;
+
   explicit JsonReader(std::string_view text) noexcept
       : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
 

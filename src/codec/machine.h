@@ -73,7 +73,8 @@ class Machine {
         break;
       case TypeKind::kItem:
         if (item.kind == ItemKind::kList) return open_list(*node, cursor);
-        if (item.kind == ItemKind::kMap) return open(Shape::kItemMap, *node, cursor);
+        if (item.kind == ItemKind::kMap)
+          return open(Reader::kKeysAreTexts ? Shape::kMap : Shape::kItemMap, *node, cursor);
         if (item.kind == ItemKind::kTag) return open_tag(*node, item, cursor);
         break;
       case TypeKind::kBytes:

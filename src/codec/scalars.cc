@@ -166,7 +166,7 @@ bool write_any(Buffer& out, const Item& item, const char*& refusal) {
   }
 }
 
-bool write_item(Buffer& out, const Item& item) {
+bool write_item(Buffer& out, const Item& item, const char*& refusal) {
   switch (item.kind) {
     case ItemKind::kNull: write_null(out); return true;
     case ItemKind::kBool: write_bool(out, item.number != 0); return true;
@@ -176,7 +176,7 @@ bool write_item(Buffer& out, const Item& item) {
     case ItemKind::kText: write_text(out, item.text); return true;
     case ItemKind::kBytes: write_bytes(out, base::as_bytes(item.text)); return true;
     case ItemKind::kSimple: write_head(out, Major::kSimple, item.number); return true;
-    default: return false;
+    default: return write_any(out, item, refusal);
   }
 }
 
@@ -206,7 +206,7 @@ bool write_scalar(Buffer& out, TypeKind type, const Item& item, const char*& ref
       write_null(out);
       return true;
     case TypeKind::kAny: return write_any(out, item, refusal);
-    case TypeKind::kItem: return write_item(out, item);
+    case TypeKind::kItem: return write_item(out, item, refusal);
     default: return false;
   }
 }
