@@ -44,7 +44,7 @@ class JsonReader {
   Mark mark() const noexcept { return {at_, items_}; }
   void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
 
-  bool too_deep() noexcept { return fail("nested too deep", base::ErrorCode::kTooLarge); }
+  bool too_deep() noexcept { return fail(kTooDeep, base::ErrorCode::kTooLarge); }
 
   base::ErrorCode problem_code() const noexcept { return problem_code_; }
   std::string problem() const;

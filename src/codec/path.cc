@@ -42,7 +42,7 @@ std::string Workspace::path(const Schema& schema) const {
         if (frame.count > 0) path += "[" + std::to_string(frame.count - 1) + "]";
         break;
       case Shape::kMap:
-        if (frame.count > 0) {
+        if (frame.in_value) {
           const Entry& entry = entries[frame.first + frame.count - 1];
           path += key_step(out.view(entry.begin, entry.key_end));
         }
@@ -59,7 +59,7 @@ std::string Workspace::path(const Schema& schema) const {
           path += "." + schema.member(*frame.node, frame.current).name;
         break;
       case Shape::kVariant:
-        if (frame.current != Frame::kNone) {
+        if (frame.count == 1) {  // inside its value
           path += frame.sugar ? "." + schema.member(*frame.node, frame.current).name : ".$value";
         }
         break;
