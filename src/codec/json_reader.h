@@ -63,6 +63,7 @@ class JsonReader {
     problem_code_ = code;
     return false;
   }
+  bool fail_at(const char* at, const char* what) noexcept { return at_ = at, fail(what); }
   bool string(std::string_view& text);
   bool escaped_string(std::string_view& text, const char* start, bool high);
   bool escape();
@@ -155,7 +156,8 @@ inline bool JsonReader::number(Item& item) {
     magnitude = magnitude * 10 + static_cast<std::uint64_t>(*at++ - '0');
   }
   const auto count = at - digits;
-  if (count == 0) return fail(negative ? "expected a digit after '-'" : "unexpected character");
+  if (count == 0)
+    return fail_at(at, negative ? "expected a digit after '-'" : "unexpected character");
   if (*digits == '0' && count > 1) return fail("a number may not begin with a zero");
   const bool real = at < end_ && (*at == '.' || *at == 'e' || *at == 'E');
   // Nineteen digits always fit 64 bits; of twenty, those that wrapped around are smaller than
@@ -175,14 +177,14 @@ inline bool JsonReader::number(Item& item) {
   if (at < end_ && *at == '.') {
     const char* const fraction = ++at;
     at = digits_from(at);
-    if (at == fraction) return fail("expected a digit after '.'");
+    if (at == fraction) return fail_at(at, "expected a digit after '.'");
   }
   if (at < end_ && (*at == 'e' || *at == 'E')) {
     ++at;
     if (at < end_ && (*at == '+' || *at == '-')) ++at;
     const char* const exponent = at;
     at = digits_from(at);
-    if (at == exponent) return fail("expected a digit in the exponent");
+    if (at == exponent) return fail_at(at, "expected a digit in the exponent");
   }
   item.kind = ItemKind::kNumber;
   item.text = {start, static_cast<std::size_t>(at - start)};
