@@ -15,16 +15,13 @@ using codec::TypeKind;
 bool check_references(const Catalogue& catalogue, Errors& errors) {
   const std::size_t before = errors.size();
   for (const auto& [name, entry] : catalogue.entries()) {
-    for (Reference& reference : references_of(entry.definition)) {
+    for (const Reference& reference : references_of(entry.definition)) {
       const Entry* target = catalogue.find_entry(reference.name);
       if (target != nullptr && kind_of(target->definition) == reference.kind) continue;
-      const std::string_view found = target == nullptr ? "" : kind_of(target->definition);
-      errors.push_back(base::invalid(
-          entry.place + reference.path,
-          target == nullptr
-              ? "there is no " + std::string(reference.kind) + " named '" + reference.name + "'"
-              : "'" + reference.name + "' is a " + std::string(found) + ", expected a " +
-                    std::string(reference.kind)));
+      std::string message = missing(reference.kind, reference.name);
+      if (target != nullptr)
+        message += "; that name is a " + std::string(kind_of(target->definition));
+      errors.push_back(base::invalid(entry.place + reference.path, std::move(message)));
     }
   }
   return errors.size() == before;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "defs/check.h"
@@ -57,15 +58,17 @@ class ManifestChecker {
     const std::string path = place_ + "." + std::string(section.field);
     const Entry* entry = catalogue_.find_entry(ref.name);
     if (entry == nullptr || kind_of(entry->definition) != section.kind) {
-      return refuse(path, "there is no " + std::string(section.kind) + " named '" + ref.name + "'");
+      return refuse(path, missing(section.kind, ref.name));
     }
     if (ref.hash && *ref.hash != entry->hash) {
       refuse(path, "'" + ref.name + "' has the hash " + entry->hash.to_text() + ", not " +
                        ref.hash->to_text());
     }
     ref.hash = entry->hash;
+    std::set<std::string> reported;  // a definition may use a name many times
     for (const Reference& used : references_of(entry->definition)) {
-      if (is_listed(manifest_, used.kind, used.name)) continue;
+      if (is_listed(manifest_, used.kind, used.name) || !reported.insert(used.name).second)
+        continue;
       refuse(path, "'" + ref.name + "' uses the " + std::string(used.kind) + " '" + used.name +
                        "', which the manifest does not list");
     }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "defs/check.h"
+#include "defs/references.h"
 
 namespace holdfast::defs {
 namespace {
@@ -20,9 +21,8 @@ class RouteChecker {
   void run() {
     const auto* workflow = catalogue_.get<WorkflowDef>(route_.workflow);
     const Type* event = catalogue_.find(route_.event);
-    if (workflow == nullptr)
-      refuse(".workflow", "there is no defworkflow named '" + route_.workflow + "'");
-    if (event == nullptr) refuse(".event", "there is no defschema named '" + route_.event + "'");
+    if (workflow == nullptr) refuse(".workflow", missing("defworkflow", route_.workflow));
+    if (event == nullptr) refuse(".event", missing("defschema", route_.event));
     if (workflow == nullptr || event == nullptr) return;
     if (!is_deliverable(*workflow)) {
       refuse(".event", "'" + route_.event + "' is neither the event type of '" + route_.workflow +

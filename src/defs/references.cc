@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "defs/references.h"
 
+#include "defs/name.h"
+
 namespace holdfast::defs {
 namespace {
 
@@ -52,6 +54,11 @@ std::vector<Reference> references_of(const Definition& definition) {
   Collector collector;
   std::visit(collector, definition);
   return std::move(collector.found);
+}
+
+std::string missing(std::string_view kind, std::string_view name) {
+  const std::string what = std::string(kind) + " named '" + std::string(name) + "'";
+  return is_reserved(name) ? "the system has no " + what : "there is no " + what;
 }
 
 }  // namespace holdfast::defs

@@ -18,4 +18,7 @@ struct Reference {
 
 std::vector<Reference> references_of(const Definition& definition);
 
+// The message for a name that leads nowhere.
+std::string missing(std::string_view kind, std::string_view name);
+
 }  // namespace holdfast::defs
