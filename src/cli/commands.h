@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of the program. Each adds itself to the command line; its own file holds the rest.
+// A command that ran leaves its exit code in `exit_code`.
 #pragma once
+
+#include "cli/exit_code.h"
 
 namespace CLI {
 class App;
@@ -9,5 +12,7 @@ class App;
 namespace holdfast::cli {
 
 void add_version(CLI::App& app);
+void add_cbor(CLI::App& app, ExitCode& exit_code);
+void add_defs(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace holdfast::cli

@@ -2,11 +2,33 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/output.h"
 
-int main(int argc, char** argv) {
+namespace {
+
+using holdfast::cli::ExitCode;
+
+ExitCode run(int argc, char** argv) {
   CLI::App app("A durable workflow engine.", "holdfast");
   app.require_subcommand(1);
+  ExitCode exit_code = ExitCode::kDone;
   holdfast::cli::add_version(app);
-  CLI11_PARSE(app, argc, argv);
-  return 0;
+  holdfast::cli::add_cbor(app, exit_code);
+  holdfast::cli::add_defs(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() != 0)
+      return holdfast::cli::misused(std::string(problem.what()) + "\nSee --help.");
+    app.exit(problem);  // somebody asked for help: prints it
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const ExitCode exit_code = run(argc, argv);
+  const bool written = holdfast::cli::flush_output();
+  return static_cast<int>(written || exit_code != ExitCode::kDone ? exit_code : ExitCode::kRefused);
 }

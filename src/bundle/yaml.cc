@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bundle/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <sstream>
+#include <vector>
+
+#include "base/bytes.h"
+#include "bundle/yaml_scalar.h"
+#include "codec/buffer.h"
+#include "codec/json_writer.h"
+#include "codec/limits.h"
+
+namespace holdfast::bundle {
+namespace {
+
+std::string place(const YAML::Mark& mark) {
+  return "line " + std::to_string(mark.line + 1) + ", column " + std::to_string(mark.column + 1);
+}
+
+// Writes JSON while yaml-cpp reads. After the first problem the rest is passed over: yaml-cpp
+// cannot be stopped without a throw.
+class JsonEmitter : public YAML::EventHandler {
+ public:
+  std::string take() { return std::string(base::as_text(out_.view())); }
+  const std::string& problem() const noexcept { return problem_; }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { scalar(mark, "?", ""); }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    refuse(mark, "aliases (*name) are not accepted");
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                const std::string& value) override {
+    scalar(mark, tag, value);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    open(mark, tag, false);
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    open(mark, tag, true);
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    bool map;
+    std::size_t count = 0;  // scalars and containers begun in it, keys included
+  };
+
+  void scalar(const YAML::Mark& mark, const std::string& tag, std::string_view value) {
+    const bool plain = tag == "?" || tag.empty();
+    if (!plain && tag != "!" && tag != "tag:yaml.org,2002:str")
+      return refuse(mark, "tags (" + tag + ") are not accepted");
+    if (!before(mark, true)) return;
+    const auto literal = plain && !is_key_ ? plain_scalar_to_json(value) : std::nullopt;
+    if (!literal) return codec::write_string_json(out_, value);
+    if (literal->empty()) return refuse(mark, "'" + std::string(value) + "' has no form in JSON");
+    append(*literal);
+  }
+
+  void open(const YAML::Mark& mark, const std::string& tag, bool map) {
+    if (tag != "?" && !tag.empty() && tag != "!")
+      return refuse(mark, "tags (" + tag + ") are not accepted");
+    if (!before(mark, false)) return;
+    if (open_.size() == codec::kMaxDepth) return refuse(mark, "nested too deep");
+    open_.push_back({map});
+    append(map ? "{" : "[");
+  }
+
+  void close() {
+    if (!problem_.empty()) return;
+    append(open_.back().map ? "}" : "]");
+    open_.pop_back();
+  }
+
+  // What stands between the last thing and the next one.
+  bool before(const YAML::Mark& mark, bool scalar) {
+    if (!problem_.empty()) return false;
+    is_key_ = false;
+    if (open_.empty()) return true;
+    Open& open = open_.back();
+    is_key_ = open.map && open.count % 2 == 0;
+    if (is_key_ && !scalar) return refuse(mark, "a key must be a scalar"), false;
+    if (open.count > 0) append(open.map && !is_key_ ? ":" : ",");
+    ++open.count;
+    return true;
+  }
+
+  void append(std::string_view text) { out_.append(text.data(), text.size()); }
+
+  void refuse(const YAML::Mark& mark, const std::string& what) {
+    if (problem_.empty()) problem_ = what + " (" + place(mark) + ")";
+  }
+
+  codec::Buffer out_;
+  std::vector<Open> open_;
+  bool is_key_ = false;
+  std::string problem_;
+};
+
+base::Result<std::string> convert(std::string_view yaml) {
+  std::istringstream stream{std::string(yaml)};
+  YAML::Parser parser(stream);
+  std::vector<std::string> documents;
+  for (;;) {
+    JsonEmitter emitter;
+    if (!parser.HandleNextDocument(emitter)) break;
+    if (!emitter.problem().empty()) return base::invalid("", emitter.problem());
+    documents.push_back(emitter.take());
+  }
+  if (documents.empty()) return base::invalid("", "the YAML has no document");
+  if (documents.size() == 1) return std::move(documents.front());
+  std::string list = "[";
+  for (const std::string& document : documents) list += (list.size() > 1 ? "," : "") + document;
+  return list + "]";
+}
+
+}  // namespace
+
+base::Result<std::string> yaml_to_json(std::string_view yaml) {
+  if (yaml.size() > kMaxYamlBytes) {
+    return base::Error(base::ErrorCode::kTooLarge,
+                       "more than " + std::to_string(kMaxYamlBytes) + " bytes of YAML");
+  }
+  try {
+    return convert(yaml);
+  } catch (const YAML::Exception& problem) {
+    return base::invalid("", problem.msg + " (" + place(problem.mark) + ")");
+  }
+}
+
+}  // namespace holdfast::bundle

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast defs check: loads a bundle and says what is in it and what is wrong with it.
+#include <CLI/CLI.hpp>
+#include <deque>
+#include <memory>
+
+#include "bundle/source.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "codec/cbor_writer.h"
+#include "codec/json_writer.h"
+#include "defs/builtin.h"
+
+namespace holdfast::cli {
+namespace {
+
+struct Options {
+  std::string bundle;
+  std::string system;
+  std::vector<std::string> with;
+  bool json = false;
+};
+
+struct Row {
+  std::string name;
+  std::string kind;
+  std::string hash;
+};
+
+std::vector<Row> rows_of(const defs::Bundle& bundle) {
+  std::vector<Row> rows;
+  const auto add = [&](const defs::Entry& entry) {
+    rows.push_back({std::string(defs::name_of(entry.definition)),
+                    std::string(defs::kind_of(entry.definition)), entry.hash.to_text()});
+  };
+  for (const auto& [name, entry] : bundle.catalogue.entries()) add(entry);
+  if (bundle.manifest) add(*bundle.manifest);
+  return rows;
+}
+
+void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
+  codec::Buffer out;
+  const auto field = [&](std::string_view name, std::string_view value) {
+    codec::write_text(out, name);
+    codec::write_text(out, value);
+  };
+  codec::write_map_head(out, 2);
+  codec::write_text(out, "definitions");
+  codec::write_list_head(out, rows.size());
+  for (const Row& row : rows) {
+    codec::write_map_head(out, 3);
+    field("name", row.name);
+    field("kind", row.kind);
+    field("hash", row.hash);
+  }
+  codec::write_text(out, "errors");
+  codec::write_list_head(out, errors.size());
+  for (const base::Error& error : errors) {
+    codec::write_map_head(out, 3);
+    field("code", base::to_string(error.code()));
+    field("where", error.where());
+    field("message", error.message());
+  }
+  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+}
+
+ExitCode check(const Options& options) {
+  // Each layer stands on the one before it: the system's, then the libraries, then the bundle.
+  std::deque<defs::Bundle> layers;
+  defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue* below = &builtin;
+  codec::Errors errors;
+  const auto stack = [&](const std::string& path, const defs::Catalogue* on,
+                         defs::Reserved reserved) {
+    layers.push_back(bundle::load_bundle(path, on, reserved));
+    below = &layers.back().catalogue;
+    std::move(layers.back().errors.begin(), layers.back().errors.end(), std::back_inserter(errors));
+  };
+  if (!options.system.empty()) stack(options.system, nullptr, defs::Reserved::kAllowed);
+  for (const std::string& library : options.with) stack(library, below, defs::Reserved::kRefused);
+  stack(options.bundle, below, defs::Reserved::kRefused);
+
+  const std::vector<Row> rows = rows_of(layers.back());
+  if (options.json) {
+    print_json(rows, errors);
+  } else {
+    std::vector<std::vector<std::string>> table{{"NAME", "KIND", "HASH"}};
+    for (const Row& row : rows) table.push_back({row.name, row.kind, row.hash});
+    print_table(table);
+  }
+  if (errors.empty()) return ExitCode::kDone;
+  const std::string count =
+      errors.size() == 1 ? "1 error" : std::to_string(errors.size()) + " errors";
+  return refuse(count + " in " + options.bundle, errors);
+}
+
+}  // namespace
+
+void add_defs(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* defs = app.add_subcommand("defs", "definitions: check a bundle");
+  defs->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      defs->add_subcommand("check", "list what a bundle defines, and all that is wrong with it");
+  command
+      ->add_option("bundle", options->bundle, "a file or folder with definitions in JSON or YAML")
+      ->required();
+  command->add_option("--with", options->with,
+                      "a bundle whose definitions may be used; may be given again");
+  command->add_option("--system", options->system,
+                      "use these sys/ definitions instead of the built-in ones");
+  command->add_flag("--json", options->json, "print JSON");
+  command->callback([options, &exit_code] { exit_code = check(*options); });
+}
+
+}  // namespace holdfast::cli

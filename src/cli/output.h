@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// How commands speak: results on standard output, errors on standard error, one line first and
+// the details after it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/result.h"
+#include "cli/exit_code.h"
+#include "codec/type.h"
+
+namespace holdfast::cli {
+
+void print(std::string_view text);
+void print_line(std::string_view text);
+
+// Columns as wide as they must be; the first row is the heading.
+void print_table(const std::vector<std::vector<std::string>>& rows);
+
+// Says what is wrong and gives the exit code for it.
+[[nodiscard]] ExitCode refuse(const base::Error& error);
+[[nodiscard]] ExitCode refuse(std::string_view summary, const codec::Errors& errors);
+[[nodiscard]] ExitCode misused(std::string_view message);
+
+// Everything on standard input, if it is no more than `limit` bytes.
+base::Result<std::string> read_standard_input(std::size_t limit);
+
+// False if something that was printed could not be written (a full disk, a closed pipe).
+bool flush_output();
+
+}  // namespace holdfast::cli

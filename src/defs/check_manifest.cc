@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "defs/check.h"
+#include "defs/name.h"
+#include "defs/references.h"
+
+namespace holdfast::defs {
+namespace {
+
+using codec::Errors;
+
+struct Section {
+  std::string_view field;
+  std::string_view kind;
+  std::vector<NamedRef> Manifest::*refs;
+};
+
+constexpr std::array<Section, 5> kSections{{
+    {"schemas", "defschema", &Manifest::schemas},
+    {"modules", "defmodule", &Manifest::modules},
+    {"workflows", "defworkflow", &Manifest::workflows},
+    {"effects", "defeffect", &Manifest::effects},
+    {"secrets", "defsecret", &Manifest::secrets},
+}};
+
+// The system's own definitions belong to every world; all others must be listed.
+bool is_listed(const Manifest& manifest, std::string_view kind, std::string_view name) {
+  if (is_reserved(name)) return true;
+  for (const Section& section : kSections) {
+    if (section.kind != kind) continue;
+    const auto& refs = manifest.*section.refs;
+    const auto at = std::lower_bound(
+        refs.begin(), refs.end(), name,
+        [](const NamedRef& ref, std::string_view wanted) { return ref.name < wanted; });
+    return at != refs.end() && at->name == name;
+  }
+  return false;
+}
+
+class ManifestChecker {
+ public:
+  ManifestChecker(Manifest& manifest, const std::string& place, const Catalogue& catalogue,
+                  Errors& errors)
+      : manifest_(manifest), place_(place), catalogue_(catalogue), errors_(errors) {}
+
+  void run() {
+    for (const Section& section : kSections) {
+      for (NamedRef& ref : manifest_.*section.refs) check_ref(section, ref);
+    }
+  }
+
+ private:
+  void check_ref(const Section& section, NamedRef& ref) {
+    const std::string path = place_ + "." + std::string(section.field);
+    const Entry* entry = catalogue_.find_entry(ref.name);
+    if (entry == nullptr || kind_of(entry->definition) != section.kind) {
+      return refuse(path, missing(section.kind, ref.name));
+    }
+    if (ref.hash && *ref.hash != entry->hash) {
+      refuse(path, "'" + ref.name + "' has the hash " + entry->hash.to_text() + ", not " +
+                       ref.hash->to_text());
+    }
+    ref.hash = entry->hash;
+    std::set<std::string> reported;  // a definition may use a name many times
+    for (const Reference& used : references_of(entry->definition)) {
+      if (is_listed(manifest_, used.kind, used.name) || !reported.insert(used.name).second)
+        continue;
+      refuse(path, "'" + ref.name + "' uses the " + std::string(used.kind) + " '" + used.name +
+                       "', which the manifest does not list");
+    }
+  }
+
+  void refuse(const std::string& path, std::string message) {
+    errors_.push_back(base::invalid(path, std::move(message)));
+  }
+
+  Manifest& manifest_;
+  const std::string& place_;
+  const Catalogue& catalogue_;
+  Errors& errors_;
+};
+
+}  // namespace
+
+void check_manifest(Manifest& manifest, const std::string& place, const Catalogue& catalogue,
+                    Errors& errors) {
+  ManifestChecker(manifest, place, catalogue, errors).run();
+  for (std::size_t i = 0; i < manifest.subscriptions.size(); ++i) {
+    const Subscription& subscription = manifest.subscriptions[i];
+    const std::string path = place + ".routing.subscriptions[" + std::to_string(i) + "]";
+    if (!is_listed(manifest, "defworkflow", subscription.workflow)) {
+      errors.push_back(base::invalid(path + ".workflow",
+                                     "the manifest does not list '" + subscription.workflow + "'"));
+    }
+    if (!is_listed(manifest, "defschema", subscription.event)) {
+      errors.push_back(base::invalid(path + ".event",
+                                     "the manifest does not list '" + subscription.event + "'"));
+    }
+  }
+  check_routing(manifest, place, catalogue, errors);
+}
+
+}  // namespace holdfast::defs

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "codec/cbor_writer.h"
+#include "defs/forms.h"
+
+namespace holdfast::defs {
+namespace {
+
+constexpr std::string_view kFormatVersion = "2";
+
+// Of one kind, so that a manifest always fits a value once every hash is filled in.
+constexpr std::size_t kMaxListed = 10'000;
+
+// The order in which definitions are listed says nothing, so they are kept sorted by name.
+std::vector<NamedRef> read_refs(const std::vector<View>& elements, const std::string& path,
+                                Errors& errors) {
+  std::vector<NamedRef> refs;
+  if (elements.size() > kMaxListed) {
+    errors.push_back(base::invalid(path, "more than " + std::to_string(kMaxListed) + " entries"));
+    return refs;
+  }
+  std::size_t index = 0;
+  for (const View element : elements) {
+    const std::string place = path + "[" + std::to_string(index++) + "]";
+    Fields fields(element, place, errors);
+    NamedRef ref{fields.name("name"), fields.optional_hash("hash")};
+    fields.finish();
+    if (ref.name.empty()) continue;
+    const auto at =
+        std::lower_bound(refs.begin(), refs.end(), ref,
+                         [](const NamedRef& a, const NamedRef& b) { return a.name < b.name; });
+    if (at != refs.end() && at->name == ref.name) {
+      errors.push_back(base::invalid(place, "'" + ref.name + "' is there twice"));
+    } else {
+      refs.insert(at, std::move(ref));
+    }
+  }
+  return refs;
+}
+
+Subscription read_subscription(View element, const std::string& path, Errors& errors) {
+  Fields fields(element, path, errors);
+  Subscription subscription;
+  subscription.event = fields.name("event");
+  const auto workflow = fields.optional_name("workflow");
+  const auto op = fields.optional_name("op");  // the older word for it
+  if (workflow.has_value() == op.has_value()) {
+    fields.refuse("workflow", "a subscription names one workflow");
+  } else {
+    subscription.workflow = workflow ? *workflow : *op;
+  }
+  subscription.key_field = fields.optional_text("key_field");
+  fields.finish();
+  return subscription;
+}
+
+void write_refs(ObjectWriter& out, std::string_view field, const std::vector<NamedRef>& refs) {
+  codec::Buffer& list = out.value(field);
+  codec::write_list_head(list, refs.size());
+  for (const NamedRef& ref : refs) {
+    ObjectWriter object;
+    object.text("name", ref.name);
+    object.optional_hash("hash", ref.hash);
+    object.write(list);
+  }
+}
+
+}  // namespace
+
+Manifest read_manifest(Fields& fields) {
+  Manifest manifest;
+  const std::string version = fields.text("air_version");
+  if (!version.empty() && version != kFormatVersion) fields.refuse("air_version", "expected \"2\"");
+  const auto refs = [&](std::string_view field, const std::vector<View>& elements) {
+    return read_refs(elements, fields.path_of(field), fields.errors());
+  };
+  manifest.schemas = refs("schemas", fields.list("schemas"));
+  manifest.modules = refs("modules", fields.list("modules"));
+  manifest.workflows = refs("workflows", fields.list("workflows"));
+  manifest.effects = refs("effects", fields.list("effects"));
+  manifest.secrets = refs("secrets", fields.optional_list("secrets"));
+  if (const auto routing = fields.optional("routing")) {
+    Fields parts(*routing, fields.path_of("routing"), fields.errors());
+    std::size_t index = 0;
+    for (const View element : parts.optional_list("subscriptions")) {
+      const std::string path = parts.path_of("subscriptions") + "[" + std::to_string(index++) + "]";
+      manifest.subscriptions.push_back(read_subscription(element, path, fields.errors()));
+    }
+    parts.finish();
+  }
+  return manifest;
+}
+
+void write(ObjectWriter& out, const Manifest& manifest) {
+  out.text("air_version", kFormatVersion);
+  write_refs(out, "schemas", manifest.schemas);
+  write_refs(out, "modules", manifest.modules);
+  write_refs(out, "workflows", manifest.workflows);
+  write_refs(out, "effects", manifest.effects);
+  if (!manifest.secrets.empty()) write_refs(out, "secrets", manifest.secrets);
+  if (manifest.subscriptions.empty()) return;
+  ObjectWriter routing;
+  codec::Buffer& list = routing.value("subscriptions");
+  codec::write_list_head(list, manifest.subscriptions.size());
+  for (const Subscription& subscription : manifest.subscriptions) {
+    ObjectWriter object;
+    object.text("event", subscription.event);
+    object.text("workflow", subscription.workflow);
+    object.optional_text("key_field", subscription.key_field);
+    object.write(list);
+  }
+  out.object("routing", routing);
+}
+
+}  // namespace holdfast::defs

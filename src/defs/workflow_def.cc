@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "defs/forms.h"
+
+namespace holdfast::defs {
+
+WorkflowDef read_workflow(Fields& fields) {
+  WorkflowDef workflow;
+  workflow.name = fields.name("name");
+  workflow.state = fields.name("state");
+  workflow.event = fields.name("event");
+  workflow.context = fields.optional_name("context");
+  workflow.annotations = fields.optional_name("annotations");
+  workflow.key_schema = fields.optional_name("key_schema");
+  const std::string effects = fields.path_of("effects_emitted");
+  std::size_t index = 0;
+  for (const View element : fields.list("effects_emitted")) {
+    const std::string path = effects + "[" + std::to_string(index++) + "]";
+    std::string effect = read_name(element, path, fields.errors());
+    if (effect.empty()) continue;
+    auto& all = workflow.effects_emitted;
+    const auto place = std::lower_bound(all.begin(), all.end(), effect);
+    if (place != all.end() && *place == effect) {
+      fields.errors().push_back(base::invalid(path, "'" + effect + "' is there twice"));
+    } else {
+      all.insert(place, std::move(effect));
+    }
+  }
+  // Replay decides what happened here, so every workflow is deterministic; the word is accepted
+  // because others write it.
+  const auto determinism = fields.optional_text("determinism");
+  if (determinism && *determinism != "strict")
+    fields.refuse("determinism", "only 'strict' is supported");
+  if (const auto impl = fields.required("impl")) {
+    workflow.impl = read_impl(*impl, fields.path_of("impl"), fields.errors());
+  }
+  return workflow;
+}
+
+void write(ObjectWriter& out, const WorkflowDef& workflow) {
+  out.text("name", workflow.name);
+  out.text("state", workflow.state);
+  out.text("event", workflow.event);
+  out.optional_text("context", workflow.context);
+  out.optional_text("annotations", workflow.annotations);
+  out.optional_text("key_schema", workflow.key_schema);
+  out.texts("effects_emitted", workflow.effects_emitted);
+  out.object("impl", impl_object(workflow.impl));
+}
+
+}  // namespace holdfast::defs
