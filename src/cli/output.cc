@@ -9,7 +9,9 @@
 namespace holdfast::cli {
 namespace {
 
+// What was printed before comes out before, also where both streams go to one place.
 void complain(std::string_view text) {
+  std::fflush(stdout);
   std::fprintf(stderr, "holdfast: %.*s\n", static_cast<int>(text.size()), text.data());
 }
 

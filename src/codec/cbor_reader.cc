@@ -111,7 +111,7 @@ bool CborReader::simple(std::uint8_t info, Item& item) {
       return true;
     default:
       if (info > kOneByte)
-        return fail(info == kIndefinite ? "a break outside a container"
+        return fail(info == kIndefinite ? "a break where an item should be"
                                         : "reserved or misplaced length");
       item.kind = ItemKind::kSimple;
       item.number = info;

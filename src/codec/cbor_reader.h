@@ -29,6 +29,8 @@ class CborReader {
     std::size_t items;
   };
 
+  static constexpr bool kKeysAreTexts = false;
+
   CborReader(base::ByteView bytes, Strictness strictness) noexcept
       : begin_(bytes.data()),
         at_(bytes.data()),
@@ -54,7 +56,7 @@ class CborReader {
   Mark mark() const noexcept { return {at_, items_}; }
   void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
 
-  bool too_deep() noexcept { return fail("nested too deep", base::ErrorCode::kTooLarge); }
+  bool too_deep() noexcept { return fail(kTooDeep, base::ErrorCode::kTooLarge); }
 
   base::ErrorCode problem_code() const noexcept { return problem_code_; }
   std::string problem() const;

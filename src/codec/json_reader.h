@@ -24,6 +24,8 @@ class JsonReader {
     std::size_t items;
   };
 
+  static constexpr bool kKeysAreTexts = true;
+
   explicit JsonReader(std::string_view text) noexcept
       : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
 
@@ -42,7 +44,7 @@ class JsonReader {
   Mark mark() const noexcept { return {at_, items_}; }
   void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
 
-  bool too_deep() noexcept { return fail("nested too deep", base::ErrorCode::kTooLarge); }
+  bool too_deep() noexcept { return fail(kTooDeep, base::ErrorCode::kTooLarge); }
 
   base::ErrorCode problem_code() const noexcept { return problem_code_; }
   std::string problem() const;
@@ -61,6 +63,7 @@ class JsonReader {
     problem_code_ = code;
     return false;
   }
+  bool fail_at(const char* at, const char* what) noexcept { return at_ = at, fail(what); }
   bool string(std::string_view& text);
   bool escaped_string(std::string_view& text, const char* start, bool high);
   bool escape();
@@ -153,7 +156,8 @@ inline bool JsonReader::number(Item& item) {
     magnitude = magnitude * 10 + static_cast<std::uint64_t>(*at++ - '0');
   }
   const auto count = at - digits;
-  if (count == 0) return fail(negative ? "expected a digit after '-'" : "unexpected character");
+  if (count == 0)
+    return fail_at(at, negative ? "expected a digit after '-'" : "unexpected character");
   if (*digits == '0' && count > 1) return fail("a number may not begin with a zero");
   const bool real = at < end_ && (*at == '.' || *at == 'e' || *at == 'E');
   // Nineteen digits always fit 64 bits; of twenty, those that wrapped around are smaller than
@@ -173,14 +177,14 @@ inline bool JsonReader::number(Item& item) {
   if (at < end_ && *at == '.') {
     const char* const fraction = ++at;
     at = digits_from(at);
-    if (at == fraction) return fail("expected a digit after '.'");
+    if (at == fraction) return fail_at(at, "expected a digit after '.'");
   }
   if (at < end_ && (*at == 'e' || *at == 'E')) {
     ++at;
     if (at < end_ && (*at == '+' || *at == '-')) ++at;
     const char* const exponent = at;
     at = digits_from(at);
-    if (at == exponent) return fail("expected a digit in the exponent");
+    if (at == exponent) return fail_at(at, "expected a digit in the exponent");
   }
   item.kind = ItemKind::kNumber;
   item.text = {start, static_cast<std::size_t>(at - start)};

@@ -30,13 +30,12 @@ class Machine {
       if (!reader_.value(item, cursor)) return unreadable();
       if (!begin(node, item, cursor)) return false;
       for (;;) {
+        if (work_.out.size() > kMaxValueBytes) return too_large();
         if (work_.depth == 0) return reader_.finish() || unreadable();
         const Step step = advance(work_.frames[work_.depth - 1], node);
         if (step == Step::kFailed) return false;
         if (step == Step::kValue) break;
         --work_.depth;
-        if (work_.out.size() > kMaxValueBytes)
-          return fail(base::ErrorCode::kTooLarge, "the value is too large");
       }
     }
   }
@@ -74,7 +73,8 @@ class Machine {
         break;
       case TypeKind::kItem:
         if (item.kind == ItemKind::kList) return open_list(*node, cursor);
-        if (item.kind == ItemKind::kMap) return open(Shape::kItemMap, *node, cursor);
+        if (item.kind == ItemKind::kMap)
+          return open(Reader::kKeysAreTexts ? Shape::kMap : Shape::kItemMap, *node, cursor);
         if (item.kind == ItemKind::kTag) return open_tag(*node, item, cursor);
         break;
       case TypeKind::kBytes:
@@ -110,7 +110,8 @@ class Machine {
 
   Frame* push(Shape shape, const Schema::Node& node, const Cursor& cursor) {
     if (work_.depth == kMaxDepth) {
-      fail(base::ErrorCode::kTooLarge, "nested deeper than " + std::to_string(kMaxDepth));
+      reader_.too_deep();
+      unreadable();
       return nullptr;
     }
     Frame& frame = work_.frames[work_.depth++];
@@ -193,6 +194,7 @@ class Machine {
 
   Step advance_map(Frame& frame, const Schema::Node*& node) {
     end_entry(frame, false);
+    frame.in_value = false;
     const More more = reader_.more(frame.cursor);
     if (more == More::kError) return unreadable(), Step::kFailed;
     if (more == More::kNo) return finish_map(frame);
@@ -203,13 +205,10 @@ class Machine {
         frame.node->kind == TypeKind::kMap ? frame.node->key : TypeKind::kText;
     const char* refusal = nullptr;
     if (!write_key(work_.out, key_type, key, refusal)) {
-      fail(base::ErrorCode::kInvalid,
-           refusal != nullptr
-               ? std::string(refusal)
-               : "expected a " + std::string(name_of(key_type)) + " as key, got " + describe(key));
-      return Step::kFailed;
+      return bad_key(key_type, key, refusal), Step::kFailed;
     }
     ++frame.count;
+    frame.in_value = true;
     work_.entries.push_back({begin, work_.position(), work_.position()});
     node = inner_of(frame);
     return Step::kValue;
@@ -235,7 +234,8 @@ class Machine {
   Step finish_map(Frame& frame) {
     const auto twice = close_map(work_, frame);
     if (!twice) return Step::kClosed;
-    frame.count = *twice + 1;  // the path then ends in the key
+    frame.count = *twice + 1;  // so that the path ends in the key
+    frame.in_value = true;
     fail(base::ErrorCode::kInvalid, "the key is there twice");
     return Step::kFailed;
   }
@@ -319,7 +319,7 @@ class Machine {
     if (more == More::kError) return unreadable();
     if (more == More::kNo) return value_absent(frame);
     if (!reader_.key(key)) return unreadable();
-    if (key.kind != ItemKind::kText || key.text != "$value") return unexpected_key(key);
+    if (key.kind != ItemKind::kText || key.text != "$value") return unexpected_key(frame, key);
     return true;
   }
 
@@ -332,11 +332,11 @@ class Machine {
     if (more == More::kNo)
       return fail(base::ErrorCode::kInvalid, "a variant has a $value but no $tag");
     if (!reader_.key(key)) return unreadable();
-    if (key.kind != ItemKind::kText || key.text != "$tag") return unexpected_key(key);
+    if (key.kind != ItemKind::kText || key.text != "$tag") return unexpected_key(frame, key);
     if (!read_tag(frame)) return false;
     const More after = reader_.more(frame.cursor);
     if (after == More::kError) return unreadable();
-    if (after == More::kYes) return fail(base::ErrorCode::kInvalid, "a variant has one value only");
+    if (after == More::kYes) return reader_.key(key) ? unexpected_key(frame, key) : unreadable();
     resume_[work_.depth - 1] = reader_.mark();
     frame.awaits_value = true;
     reader_.rewind(value);
@@ -372,10 +372,11 @@ class Machine {
 
   Step advance_variant(Frame& frame, const Schema::Node*& node) {
     const Schema::Member& arm = schema_.member(*frame.node, frame.current);
-    if (frame.count++ == 0) {
+    if (frame.count++ == 0) {  // 1 while the value is being read, for the path
       node = &schema_.node(arm.node);
       if (!arm.unit) return Step::kValue;
       if (!read_unit()) return Step::kFailed;
+      ++frame.count;
     }
     if (frame.awaits_value) {
       reader_.rewind(resume_[work_.depth - 1]);
@@ -384,8 +385,9 @@ class Machine {
     const More more = reader_.more(frame.cursor);
     if (more == More::kError) return unreadable(), Step::kFailed;
     if (more == More::kNo) return Step::kClosed;
-    fail(base::ErrorCode::kInvalid, "a variant has one value only");
-    return Step::kFailed;
+    Item key;
+    if (!reader_.key(key)) return unreadable(), Step::kFailed;
+    return unexpected_key(frame, key), Step::kFailed;
   }
 
   // The value of a unit arm says nothing, and nothing is written for it.
@@ -442,10 +444,26 @@ class Machine {
     return fail(base::ErrorCode::kInvalid,
                 "expected " + expectation(node.kind) + ", got " + describe(item));
   }
-  bool unexpected_key(const Item& key) {
+  bool unexpected_key(const Frame& frame, const Item& key) {
+    const bool text = key.kind == ItemKind::kText;
+    if (text && !frame.sugar && (key.text == "$tag" || key.text == "$value"))
+      return fail(base::ErrorCode::kInvalid, std::string(key.text) + " is there twice");
     return fail(base::ErrorCode::kInvalid,
-                "a variant has only $tag and $value, not " +
-                    (key.kind == ItemKind::kText ? quoted(key.text) : describe(key)));
+                std::string("a variant has ") +
+                    (frame.sugar ? "one arm only" : "only $tag and $value") + ", not " +
+                    (text ? quoted(key.text) : describe(key)));
+  }
+  bool bad_key(TypeKind type, const Item& key, const char* refusal) {
+    if (refusal == nullptr) {
+      return fail(base::ErrorCode::kInvalid,
+                  "expected " + std::string(name_of(type)) + " as key, got " + describe(key));
+    }
+    const std::string name = key.kind == ItemKind::kText ? " " + quoted(key.text) : "";
+    return fail(base::ErrorCode::kInvalid, "the key" + name + ": " + refusal);
+  }
+  bool too_large() {
+    return fail(base::ErrorCode::kTooLarge, "encoded it is larger than a value may be (" +
+                                                std::to_string(kMaxValueBytes) + " bytes)");
   }
   bool unreadable() { return fail(reader_.problem_code(), reader_.problem()); }
   bool fail(base::ErrorCode code, std::string message) {

@@ -61,7 +61,11 @@ struct Member {
 
 using Errors = std::vector<base::Error>;
 
-// Reads a type expression; `path` is where it stands, for the errors. All errors are reported.
+// More are not reported: a small text could otherwise ask for a very large answer.
+inline constexpr std::size_t kMaxErrors = 100;
+
+// Reads a type expression; `path` is where it stands, for the errors. All errors are
+// reported, up to kMaxErrors.
 std::optional<Type> parse_type(View expression, const std::string& path, Errors& errors);
 
 // The one canonical encoding of a type expression.
