@@ -12,7 +12,10 @@
 
 namespace holdfast::base::testing {
 
-inline std::filesystem::path source_folder() { return HOLDFAST_SOURCE_DIR; }
+// CMake names every file by its full path.
+inline std::filesystem::path source_folder() {
+  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+}
 
 inline constexpr char kNoVectors[] =
     "the published vectors are not here: set HOLDFAST_VECTORS to their folder";
