@@ -4,6 +4,8 @@
 
 What the table does not name is refused, so that a new folder or a new dependency is a decision
 somebody writes down here. tests/, sim/, fuzz/ and bench/ may include anything and are not read.
+Tests beside the code (x_test.cc, and testing.h which they share) may use what they like of other
+people; nothing else may include a testing.h.
 
 usage: check_layers.py [--root DIR]
 """
@@ -100,15 +102,16 @@ def check_foreign(owner, name):
 
 def check_file(path, owner):
     """Yields (line, why) for each finding."""
-    is_test = path.name.endswith("_test.cc")
+    is_test = path.name.endswith("_test.cc") or path.name == "testing.h"
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match = INCLUDE.match(line)
         if match:
             foreign, own, other = match.groups()
             if own:
                 why = check_own(owner, own)
+                if own.endswith("/testing.h") and not is_test:
+                    why = f"{own} is for tests"
             elif foreign:
-                # Tests use what they like of other people, but our own headers like everybody.
                 folder = foreign.partition("/")[0]
                 why = None if is_test and folder not in LAYERS else check_foreign(owner, foreign)
             else:

@@ -42,6 +42,11 @@ class CheckLayers(ToolTest):
 
     def test_tests_may_use_what_they_like_of_others(self):
         self.assert_accepted("src/codec/x_test.cc", "#include <gtest/gtest.h>\n#include <fstream>")
+        self.assert_accepted("src/kernel/testing.h", "#include <gtest/gtest.h>")
+        self.assert_accepted("src/kernel/x_test.cc", '#include "kernel/testing.h"')
+
+    def test_what_tests_share_stays_among_them(self):
+        self.assert_refused("src/kernel/x.h", '#include "codec/testing.h"', "codec/testing.h is for tests")
 
     def test_an_unknown_folder_is_refused(self):
         self.plant("src/misc/x.h", "#pragma once\n")
