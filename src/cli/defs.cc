@@ -58,8 +58,8 @@ void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
   for (const base::Error& error : errors) {
     codec::write_map_head(out, 3);
     field("code", base::to_string(error.code()));
-    field("where", error.where());
-    field("message", error.message());
+    field("where", printable(error.where()));
+    field("message", printable(error.message()));
   }
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
