@@ -107,8 +107,8 @@ defs::Bundle load_bundle(const fs::path& bundle, const defs::Catalogue* below,
                          defs::Reserved reserved) {
   Sources sources = read_sources(bundle);
   defs::Bundle loaded = defs::load(sources.documents, below, reserved);
-  loaded.errors.insert(loaded.errors.begin(), std::make_move_iterator(sources.errors.begin()),
-                       std::make_move_iterator(sources.errors.end()));
+  sources.errors.append(std::move(loaded.errors));
+  loaded.errors = std::move(sources.errors);
   return loaded;
 }
 

@@ -74,7 +74,7 @@ ExitCode check(const Options& options) {
                          defs::Reserved reserved) {
     layers.push_back(bundle::load_bundle(path, on, reserved));
     below = &layers.back().catalogue;
-    std::move(layers.back().errors.begin(), layers.back().errors.end(), std::back_inserter(errors));
+    errors.append(std::move(layers.back().errors));
   };
   if (!options.system.empty()) stack(options.system, nullptr, defs::Reserved::kAllowed);
   for (const std::string& library : options.with) stack(library, below, defs::Reserved::kRefused);
@@ -90,7 +90,7 @@ ExitCode check(const Options& options) {
   }
   if (errors.empty()) return ExitCode::kDone;
   const std::string count =
-      errors.size() == 1 ? "1 error" : std::to_string(errors.size()) + " errors";
+      errors.reported() == 1 ? "1 error" : std::to_string(errors.reported()) + " errors";
   return refuse(count + " in " + options.bundle, errors);
 }
 

@@ -48,6 +48,8 @@ ExitCode refuse(const base::Error& error) {
 ExitCode refuse(std::string_view summary, const codec::Errors& errors) {
   complain(summary);
   for (const base::Error& error : errors) std::fprintf(stderr, "  %s\n", error.to_string().c_str());
+  if (errors.reported() > errors.size())
+    std::fprintf(stderr, "  and %zu more\n", errors.reported() - errors.size());
   return ExitCode::kRefused;
 }
 

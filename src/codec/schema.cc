@@ -136,7 +136,7 @@ class SchemaCompiler {
 
   std::nullopt_t refuse(const std::string& path, std::string message) {
     good_ = false;
-    if (errors_.size() < kMaxErrors) errors_.push_back(base::invalid(path, std::move(message)));
+    errors_.push_back(base::invalid(path, std::move(message)));
     return std::nullopt;
   }
 

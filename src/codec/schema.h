@@ -36,7 +36,7 @@ class Schema {
   // Any CBOR item, also such as have no JSON form; for tools that look at foreign bytes.
   static Schema item();
 
-  // All errors are reported, up to kMaxErrors: names that lead nowhere, recursion, options that
+  // All errors are reported: names that lead nowhere, recursion, options that
   // cannot be told apart.
   static std::optional<Schema> compile(const Type& type, const TypeSource& types,
                                        const std::string& path, Errors& errors);

@@ -139,7 +139,7 @@ class Parser {
   }
 
   std::nullopt_t refuse(const std::string& path, std::string message) {
-    if (errors_.size() < kMaxErrors) errors_.push_back(base::invalid(path, std::move(message)));
+    errors_.push_back(base::invalid(path, std::move(message)));
     return std::nullopt;
   }
 

@@ -13,22 +13,20 @@ using codec::TypeKind;
 
 // Whether every name that is used is there, and is of the right kind.
 bool check_references(const Catalogue& catalogue, Errors& errors) {
-  const std::size_t before = errors.size();
+  const std::size_t before = errors.reported();
   for (const auto& [name, entry] : catalogue.entries()) {
-    for (const Reference& reference : references_of(entry.definition)) {
-      const Entry* target = catalogue.find_entry(reference.name);
-      if (target != nullptr && kind_of(target->definition) == reference.kind) continue;
-      std::string message = missing(reference.kind, reference.name);
-      if (target != nullptr)
-        message += "; that name is a " + std::string(kind_of(target->definition));
-      errors.push_back(base::invalid(entry.place + reference.path, std::move(message)));
-    }
+    visit_references(entry.definition, [&, &place = entry.place](const Reference& reference) {
+      auto problem = reference_problem(catalogue, reference.kind, reference.name);
+      if (problem)
+        errors.push_back(base::invalid(place + std::string(reference.path), std::move(*problem)));
+    });
   }
-  return errors.size() == before;
+  return errors.reported() == before;
 }
 
 // Finds types that contain themselves. Walks the references depth first with a stack of its own;
-// what has been left behind is known to be sound and is not walked again.
+// what has been left behind is known to be sound and is not walked again. Of each type, one way
+// back to itself is reported.
 class CycleFinder {
  public:
   CycleFinder(const Catalogue& catalogue, Errors& errors)
@@ -38,25 +36,30 @@ class CycleFinder {
     for (const auto& [name, entry] : catalogue_.entries()) {
       if (std::holds_alternative<SchemaDef>(entry.definition) && !done_.contains(name)) walk(name);
     }
-    return good_;
+    return reported_.empty();
   }
 
  private:
+  // Names are views into the catalogue.
   struct Step {
-    std::string name;
-    std::vector<Reference> references;
+    std::string_view name;
+    std::vector<std::string_view> references;
     std::size_t next = 0;
   };
 
-  void enter(const std::string& name) {
+  void enter(std::string_view name) {
     const auto own =
         catalogue_.entries().find(name);  // what lies below was checked when it was loaded
     if (own == catalogue_.entries().end()) return;
-    trail_.push_back({name, references_of(own->second.definition)});
+    Step step{name, {}};
+    visit_references(own->second.definition, [&](const Reference& reference) {
+      step.references.push_back(reference.name);
+    });
+    trail_.push_back(std::move(step));
     on_trail_.insert(name);
   }
 
-  void walk(const std::string& start) {
+  void walk(std::string_view start) {
     enter(start);
     while (!trail_.empty()) {
       Step& step = trail_.back();
@@ -66,31 +69,35 @@ class CycleFinder {
         trail_.pop_back();
         continue;
       }
-      const std::string target = step.references[step.next++].name;
+      const std::string_view target = step.references[step.next++];
       if (on_trail_.contains(target)) {
-        report(target);
+        if (reported_.insert(target).second) report(target);
       } else if (!done_.contains(target)) {
         enter(target);
       }
     }
   }
 
-  void report(const std::string& target) {
-    good_ = false;
+  void report(std::string_view target) {
+    constexpr std::size_t kShown = 8;
     std::string circle;
+    std::size_t length = 0;
     for (const Step& step : trail_) {
-      if (step.name == target || !circle.empty()) circle += step.name + " -> ";
+      if (step.name != target && length == 0) continue;
+      if (++length <= kShown) circle += std::string(step.name) + " -> ";
     }
+    if (length > kShown) circle += "(" + std::to_string(length - kShown) + " more) -> ";
     const std::string& place = catalogue_.entries().find(target)->second.place;
-    errors_.push_back(base::invalid(place + ".type", "recursive type: " + circle + target));
+    errors_.push_back(
+        base::invalid(place + ".type", "recursive type: " + circle + std::string(target)));
   }
 
   const Catalogue& catalogue_;
   Errors& errors_;
   std::vector<Step> trail_;
-  std::set<std::string, std::less<>> on_trail_;
-  std::set<std::string, std::less<>> done_;
-  bool good_ = true;
+  std::set<std::string_view> on_trail_;
+  std::set<std::string_view> done_;
+  std::set<std::string_view> reported_;
 };
 
 // An event type is a record, or a variant whose arms are references to different schemas.
