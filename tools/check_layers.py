@@ -4,8 +4,8 @@
 
 What the table does not name is refused, so that a new folder or a new dependency is a decision
 somebody writes down here. tests/, sim/, fuzz/ and bench/ may include anything and are not read.
-Tests beside the code (x_test.cc, and testing.h which they share) may use what they like of other
-people; nothing else may include a testing.h.
+Tests beside the code (x_test.cc, and testing.h or testing_x.h which they share) may use what they
+like of other people; nothing else may include what they share.
 
 usage: check_layers.py [--root DIR]
 """
@@ -63,6 +63,7 @@ IMPURE_STANDARD = set(
 CLOCK = re.compile(r"\b(?:system|steady|high_resolution|utc|tai|gps|file)_clock\b")
 
 INCLUDE = re.compile(r'\s*#\s*include\b\s*(?:<([^>]+)>|"([^"]+)"|(.*))')
+TEST = re.compile(r"_test\.cc$|/testing(_\w+)?\.h$")
 SUFFIXES = {".h", ".cc", ".hpp", ".cpp", ".inc"}
 
 
@@ -102,14 +103,14 @@ def check_foreign(owner, name):
 
 def check_file(path, owner):
     """Yields (line, why) for each finding."""
-    is_test = path.name.endswith("_test.cc") or path.name == "testing.h"
+    is_test = bool(TEST.search(path.as_posix()))
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match = INCLUDE.match(line)
         if match:
             foreign, own, other = match.groups()
             if own:
                 why = check_own(owner, own)
-                if own.endswith("/testing.h") and not is_test:
+                if TEST.search(own) and not is_test:
                     why = f"{own} is for tests"
             elif foreign:
                 folder = foreign.partition("/")[0]

@@ -15,8 +15,9 @@ import passed
 # The commands are gcc's; clang does not know all of its warnings, and has one of its own about TRY.
 EXTRA = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-gnu-statement-expression"]
 
-# Following every path through a test doubles the time; tests are run under sanitizers instead.
-NOT_FOR_TESTS = "--checks=-clang-analyzer-*"
+# Following every path through a test doubles the time, and tests are run under sanitizers anyway;
+# how fast a test is does not matter.
+NOT_FOR_TESTS = "--checks=-clang-analyzer-*,-performance-*"
 
 
 def tidy(root, path, extra):
