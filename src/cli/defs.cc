@@ -105,8 +105,10 @@ void add_defs(CLI::App& app, ExitCode& exit_code) {
   command
       ->add_option("bundle", options->bundle, "a file or folder with definitions in JSON or YAML")
       ->required();
-  command->add_option("--with", options->with,
-                      "a bundle whose definitions may be used; may be given again");
+  command
+      ->add_option("--with", options->with,
+                   "a bundle whose definitions may be used; may be given again")
+      ->allow_extra_args(false);  // or it would swallow the bundle behind it
   command->add_option("--system", options->system,
                       "use these sys/ definitions instead of the built-in ones");
   command->add_flag("--json", options->json, "print JSON");
