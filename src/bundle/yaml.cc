@@ -30,8 +30,9 @@ class JsonEmitter : public YAML::EventHandler {
  public:
   std::string take() { return std::string(base::as_text(out_.view())); }
   const std::string& problem() const noexcept { return problem_; }
+  const YAML::Mark& start() const noexcept { return start_; }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
   void OnDocumentEnd() override {}
 
   // yaml-cpp does not say how the null was spelt, so a key cannot be made of it.
@@ -115,6 +116,7 @@ class JsonEmitter : public YAML::EventHandler {
     if (problem_.empty()) problem_ = what + " (" + place(mark) + ")";
   }
 
+  YAML::Mark start_;
   codec::Buffer out_;
   std::vector<Open> open_;
   bool is_key_ = false;
@@ -140,10 +142,14 @@ base::Result<std::string> convert(std::string_view yaml) {
   std::istringstream stream{std::string(yaml)};
   YAML::Parser parser(stream);
   std::vector<std::string> documents;
-  for (;;) {
+  for (int last_start = -1;;) {
     JsonEmitter emitter;
     if (!parser.HandleNextDocument(emitter)) break;
     if (!emitter.problem().empty()) return base::invalid("", emitter.problem());
+    // Where no document can begin, yaml-cpp gives empty ones without end.
+    if (emitter.start().pos <= last_start)
+      return base::invalid("", "no document can begin here (" + place(emitter.start()) + ")");
+    last_start = emitter.start().pos;
     documents.push_back(emitter.take());
   }
   if (documents.empty()) return base::invalid("", "the YAML has no document");

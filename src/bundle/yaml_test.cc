@@ -103,6 +103,8 @@ TEST(Yaml, what_is_no_yaml_is_refused_with_its_place) {
       {"a: b: c", "illegal map value (line 1, column 5)"},
       {"a: [1", "end of sequence flow not found (line 1, column 1)"},
       {"a:\n\t- 1\n", "illegal block entry (line 2, column 2)"},
+      {"{}, a", "no document can begin here (line 1, column 3)"},
+      {"[]\n---\n{}, b", "no document can begin here (line 3, column 3)"},
       {"a: \"b", "illegal EOF in scalar (line 1, column 6)"},
   };
   for (const auto& [yaml, expected] : cases) EXPECT_EQ(json(yaml), expected) << yaml;
