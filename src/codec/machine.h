@@ -78,6 +78,9 @@ class Machine {
           return open(Reader::kKeysAreTexts ? Shape::kMap : Shape::kItemMap, *node, cursor);
         if (item.kind == ItemKind::kTag) return open_tag(*node, item, cursor);
         break;
+      case TypeKind::kText:
+        if (item.kind == ItemKind::kText) return write_text(work_.out, item.text), true;
+        break;
       case TypeKind::kBytes:
         if (item.kind == ItemKind::kMap) return bytes_in_map(*node, cursor);
         break;
