@@ -175,8 +175,7 @@ class Machine {
     if (key_only) entry.key_end = entry.end;
     if (frame.count == 1 || !frame.in_order) return;
     const Entry& before = work_.entries[work_.entries.size() - 2];
-    frame.in_order = base::compare(work_.out.view(before.begin, before.key_end),
-                                   work_.out.view(entry.begin, entry.key_end)) < 0;
+    frame.in_order = compare_keys(work_.out, before, entry) < 0;
   }
 
   void begin_entry(Frame& frame) {
