@@ -58,8 +58,8 @@ void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
   for (const base::Error& error : errors) {
     codec::write_map_head(out, 3);
     field("code", base::to_string(error.code()));
-    field("where", error.where());
-    field("message", error.message());
+    field("where", printable(error.where()));
+    field("message", printable(error.message()));
   }
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
@@ -105,8 +105,10 @@ void add_defs(CLI::App& app, ExitCode& exit_code) {
   command
       ->add_option("bundle", options->bundle, "a file or folder with definitions in JSON or YAML")
       ->required();
-  command->add_option("--with", options->with,
-                      "a bundle whose definitions may be used; may be given again");
+  command
+      ->add_option("--with", options->with,
+                   "a bundle whose definitions may be used; may be given again")
+      ->allow_extra_args(false);  // or it would swallow the bundle behind it
   command->add_option("--system", options->system,
                       "use these sys/ definitions instead of the built-in ones");
   command->add_flag("--json", options->json, "print JSON");

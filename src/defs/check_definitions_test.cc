@@ -131,9 +131,56 @@ TEST(Types, a_chain_of_references_may_be_256_types_long) {
     return json + "]";
   };
   EXPECT_EQ(load_errors(chain(256)), Lines());
-  const Lines errors = load_errors(chain(257));
-  ASSERT_EQ(errors.size(), 1u);
-  EXPECT_TRUE(errors[0].ends_with(": types nest deeper than 256")) << errors[0];
+  EXPECT_EQ(load_errors(chain(257)), (Lines{"f: $[256].type: types nest deeper than 256"}));
+  EXPECT_EQ(load_errors(chain(400)), (Lines{"f: $[256].type: types nest deeper than 256"}));
+}
+
+TEST(Types, what_is_accepted_can_be_compiled) {
+  // As deep as may be, on top of another bundle that is as deep as may be.
+  const auto chain = [](int from, int to) {
+    std::string json;
+    for (int i = from; i < to; ++i) {
+      const std::string inner = R"({"ref":"a/A)" + std::to_string(i - 1) + R"(@1"})";
+      json += (json.empty() ? "[" : ",") +
+              schema("a/A" + std::to_string(i) + "@1",
+                     i == 0 ? R"({"text":{}})" : R"({"record":{"x":{"list":)" + inner + "}}}");
+    }
+    return json + "]";
+  };
+  const Bundle below = load({{"f", chain(0, 50)}}, nullptr);
+  const Bundle above = load({{"g", chain(50, 90)}}, &below.catalogue);
+  EXPECT_EQ(testing::lines_of(below.errors), Lines());
+  EXPECT_EQ(testing::lines_of(above.errors), (Lines{"g: $[36].type: types nest deeper than 256"}));
+  for (const auto& [name, entry] : above.catalogue.entries()) {
+    codec::Errors errors;
+    codec::Schema::compile(std::get<SchemaDef>(entry.definition).type, above.catalogue, "", errors);
+    const bool too_deep = std::stoi(name.substr(3)) > 85;
+    EXPECT_EQ(!errors.empty(), too_deep) << name;
+  }
+}
+
+TEST(Types, a_library_that_is_unsound_does_no_harm_to_what_stands_on_it) {
+  const Bundle below = load({{"f", "[" + schema("a/A@1", R"({"list":{"ref":"a/B@1"}})") + "," +
+                                       schema("a/B@1", R"({"list":{"ref":"a/A@1"}})") + "," +
+                                       schema("a/C@1", R"({"ref":"a/None@1"})") + "]"}},
+                            nullptr);
+  EXPECT_EQ(below.errors.size(), 1u + 1u);
+  load({{"g", schema("a/D@1", R"({"record":{"a":{"ref":"a/A@1"},"c":{"ref":"a/C@1"}}})")}},
+       &below.catalogue);
+}
+
+TEST(Types, many_schemas_that_share_much_are_checked_soon) {
+  std::string json;
+  for (int i = 0; i < 1200; ++i) {
+    std::string fields;
+    for (int j = 0; j < 60 && i >= 10; ++j) {
+      fields += (j == 0 ? "\"f" : ",\"f") + std::to_string(j) + R"(":{"ref":"a/A)" +
+                std::to_string(std::max(0, i / 10 * 10 - 1 - j)) + R"(@1"})";
+    }
+    json += (i == 0 ? "[" : ",") +
+            schema("a/A" + std::to_string(i) + "@1", R"({"record":{)" + fields + "}}");
+  }
+  EXPECT_EQ(load_errors(json + "]"), Lines());
 }
 
 TEST(EventType, a_record_or_a_variant_of_different_references_is_an_event_type) {

@@ -59,7 +59,7 @@ class RouteChecker {
       return refuse(".key_field",
                     "'" + route_.event + "' has no field '" + *route_.key_field + "'");
     for (const Type* field : fields) {
-      if (wanted == nullptr || field->kind == wanted->kind) continue;
+      if (field == nullptr || wanted == nullptr || field->kind == wanted->kind) continue;
       refuse(".key_field", "the field is a " + std::string(codec::name_of(field->kind)) +
                                ", but '" + *workflow.key_schema + "' is a " +
                                std::string(codec::name_of(wanted->kind)));
@@ -67,12 +67,12 @@ class RouteChecker {
   }
 
   // The types that a dotted path leads to: one for records, one for each arm that has the field
-  // where `$value` steps into a variant. Each step uses up part of the path, so it ends.
+  // where `$value` steps into a variant, null where a reference leads nowhere (which is reported
+  // elsewhere). Each step uses up part of the path, so it ends.
   void collect(const Type* type, std::optional<std::string_view> path,
                std::vector<const Type*>& found) const {
     type = catalogue_.behind(type);
-    if (type == nullptr) return;
-    if (!path) return found.push_back(type);
+    if (type == nullptr || !path) return found.push_back(type);
     const std::size_t dot = path->find('.');
     const std::string_view step = path->substr(0, dot);
     const auto rest =

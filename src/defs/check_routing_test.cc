@@ -102,6 +102,19 @@ TEST(Routing, a_key_field_is_there_exactly_where_the_workflow_is_keyed) {
             (Lines{".key_field: 'a/single@1' has no key_schema"}));
 }
 
+TEST(Routing, a_key_behind_a_reference_that_leads_nowhere_is_no_second_error) {
+  const std::string world = R"([{"$kind":"defmodule","name":"a/m@1","runtime":{"kind":"native"}},
+      {"$kind":"defworkflow","name":"a/w@1","state":"a/E@1","event":"a/E@1","key_schema":"sys/None@1",
+       "effects_emitted":[],"impl":{"module":"a/m@1","entrypoint":"run"}},
+      {"$kind":"manifest","air_version":"2","schemas":[{"name":"a/E@1"}],"modules":[{"name":"a/m@1"}],
+       "effects":[],"workflows":[{"name":"a/w@1"}],
+       "routing":{"subscriptions":[{"event":"a/E@1","workflow":"a/w@1","key_field":"id"}]}},)" +
+                            schema("a/E@1", R"({"record":{"id":{"ref":"sys/None@1"}}})") + "]";
+  EXPECT_EQ(load_errors(world),
+            (Lines{"f: $[3].type.record.id.ref: the system has no defschema named 'sys/None@1'",
+                   "f: $[1].key_schema: the system has no defschema named 'sys/None@1'"}));
+}
+
 TEST(Routing, names_that_lead_nowhere_are_refused) {
   EXPECT_EQ(route(R"({"event":"a/none@1","workflow":"a/nobody@1"})"),
             (Lines{".workflow: the manifest does not list 'a/nobody@1'",

@@ -36,7 +36,7 @@ TEST(ModuleDef, other_forms_are_refused) {
       {R"({"kind":"Native"})",
        {"$.runtime.kind: unknown runtime 'Native'; there are native, wasm, steps, graph and "
         "builtin"}},
-      {R"({"kind":"python","artifact":{"kind":"python_bundle","root_hash":"x"}})",
+      {R"({"kind":"python","python":"3.12","artifact":{"kind":"python_bundle","root_hash":"x"}})",
        {"$.runtime.kind: unknown runtime 'python'; there are native, wasm, steps, graph and "
         "builtin"}},
       {R"({"kind":"native","artifact":{"kind":"wasm_module"}})",
