@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// World: one durable state machine. `reduce` is the whole of it: state and tick in, state and
+// outcome out. It does no I/O, reads no clock, throws nothing, and comes to the same outcome for
+// the same state and tick on every machine; so the journal of its records is its state.
+//
+// Invariants: (1) a terminal instance never changes; (2) an intent settles once; (3) a receipt
+// reaches only the instance that opened its intent; (4) a step is kept whole or not at all; (5) a
+// tick that is refused changes nothing.
+#pragma once
+
+#include <memory>
+
+#include "kernel/cell.h"
+#include "kernel/open_intents.h"
+#include "kernel/outcome.h"
+#include "kernel/program.h"
+#include "kernel/tick.h"
+
+namespace holdfast::kernel {
+
+struct WorldState;
+
+class World {
+ public:
+  explicit World(std::shared_ptr<const Program> program);
+  ~World();
+  World(World&&) noexcept;
+  World& operator=(World&&) noexcept;
+
+  // Values in the tick are canonical for their schemas, as the gateway made them.
+  Outcome reduce(const Tick& tick);
+
+  const Program& program() const noexcept;
+  std::uint64_t next_record() const noexcept;
+  const Cell* find(std::string_view workflow, base::ByteView key) const;
+  const OpenIntents& intents() const noexcept;
+
+ private:
+  std::unique_ptr<WorldState> state_;
+};
+
+}  // namespace holdfast::kernel
