@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <list>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,13 +28,17 @@ struct Cell {
   Phase phase = Phase::kActive;
   bool paused = false;
   bool has_state = false;
-  base::Bytes state;                // canonical, without the self-describe tag
-  base::Bytes outcome;              // of an ended instance: the result, or a sys/EffectError@1
-  std::vector<base::Hash> intents;  // open ones, in the order of their opening
-  std::uint64_t last_record = 0;    // 0: none
+  base::Bytes
+      state;  // canonical, without the self-describe tag; empty while it is only in its blob
+  std::optional<base::Hash> state_blob;  // where a large state is kept
+  base::Bytes outcome;                   // of an ended instance: the result, or a sys/EffectError@1
+  std::vector<base::Hash> intents;       // open ones, in the order of their opening
+  std::uint64_t last_record = 0;         // 0: none
   std::uint64_t last_active_ns = 0;
 
-  // Only while something happens to it:
+  // What the world knows of it while it is in memory:
+  bool dirty = false;                 // changed since the index knows it
+  std::list<Cell*>::iterator recent;  // its place in the order of use, among the clean or the dirty
   std::deque<Mail> mail;
   bool ready = false;         // stands in the queue of ready cells
   std::uint32_t touched = 0;  // its place in the draft of the present record, plus 1

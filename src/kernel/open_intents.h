@@ -6,10 +6,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string_view>
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/result.h"
+#include "kernel/blobs.h"
+#include "kernel/hash_trie.h"
 
 namespace holdfast::kernel {
 
@@ -29,7 +33,7 @@ class Intent {
     return base::as_text({block_.get() + key_size_ + params_size_, issuer_size_});
   }
 
-  std::uint64_t last_progress = 0;
+  std::uint64_t last_progress = 0;  // the sequence number of the last frame
 
  private:
   std::uint32_t workflow_;
@@ -50,11 +54,19 @@ class OpenIntents {
   Intent* find(const base::Hash& intent);
   const Intent* find(const base::Hash& intent) const;
   void add(const base::Hash& hash, Intent intent);
-  void remove(const base::Hash& intent) { table_.erase(intent); }
+  void remove(const base::Hash& intent);
+  void progressed(const base::Hash& intent, std::uint64_t sequence);
   const Table& all() const noexcept { return table_; }
+
+  // Writes what changed since the last flush to the trie.
+  base::Result<void> flush(Blobs& blobs);
+  const HashTrie& trie() const noexcept { return trie_; }
+  base::Result<void> restore(const Blobs& blobs, HashTrie trie);
 
  private:
   Table table_;
+  std::set<base::Hash> changed_;  // since the last flush, also those that are gone
+  HashTrie trie_;
 };
 
 }  // namespace holdfast::kernel

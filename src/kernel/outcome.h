@@ -57,6 +57,10 @@ struct Refused {
 using Answer = std::variant<Accepted, Repeated, Refused>;
 
 struct Outcome {
+  // What the world is kept in could not be read or written. Nothing of this world may be used any
+  // more; opening it again from the journal is safe.
+  std::optional<base::Error> failure;
+
   base::Bytes record;  // empty: the tick left no trace
   std::vector<Command> commands;
   Answer answer;

@@ -53,7 +53,7 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
 }
 
 Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
-  Intent* intent = world.intents.find(progress.intent);
+  const Intent* intent = world.intents.find(progress.intent);
   if (intent == nullptr) {
     if (const SettledIntent* before = world.settled.find(progress.intent))
       return Repeated{before->record};
@@ -70,7 +70,7 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
   if (!payload)
     return Refused{base::ErrorCode::kInvalid,
                    "the progress payload: " + payload.error().to_string()};
-  intent->last_progress = progress.sequence;
+  world.intents.progressed(progress.intent, progress.sequence);
   Mail mail;
   mail.kind = MailKind::kProgress;
   mail.origin = origin_of(world, progress.intent, *intent);

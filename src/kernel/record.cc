@@ -5,7 +5,7 @@
 
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
-#include "codec/view.h"
+#include "kernel/list_reader.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -104,52 +104,6 @@ void write_touched(Buffer& out, const Touched& touched) {
     codec::write_text(out, name_of(settled.status));
   }
 }
-
-// Takes the elements of a list one after another, and remembers whether all were as expected.
-class ListReader {
- public:
-  explicit ListReader(View list) : elements_(list.elements()), at_(elements_.begin()) {}
-
-  View next() {
-    if (at_ == elements_.end()) {
-      good_ = false;
-      return View::of(kNothing);
-    }
-    const View view = *at_;
-    ++at_;
-    return view;
-  }
-  std::uint64_t nat() { return take(next().nat()); }
-  std::string_view text() { return take(next().text()); }
-  base::ByteView bytes() { return take(next().bytes()); }
-  base::Hash hash() {
-    base::Hash hash;
-    const base::ByteView from = bytes();
-    good_ &= from.size() == hash.bytes.size();
-    if (good_) std::copy(from.begin(), from.end(), hash.bytes.begin());
-    return hash;
-  }
-  template <class Enum>
-  Enum choice(Enum last) {
-    const std::uint64_t number = nat();
-    good_ &= number <= static_cast<std::uint64_t>(last);
-    return good_ ? static_cast<Enum>(number) : Enum{};
-  }
-  bool good() const noexcept { return good_; }
-
- private:
-  static constexpr std::uint8_t kNothing[1] = {codec::kNullByte};
-
-  template <class T>
-  T take(const std::optional<T>& value) {
-    good_ &= value.has_value();
-    return value.value_or(T{});
-  }
-
-  View::Elements elements_;
-  View::Elements::Iterator at_;
-  bool good_ = true;
-};
 
 bool read_input(ListReader& list, Tick& tick) {
   switch (list.choice(Kind::kControl)) {

@@ -17,11 +17,27 @@ struct Dispatch {
   Answer operator()(const ControlRequested& request) { return reduce_control(world, request); }
 };
 
+// The tick is over: what it touched is marked, and memory is put in order.
+void close_tick(WorldState& world) {
+  for (const Touched& touched : world.draft.touched) {
+    if (touched.cell == nullptr) continue;
+    Cell& cell = *touched.cell;
+    cell.touched = 0;
+    cell.last_record = world.next_record;
+    cell.last_active_ns = world.tick->time_ns;
+    world.cells[cell.workflow].changed(cell);
+  }
+  ++world.next_record;
+  for (Cells& cells : world.cells) cells.trim();
+}
+
 }  // namespace
 
-WorldState::WorldState(std::shared_ptr<const Program> the_program)
-    : program(std::move(the_program)) {
-  for (std::uint32_t i = 0; i < program->workflow_count(); ++i) cells.emplace_back(i);
+WorldState::WorldState(std::shared_ptr<const Program> the_program, Blobs& the_blobs,
+                       CellLimits limits)
+    : program(std::move(the_program)), blobs(the_blobs) {
+  for (std::uint32_t i = 0; i < program->workflow_count(); ++i)
+    cells.emplace_back(i, blobs, limits);
 }
 
 void Draft::clear() {
@@ -31,8 +47,8 @@ void Draft::clear() {
   deliveries = ignored = steps = 0;
 }
 
-World::World(std::shared_ptr<const Program> program)
-    : state_(std::make_unique<WorldState>(std::move(program))) {}
+World::World(std::shared_ptr<const Program> program, Blobs& blobs, CellLimits limits)
+    : state_(std::make_unique<WorldState>(std::move(program), blobs, limits)) {}
 World::~World() = default;
 World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
@@ -48,15 +64,13 @@ Outcome World::reduce(const Tick& tick) {
     accepted->record = world.next_record;
     outcome.record = encode_record(world);
     outcome.commands = std::move(world.draft.commands);
-    for (const Touched& touched : world.draft.touched) {
-      if (touched.cell == nullptr) continue;
-      touched.cell->touched = 0;
-      touched.cell->last_record = world.next_record;
-      touched.cell->last_active_ns = tick.time_ns;
-    }
-    ++world.next_record;
+    close_tick(world);
   }
   world.tick = nullptr;
+  for (const Cells& cells : world.cells) {
+    if (cells.failure())
+      outcome.failure = base::Error(cells.failure()->code(), cells.failure()->message());
+  }
   return outcome;
 }
 
@@ -64,7 +78,7 @@ const Program& World::program() const noexcept { return *state_->program; }
 std::uint64_t World::next_record() const noexcept { return state_->next_record; }
 const OpenIntents& World::intents() const noexcept { return state_->intents; }
 
-const Cell* World::find(std::string_view workflow, base::ByteView key) const {
+const Cell* World::find(std::string_view workflow, base::ByteView key) {
   const auto index = state_->program->workflow_named(workflow);
   return index ? state_->cells[*index].find(key) : nullptr;
 }

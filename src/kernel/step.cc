@@ -168,7 +168,7 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   StepOutput& output = world.output;
   output.clear();
   const StepContext context(world, cell, delivery);
-  const auto state = cell.has_state ? std::optional<base::ByteView>(cell.state) : std::nullopt;
+  const auto state = world.cells[cell.workflow].state_of(cell);
   workflow.machine->step(StepInput{state, mail, context}, output);
   output.finish();
 
@@ -177,8 +177,7 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
     return fail(world, cell, objection->code, objection->message);
   }
   if (output.fate() == Fate::kGoesOn) {
-    cell.state = std::move(plan.state);
-    cell.has_state = true;
+    world.cells[cell.workflow].set_state(cell, std::move(plan.state));
   }
   for (Plan::Event& event : plan.events) {
     for (const Target& target : event.targets)

@@ -17,6 +17,7 @@
 #include "defs/builtin.h"
 #include "defs/load.h"
 #include "kernel/record.h"
+#include "kernel/testing_blobs.h"
 #include "kernel/world.h"
 
 namespace holdfast::kernel::testing {
@@ -78,7 +79,7 @@ inline std::shared_ptr<const Program> program_of(std::string definitions,
 class Bench {
  public:
   explicit Bench(std::shared_ptr<const Program> program)
-      : program_(program), world_(std::move(program)) {}
+      : program_(program), world_(std::move(program), blobs_) {}
 
   World& world() { return world_; }
   const std::vector<base::Bytes>& journal() const { return journal_; }
@@ -104,9 +105,18 @@ class Bench {
     return tick(ReceiptArrived{intent, status, bytes});
   }
 
+  // The same world, put away and taken out again.
+  void put_away() {
+    auto snapshot = world_.snapshot();
+    ASSERT_TRUE(snapshot) << snapshot.error().to_string();
+    auto restored = World::restore(program_, blobs_, *snapshot);
+    ASSERT_TRUE(restored) << restored.error().to_string();
+    world_ = std::move(*restored);
+  }
+
   // Replays the journal into a new world; every record must come out as it was.
-  World replayed() const {
-    World world(program_);
+  World replayed() {
+    World world(program_, blobs_);
     for (const base::Bytes& record : journal_) {
       const auto tick = tick_of(record);
       EXPECT_TRUE(tick) << tick.error().to_string();
@@ -118,6 +128,7 @@ class Bench {
 
  private:
   std::shared_ptr<const Program> program_;
+  MemoryBlobs blobs_;
   World world_;
   std::vector<base::Bytes> journal_;
   std::uint64_t now_s_ = 0;

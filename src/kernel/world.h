@@ -10,7 +10,8 @@
 
 #include <memory>
 
-#include "kernel/cell.h"
+#include "kernel/blobs.h"
+#include "kernel/cells.h"
 #include "kernel/open_intents.h"
 #include "kernel/outcome.h"
 #include "kernel/program.h"
@@ -22,7 +23,8 @@ struct WorldState;
 
 class World {
  public:
-  explicit World(std::shared_ptr<const Program> program);
+  // The blobs must outlive the world.
+  World(std::shared_ptr<const Program> program, Blobs& blobs, CellLimits limits = {});
   ~World();
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
@@ -30,9 +32,16 @@ class World {
   // Values in the tick are canonical for their schemas, as the gateway made them.
   Outcome reduce(const Tick& tick);
 
+  // Everything the world is, as one canonical value and the blobs it names. Between ticks only.
+  base::Result<base::Bytes> snapshot();
+
+  // Fails closed: another manifest, a missing blob, a damaged value.
+  static base::Result<World> restore(std::shared_ptr<const Program> program, Blobs& blobs,
+                                     base::ByteView snapshot, CellLimits limits = {});
+
   const Program& program() const noexcept;
   std::uint64_t next_record() const noexcept;
-  const Cell* find(std::string_view workflow, base::ByteView key) const;
+  const Cell* find(std::string_view workflow, base::ByteView key);
   const OpenIntents& intents() const noexcept;
 
  private:

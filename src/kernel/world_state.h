@@ -29,9 +29,10 @@ struct SettledIntent {
 };
 
 struct WorldState {
-  explicit WorldState(std::shared_ptr<const Program> the_program);
+  WorldState(std::shared_ptr<const Program> the_program, Blobs& the_blobs, CellLimits limits);
 
   std::shared_ptr<const Program> program;
+  Blobs& blobs;
   std::uint64_t next_record = 1;
   std::vector<Cells> cells;  // by workflow
   OpenIntents intents;

@@ -88,6 +88,30 @@ TEST_F(WorldTest, replay_gives_the_same_records) {
   EXPECT_EQ(bench_.replayed().next_record(), 5u);
 }
 
+TEST_F(WorldTest, a_snapshot_at_any_point_is_invisible) {
+  const auto run = [&](Bench& bench, std::size_t put_away_after) {
+    std::size_t ticks = 0;
+    const auto count = [&](Outcome outcome) {
+      if (++ticks == put_away_after) bench.put_away();
+      return outcome;
+    };
+    const Outcome a = count(bench.event("shop/Placed@1", R"({"id":"a","cents":5})", "id-1"));
+    const Outcome b = count(bench.event("shop/Placed@1", R"({"id":"b","cents":7})"));
+    count(bench.receipt(opened(a)[0], R"({"reference":"r"})"));
+    count(bench.event("shop/Placed@1", R"({"id":"a","cents":5})", "id-1"));
+    count(bench.receipt(opened(a)[0], R"({"reference":"r"})"));
+    count(bench.receipt(opened(b)[0], R"({"nonsense":1})"));
+  };
+  run(bench_, 0);
+  const base::Bytes end = *bench_.world().snapshot();
+  for (std::size_t point = 1; point <= 6; ++point) {
+    Bench other(testing::program_of(kShop, machines_));
+    run(other, point);
+    EXPECT_EQ(other.journal(), bench_.journal()) << point;
+    EXPECT_EQ(*other.world().snapshot(), end) << point;
+  }
+}
+
 TEST_F(WorldTest, a_repeated_event_id_or_receipt_gets_the_first_answer_and_leaves_no_record) {
   const Outcome first = bench_.event("shop/Placed@1", R"({"id":"a","cents":5})", "id-1");
   const Outcome again = bench_.event("shop/Placed@1", R"({"id":"a","cents":5})", "id-1");

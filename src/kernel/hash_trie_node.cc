@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/cell_index_node.h"
+#include "kernel/hash_trie_node.h"
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kLeaf = 0;
 constexpr std::uint64_t kBranch = 1;
 
-base::Error damaged() { return {base::ErrorCode::kCorrupt, "a node of the cell index is damaged"}; }
+base::Error damaged() { return {base::ErrorCode::kCorrupt, "a node of a hash trie is damaged"}; }
 
 bool read_hash(codec::View view, base::Hash& hash) {
   const auto bytes = view.bytes();
@@ -24,7 +24,7 @@ bool read_hash(codec::View view, base::Hash& hash) {
 
 struct Encoder {
   codec::Buffer& out;
-  void operator()(const IndexLeaf& leaf) {
+  void operator()(const TrieLeaf& leaf) {
     codec::write_list_head(out, 1 + 2 * leaf.entries.size());
     codec::write_nat(out, kLeaf);
     for (const auto& [key, entry] : leaf.entries) {
@@ -32,10 +32,10 @@ struct Encoder {
       codec::write_bytes(out, entry);
     }
   }
-  void operator()(const IndexBranch& branch) {
+  void operator()(const TrieBranch& branch) {
     codec::write_list_head(out, 1 + 2 * branch.children.size());
     codec::write_nat(out, kBranch);
-    for (const IndexChild& child : branch.children) {
+    for (const TrieChild& child : branch.children) {
       codec::write_nat(out, child.count);
       codec::write_bytes(out, child.hash.bytes);
     }
@@ -44,14 +44,14 @@ struct Encoder {
 
 }  // namespace
 
-base::Bytes encode(const IndexNode& node) {
+base::Bytes encode(const TrieNode& node) {
   codec::Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
   std::visit(Encoder{out}, node);
   return out.to_bytes();
 }
 
-base::Result<IndexNode> decode_index_node(base::ByteView bytes) {
+base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
   codec::Normaliser normaliser;
   if (!normaliser.from_cbor(codec::Schema::item(), bytes, codec::Strictness::kStrict))
     return damaged();
@@ -62,7 +62,7 @@ base::Result<IndexNode> decode_index_node(base::ByteView bytes) {
   const auto kind = (*at).nat();
   ++at;
   if (kind == kLeaf) {
-    IndexLeaf leaf;
+    TrieLeaf leaf;
     while (at != elements.end()) {
       base::Hash key;
       if (!read_hash(*at, key)) return damaged();
@@ -73,18 +73,18 @@ base::Result<IndexNode> decode_index_node(base::ByteView bytes) {
       leaf.entries.emplace_hint(leaf.entries.end(), key, base::Bytes(entry->begin(), entry->end()));
       ++at;
     }
-    return IndexNode(std::move(leaf));
+    return TrieNode(std::move(leaf));
   }
-  IndexBranch branch;
+  TrieBranch branch;
   if (kind != kBranch || list.size() != 1 + 2 * branch.children.size()) return damaged();
-  for (IndexChild& child : branch.children) {
+  for (TrieChild& child : branch.children) {
     const auto count = (*at).nat();
     ++at;
     if (!count || !read_hash(*at, child.hash)) return damaged();
     child.count = *count;
     ++at;
   }
-  return IndexNode(branch);
+  return TrieNode(branch);
 }
 
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept {

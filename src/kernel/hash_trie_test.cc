@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/cell_index.h"
+#include "kernel/hash_trie.h"
 
 #include <gtest/gtest.h>
 
@@ -19,10 +19,10 @@ base::Bytes entry(int i) {
   return {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8)};
 }
 
-CellIndex filled(MemoryBlobs& blobs, std::vector<int> numbers, std::size_t batch) {
-  CellIndex index;
+HashTrie filled(MemoryBlobs& blobs, std::vector<int> numbers, std::size_t batch) {
+  HashTrie index;
   for (std::size_t at = 0; at < numbers.size(); at += batch) {
-    CellIndex::Changes changes;
+    HashTrie::Changes changes;
     for (std::size_t i = at; i < std::min(at + batch, numbers.size()); ++i)
       changes[key(numbers[i])] = entry(numbers[i]);
     EXPECT_TRUE(index.apply(blobs, changes));
@@ -36,7 +36,7 @@ std::vector<int> count_to(int n) {
   return all;
 }
 
-TEST(CellIndex, the_root_is_the_same_for_any_order_and_any_batches) {
+TEST(HashTrie, the_root_is_the_same_for_any_order_and_any_batches) {
   MemoryBlobs blobs;
   std::vector<int> numbers = count_to(700);
   const base::Hash root = filled(blobs, numbers, 700).root();
@@ -47,12 +47,12 @@ TEST(CellIndex, the_root_is_the_same_for_any_order_and_any_batches) {
   }
 }
 
-TEST(CellIndex, what_came_and_went_leaves_no_trace) {
+TEST(HashTrie, what_came_and_went_leaves_no_trace) {
   MemoryBlobs blobs;
   for (const int kept : {0, 1, 31, 32, 33, 100}) {
     const base::Hash root = filled(blobs, count_to(kept), 1000).root();
-    CellIndex index = filled(blobs, count_to(600), 100);
-    CellIndex::Changes removals;
+    HashTrie index = filled(blobs, count_to(600), 100);
+    HashTrie::Changes removals;
     for (int i = kept; i < 600; ++i) removals[key(i)] = std::nullopt;
     ASSERT_TRUE(index.apply(blobs, removals));
     EXPECT_EQ(index.root(), root) << kept;
@@ -60,9 +60,9 @@ TEST(CellIndex, what_came_and_went_leaves_no_trace) {
   }
 }
 
-TEST(CellIndex, every_entry_is_found_and_others_are_not) {
+TEST(HashTrie, every_entry_is_found_and_others_are_not) {
   MemoryBlobs blobs;
-  const CellIndex index = filled(blobs, count_to(500), 77);
+  const HashTrie index = filled(blobs, count_to(500), 77);
   for (int i = 0; i < 500; ++i) {
     const auto found = index.find(blobs, key(i));
     ASSERT_TRUE(found);
@@ -71,9 +71,9 @@ TEST(CellIndex, every_entry_is_found_and_others_are_not) {
   EXPECT_FALSE((*index.find(blobs, key(1000))).has_value());
 }
 
-TEST(CellIndex, a_missing_blob_is_an_error_and_changes_nothing) {
+TEST(HashTrie, a_missing_blob_is_an_error_and_changes_nothing) {
   MemoryBlobs blobs;
-  CellIndex index = filled(blobs, count_to(500), 500);
+  HashTrie index = filled(blobs, count_to(500), 500);
   const base::Hash root = index.root();
   MemoryBlobs empty;
   EXPECT_FALSE(index.find(empty, key(1)));

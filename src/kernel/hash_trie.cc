@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel/cell_index.h"
+#include "kernel/hash_trie.h"
 
 #include <utility>
 
 #include "base/check.h"
-#include "kernel/cell_index_node.h"
+#include "kernel/hash_trie_node.h"
 
 namespace holdfast::kernel {
 namespace {
 
-base::Result<IndexNode> load(const Blobs& blobs, const IndexChild& child) {
-  if (child.count == 0) return IndexNode(IndexLeaf{});
+base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child) {
+  if (child.count == 0) return TrieNode(TrieLeaf{});
   const base::Bytes bytes = TRY(blobs.get(child.hash));
-  return decode_index_node(bytes);
+  return decode_trie_node(bytes);
 }
 
-base::Result<IndexChild> save(Blobs& blobs, const IndexNode& node, std::uint64_t count) {
-  if (count == 0) return IndexChild{};
-  return IndexChild{count, TRY(blobs.put(encode(node)))};
+base::Result<TrieChild> save(Blobs& blobs, const TrieNode& node, std::uint64_t count) {
+  if (count == 0) return TrieChild{};
+  return TrieChild{count, TRY(blobs.put(encode(node)))};
 }
 
 // Recurses at most once per four bits of a hash.
-base::Result<bool> visit_node(const Blobs& blobs, const IndexChild& at,
-                              const CellIndex::Visitor& visitor) {
-  const IndexNode node = TRY(load(blobs, at));
-  if (const auto* leaf = std::get_if<IndexLeaf>(&node)) {
+base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at,
+                              const HashTrie::Visitor& visitor) {
+  const TrieNode node = TRY(load(blobs, at));
+  if (const auto* leaf = std::get_if<TrieLeaf>(&node)) {
     for (const auto& [key, entry] : leaf->entries) {
       if (!visitor(key, entry)) return false;
     }
     return true;
   }
-  for (const IndexChild& child : std::get_if<IndexBranch>(&node)->children) {
+  for (const TrieChild& child : std::get_if<TrieBranch>(&node)->children) {
     if (child.count == 0) continue;
     const bool more = TRY(visit_node(blobs, child, visitor));
     if (!more) return false;
@@ -40,16 +40,15 @@ base::Result<bool> visit_node(const Blobs& blobs, const IndexChild& at,
 
 class Updater {
  public:
-  using Change = CellIndex::Changes::const_iterator;
+  using Change = HashTrie::Changes::const_iterator;
 
   explicit Updater(Blobs& blobs) : blobs_(blobs) {}
 
   // The changes all agree with `at` in the bits above `depth`.
-  base::Result<IndexChild> update(const IndexChild& at, Change begin, Change end,
-                                  std::size_t depth) {
+  base::Result<TrieChild> update(const TrieChild& at, Change begin, Change end, std::size_t depth) {
     if (begin == end) return at;
-    IndexNode node = TRY(load(blobs_, at));
-    if (auto* leaf = std::get_if<IndexLeaf>(&node)) {
+    TrieNode node = TRY(load(blobs_, at));
+    if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
       for (Change change = begin; change != end; ++change) {
         if (change->second) {
           leaf->entries[change->first] = *change->second;
@@ -59,7 +58,7 @@ class Updater {
       }
       return build(std::move(leaf->entries), depth);
     }
-    auto& branch = *std::get_if<IndexBranch>(&node);
+    auto& branch = *std::get_if<TrieBranch>(&node);
     std::uint64_t count = 0;
     for (std::size_t i = 0; i < branch.children.size(); ++i) {
       Change stop = begin;
@@ -68,16 +67,16 @@ class Updater {
       count += branch.children[i].count;
       begin = stop;
     }
-    if (count > CellIndex::kLeafEntries) return save(blobs_, node, count);
+    if (count > HashTrie::kLeafEntries) return save(blobs_, node, count);
     return gather(branch);
   }
 
  private:
   using Entries = std::map<base::Hash, base::Bytes>;
 
-  base::Result<IndexChild> build(Entries entries, std::size_t depth) {
+  base::Result<TrieChild> build(Entries entries, std::size_t depth) {
     const std::uint64_t count = entries.size();
-    if (count <= CellIndex::kLeafEntries) return save(blobs_, IndexLeaf{std::move(entries)}, count);
+    if (count <= HashTrie::kLeafEntries) return save(blobs_, TrieLeaf{std::move(entries)}, count);
     CHECK(depth < 64);  // two keys with one hash are one key
     std::array<Entries, 16> parts;
     while (!entries.empty()) {
@@ -85,7 +84,7 @@ class Updater {
       Entries& part = parts[nibble(entry.key(), depth)];
       part.insert(part.end(), std::move(entry));
     }
-    IndexBranch branch;
+    TrieBranch branch;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       branch.children[i] = TRY(build(std::move(parts[i]), depth + 1));
     }
@@ -93,9 +92,9 @@ class Updater {
   }
 
   // A branch that has become small is a leaf again.
-  base::Result<IndexChild> gather(const IndexBranch& branch) {
+  base::Result<TrieChild> gather(const TrieBranch& branch) {
     Entries entries;
-    for (const IndexChild& child : branch.children) {
+    for (const TrieChild& child : branch.children) {
       if (child.count == 0) continue;
       TRY(visit_node(blobs_, child, [&](const base::Hash& key, base::ByteView entry) {
         entries.emplace_hint(entries.end(), key, base::Bytes(entry.begin(), entry.end()));
@@ -103,7 +102,7 @@ class Updater {
       }));
     }
     const std::uint64_t count = entries.size();
-    return save(blobs_, IndexLeaf{std::move(entries)}, count);
+    return save(blobs_, TrieLeaf{std::move(entries)}, count);
   }
 
   Blobs& blobs_;
@@ -111,30 +110,30 @@ class Updater {
 
 }  // namespace
 
-base::Result<std::optional<base::Bytes>> CellIndex::find(const Blobs& blobs,
-                                                         const base::Hash& key) const {
-  IndexChild at{count_, root_};
+base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs,
+                                                        const base::Hash& key) const {
+  TrieChild at{count_, root_};
   for (std::size_t depth = 0; at.count != 0; ++depth) {
-    IndexNode node = TRY(load(blobs, at));
-    if (auto* leaf = std::get_if<IndexLeaf>(&node)) {
+    TrieNode node = TRY(load(blobs, at));
+    if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
       const auto found = leaf->entries.find(key);
       if (found == leaf->entries.end()) break;
       return std::optional(std::move(found->second));
     }
     if (depth == 64)
-      return base::Error(base::ErrorCode::kCorrupt, "the cell index is deeper than its keys");
-    at = std::get_if<IndexBranch>(&node)->children[nibble(key, depth)];
+      return base::Error(base::ErrorCode::kCorrupt, "a hash trie is deeper than its hashes");
+    at = std::get_if<TrieBranch>(&node)->children[nibble(key, depth)];
   }
   return std::optional<base::Bytes>();
 }
 
-base::Result<void> CellIndex::visit(const Blobs& blobs, const Visitor& visitor) const {
+base::Result<void> HashTrie::visit(const Blobs& blobs, const Visitor& visitor) const {
   TRY(visit_node(blobs, {count_, root_}, visitor));
   return {};
 }
 
-base::Result<void> CellIndex::apply(Blobs& blobs, const Changes& changes) {
-  const IndexChild made =
+base::Result<void> HashTrie::apply(Blobs& blobs, const Changes& changes) {
+  const TrieChild made =
       TRY(Updater(blobs).update({count_, root_}, changes.begin(), changes.end(), 0));
   root_ = made.hash;
   count_ = made.count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One node of the cell index, and its bytes: a leaf is [0, key, entry, key, entry, ...], a branch
+// One node of a hash trie, and its bytes: a leaf is [0, key, entry, key, entry, ...], a branch
 // is [1, count, hash, count, hash, ...] with sixteen pairs.
 #pragma once
 
@@ -14,27 +14,27 @@
 
 namespace holdfast::kernel {
 
-struct IndexLeaf {
+struct TrieLeaf {
   std::map<base::Hash, base::Bytes> entries;
 };
 
-struct IndexChild {
+struct TrieChild {
   std::uint64_t count = 0;  // 0: nothing there
   base::Hash hash;
 };
 
-struct IndexBranch {
-  std::array<IndexChild, 16> children;
+struct TrieBranch {
+  std::array<TrieChild, 16> children;
 };
 
-using IndexNode = std::variant<IndexLeaf, IndexBranch>;
+using TrieNode = std::variant<TrieLeaf, TrieBranch>;
 
-base::Bytes encode(const IndexNode& node);
+base::Bytes encode(const TrieNode& node);
 
 // Refuses what encode does not produce.
-base::Result<IndexNode> decode_index_node(base::ByteView bytes);
+base::Result<TrieNode> decode_trie_node(base::ByteView bytes);
 
-// The four bits of a key hash that choose the child at a depth.
+// The four bits of a hash that choose the child at a depth.
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept;
 
 }  // namespace holdfast::kernel
