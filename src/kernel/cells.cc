@@ -160,7 +160,7 @@ base::Result<void> Cells::flush() {
   return {};
 }
 
-base::Result<void> Cells::visit(const std::function<void(const Cell&)>& visitor) const {
+base::Result<void> Cells::visit(const std::function<bool(const Cell&)>& visitor) const {
   base::Result<void> result;
   TRY(index_.visit(blobs_, [&](const base::Hash&, base::ByteView bytes) {
     auto cell = decode_cell(bytes);
@@ -168,8 +168,8 @@ base::Result<void> Cells::visit(const std::function<void(const Cell&)>& visitor)
       result = std::move(cell).error();
       return false;
     }
-    visitor(*cell);
-    return true;
+    cell->workflow = workflow_;
+    return visitor(*cell);
   }));
   return result;
 }

@@ -58,8 +58,9 @@ class Cells {
   const std::optional<base::Error>& failure() const noexcept { return failure_; }
   std::size_t in_memory() const noexcept { return table_.size(); }
 
-  // All cells in the order of their key hashes; to be called when everything is flushed.
-  base::Result<void> visit(const std::function<void(const Cell&)>& visitor) const;
+  // All cells in the order of their key hashes; to be called when everything is flushed. The
+  // visitor says whether to go on.
+  base::Result<void> visit(const std::function<bool(const Cell&)>& visitor) const;
 
  private:
   using Table = std::map<std::string, std::unique_ptr<Cell>, std::less<>>;

@@ -44,7 +44,7 @@ class ProgramBuilder {
     if (def == nullptr)
       return errors_.push_back(base::invalid(name, "there is no such workflow")), std::nullopt;
     WorkflowProgram made{
-        name, entry->hash, schema(def->state), {}, {}, accepts_rejected(*def), machine(*def)};
+        name, entry->hash, schema(def->state), {}, {}, accepts_rejected(*def), machine(*def), {}};
     if (def->key_schema) made.key = schema(*def->key_schema);
     for (const std::string& effect_name : def->effects_emitted) {
       const auto index = effect(effect_name);
@@ -125,6 +125,7 @@ class ProgramBuilder {
       made.key_path.emplace_back(rest);
     }
     event(subscription.event)->routes.push_back(std::move(made));
+    program_->workflows_[*target].woken_by.push_back(subscription.event);
   }
 
   const defs::Catalogue& catalogue_;

@@ -42,6 +42,7 @@ struct WorkflowProgram {
   std::map<std::string, AllowedEffect, std::less<>> effects;
   bool accepts_rejected = false;  // its event type has an arm for sys/EffectReceiptRejected@1
   const Machine* machine = nullptr;
+  std::vector<std::string> woken_by;  // the schemas of the events that are routed to it
 };
 
 struct Route {

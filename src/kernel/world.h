@@ -16,10 +16,16 @@
 #include "kernel/outcome.h"
 #include "kernel/program.h"
 #include "kernel/tick.h"
+#include "kernel/why.h"
 
 namespace holdfast::kernel {
 
 struct WorldState;
+
+struct InstanceName {
+  std::string workflow;
+  base::Bytes key;
+};
 
 class World {
  public:
@@ -38,6 +44,12 @@ class World {
   // Fails closed: another manifest, a missing blob, a damaged value.
   static base::Result<World> restore(std::shared_ptr<const Program> program, Blobs& blobs,
                                      base::ByteView snapshot, CellLimits limits = {});
+
+  // What an instance waits for; nothing if it has ended, or is not there.
+  std::vector<Reason> why(std::string_view workflow, base::ByteView key);
+
+  // Instances that nothing can wake, at most `limit`. Looks at every instance.
+  base::Result<std::vector<InstanceName>> orphans(std::size_t limit);
 
   const Program& program() const noexcept;
   std::uint64_t next_record() const noexcept;

@@ -88,6 +88,20 @@ TEST_F(WorldTest, replay_gives_the_same_records) {
   EXPECT_EQ(bench_.replayed().next_record(), 5u);
 }
 
+TEST_F(WorldTest, an_instance_says_what_it_waits_for) {
+  const Outcome placed = bench_.event("shop/Placed@1", R"({"id":"a","cents":5})");
+  auto why = bench_.world().why("shop/Order@1", value(R"("a")"));
+  ASSERT_EQ(why.size(), 1u);
+  const auto& receipt = std::get<WaitsForReceipt>(why[0]);
+  EXPECT_EQ(receipt.effect, "shop/charge@1");
+  EXPECT_EQ(receipt.executor, "worker");
+  EXPECT_EQ(receipt.opened_at, 1u);
+  EXPECT_EQ(receipt.since_ns, 1'000'000'000u);
+  bench_.receipt(opened(placed)[0], R"({"reference":"r"})");
+  EXPECT_TRUE(bench_.world().why("shop/Order@1", value(R"("a")")).empty());
+  EXPECT_TRUE(bench_.world().orphans(10)->empty());
+}
+
 TEST_F(WorldTest, a_snapshot_at_any_point_is_invisible) {
   const auto run = [&](Bench& bench, std::size_t put_away_after) {
     std::size_t ticks = 0;
