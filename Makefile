@@ -7,7 +7,7 @@ export JOBS
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
 SOURCES = $(shell find $(wildcard src include fuzz bench sim tests examples) -name '*.h' -o -name '*.cc')
 
-.PHONY: help setup run test build everything check sanitize fuzz bench soak format clean
+.PHONY: help setup run test build everything check format-check sanitize fuzz bench soak format clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -21,9 +21,15 @@ test: everything ## build, and run the tests (under 15 minutes on two cores)
 build: build/build.ninja ## build the program, build/holdfast
 	cmake --build build -j $(JOBS) --target holdfast
 
-check: setup ## format, then the tests
+check: format-check everything ## format, layers, purity, headers alone, clang-tidy, then the tests
+	tools/check_layers.py
+	xargs tools/check_purity.py < build/pure_archives.txt
+	tools/check_headers.py
+	tools/check_tidy.py
+	$(CTEST)
+
+format-check: setup
 	clang-format --dry-run -Werror $(SOURCES)
-	$(MAKE) test
 
 sanitize: setup ## run the tests under ASan+UBSan and TSan; SANITIZE_SHORT=1 for the quick part
 	scripts/sanitize

@@ -45,9 +45,9 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  Error& error() & { return (CHECK(!has_value()), *std::get_if<1>(&state_)); }
-  const Error& error() const& { return (CHECK(!has_value()), *std::get_if<1>(&state_)); }
-  Error&& error() && { return (CHECK(!has_value()), std::move(*std::get_if<1>(&state_))); }
+  Error& error() & { return (CHECK(state_.index() == 1), *std::get_if<1>(&state_)); }
+  const Error& error() const& { return (CHECK(state_.index() == 1), *std::get_if<1>(&state_)); }
+  Error&& error() && { return (CHECK(state_.index() == 1), std::move(*std::get_if<1>(&state_))); }
 
  private:
   std::variant<T, Error> state_;
@@ -68,9 +68,9 @@ class [[nodiscard]] Result<void> {
   void value() const { CHECK(has_value()); }
   void take() && { value(); }
 
-  Error& error() & { return (CHECK(!has_value()), *std::get_if<1>(&error_)); }
-  const Error& error() const& { return (CHECK(!has_value()), *std::get_if<1>(&error_)); }
-  Error&& error() && { return (CHECK(!has_value()), std::move(*std::get_if<1>(&error_))); }
+  Error& error() & { return (CHECK(error_.index() == 1), *std::get_if<1>(&error_)); }
+  const Error& error() const& { return (CHECK(error_.index() == 1), *std::get_if<1>(&error_)); }
+  Error&& error() && { return (CHECK(error_.index() == 1), std::move(*std::get_if<1>(&error_))); }
 
  private:
   std::variant<std::monostate, Error> error_;

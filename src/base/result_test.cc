@@ -83,7 +83,7 @@ TEST(ResultDeathTest, value_of_an_error_stops_the_process) {
 
 TEST(ResultDeathTest, error_of_a_value_stops_the_process) {
   Result<int> result = 1;
-  EXPECT_DEATH(static_cast<void>(result.error()), "has_value");
+  EXPECT_DEATH(static_cast<void>(result.error()), "index\\(\\) == 1");
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ TEST(Sha256, threads_do_not_disturb_each_other) {
   std::vector<Hash> last(kThreads);
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([t, &hash = last[static_cast<std::size_t>(t)]] {
         for (int i = 0; i < 1000; ++i) {

@@ -45,6 +45,13 @@ base::Result<std::string> read_file(const fs::path& path) {
   return text;
 }
 
+// A link that leads nowhere counts: reading it will say so.
+bool is_readable(const fs::directory_entry& entry) {
+  std::error_code problem;
+  const fs::file_status status = entry.status(problem);
+  return fs::is_regular_file(status) || !fs::status_known(status) || !fs::exists(status);
+}
+
 // The documents below a folder, as paths relative to it, sorted.
 base::Result<std::vector<fs::path>> list_documents(const fs::path& folder) {
   std::vector<fs::path> found;
@@ -53,7 +60,7 @@ base::Result<std::vector<fs::path>> list_documents(const fs::path& folder) {
   for (; !problem && at != fs::recursive_directory_iterator(); at.increment(problem)) {
     if (is_hidden(at->path())) {
       at.disable_recursion_pending();
-    } else if (at->is_regular_file(problem) && is_document(at->path())) {
+    } else if (is_document(at->path()) && is_readable(*at)) {
       found.push_back(at->path().lexically_relative(folder));
       if (found.size() > kMaxFiles) {
         return base::Error(base::ErrorCode::kTooLarge,
@@ -99,7 +106,18 @@ Sources read_sources(const fs::path& bundle) {
     sources.errors.push_back(
         base::invalid(bundle.string(), "no *.json, *.yaml or *.yml file is in this folder"));
   }
-  for (const fs::path& file : *files) add(sources, bundle / file, file.string());
+  std::size_t bytes = 0;
+  for (const fs::path& file : *files) {
+    const std::size_t before = sources.documents.size();
+    add(sources, bundle / file, file.string());
+    if (sources.documents.size() > before) bytes += sources.documents.back().json.size();
+    if (bytes > kMaxBundleBytes) {
+      sources.documents.clear();
+      sources.errors.push_back({base::ErrorCode::kTooLarge, bundle.string(),
+                                "more than " + std::to_string(kMaxBundleBytes) + " bytes"});
+      break;
+    }
+  }
   return sources;
 }
 
@@ -107,8 +125,8 @@ defs::Bundle load_bundle(const fs::path& bundle, const defs::Catalogue* below,
                          defs::Reserved reserved) {
   Sources sources = read_sources(bundle);
   defs::Bundle loaded = defs::load(sources.documents, below, reserved);
-  loaded.errors.insert(loaded.errors.begin(), std::make_move_iterator(sources.errors.begin()),
-                       std::make_move_iterator(sources.errors.end()));
+  sources.errors.append(std::move(loaded.errors));
+  loaded.errors = std::move(sources.errors);
   return loaded;
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundle/yaml.h"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+#include <optional>
 #include <sstream>
 #include <vector>
 
@@ -12,6 +15,7 @@
 #include "codec/buffer.h"
 #include "codec/json_writer.h"
 #include "codec/limits.h"
+#include "codec/utf8.h"
 
 namespace holdfast::bundle {
 namespace {
@@ -26,11 +30,20 @@ class JsonEmitter : public YAML::EventHandler {
  public:
   std::string take() { return std::string(base::as_text(out_.view())); }
   const std::string& problem() const noexcept { return problem_; }
+  const YAML::Mark& start() const noexcept { return start_; }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = mark; }
   void OnDocumentEnd() override {}
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { scalar(mark, "?", ""); }
+  // yaml-cpp does not say how the null was spelt, so a key cannot be made of it.
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
+    scalar(mark, "?", "");
+    if (is_key_) refuse(mark, "a key is null; write it in quotes");
+  }
+
+  void OnAnchor(const YAML::Mark& mark, const std::string& name) override {
+    refuse(mark, "anchors (&" + name + ") are not accepted");
+  }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
     refuse(mark, "aliases (*name) are not accepted");
@@ -103,20 +116,40 @@ class JsonEmitter : public YAML::EventHandler {
     if (problem_.empty()) problem_ = what + " (" + place(mark) + ")";
   }
 
+  YAML::Mark start_;
   codec::Buffer out_;
   std::vector<Open> open_;
   bool is_key_ = false;
   std::string problem_;
 };
 
+// yaml-cpp takes one control character for the end of the text and guesses at other encodings.
+std::optional<std::size_t> line_that_is_no_text(std::string_view yaml) {
+  const auto is_control = [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\t' && c != '\r') || byte == 0x7f;
+  };
+  for (std::size_t number = 1;; ++number) {
+    const std::size_t end = yaml.find('\n');
+    const std::string_view line = yaml.substr(0, end);
+    if (!codec::is_utf8(line) || std::any_of(line.begin(), line.end(), is_control)) return number;
+    if (end == std::string_view::npos) return std::nullopt;
+    yaml.remove_prefix(end + 1);
+  }
+}
+
 base::Result<std::string> convert(std::string_view yaml) {
   std::istringstream stream{std::string(yaml)};
   YAML::Parser parser(stream);
   std::vector<std::string> documents;
-  for (;;) {
+  for (int last_start = -1;;) {
     JsonEmitter emitter;
     if (!parser.HandleNextDocument(emitter)) break;
     if (!emitter.problem().empty()) return base::invalid("", emitter.problem());
+    // Where no document can begin, yaml-cpp gives empty ones without end.
+    if (emitter.start().pos <= last_start)
+      return base::invalid("", "no document can begin here (" + place(emitter.start()) + ")");
+    last_start = emitter.start().pos;
     documents.push_back(emitter.take());
   }
   if (documents.empty()) return base::invalid("", "the YAML has no document");
@@ -133,8 +166,14 @@ base::Result<std::string> yaml_to_json(std::string_view yaml) {
     return base::Error(base::ErrorCode::kTooLarge,
                        "more than " + std::to_string(kMaxYamlBytes) + " bytes of YAML");
   }
+  if (const auto line = line_that_is_no_text(yaml)) {
+    return base::invalid(
+        "", "a control character or a byte that is not UTF-8 (line " + std::to_string(*line) + ")");
+  }
   try {
     return convert(yaml);
+  } catch (const YAML::DeepRecursion& problem) {
+    return base::invalid("", "nested too deep (" + place(problem.mark) + ")");
   } catch (const YAML::Exception& problem) {
     return base::invalid("", problem.msg + " (" + place(problem.mark) + ")");
   }

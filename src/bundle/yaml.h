@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // YAML enters here and leaves as JSON. Plain scalars mean what YAML 1.2's core schema says (`yes`
-// and `no` are texts). Aliases and tags are refused: a definition says what it says in place, and
-// a short text cannot stand for a huge one.
+// and `no` are texts). Anchors, aliases and tags are refused: a definition says what it says in
+// place, and a short text cannot stand for a huge one.
 #pragma once
 
 #include <string>

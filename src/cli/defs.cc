@@ -58,8 +58,8 @@ void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
   for (const base::Error& error : errors) {
     codec::write_map_head(out, 3);
     field("code", base::to_string(error.code()));
-    field("where", error.where());
-    field("message", error.message());
+    field("where", printable(error.where()));
+    field("message", printable(error.message()));
   }
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
@@ -74,7 +74,7 @@ ExitCode check(const Options& options) {
                          defs::Reserved reserved) {
     layers.push_back(bundle::load_bundle(path, on, reserved));
     below = &layers.back().catalogue;
-    std::move(layers.back().errors.begin(), layers.back().errors.end(), std::back_inserter(errors));
+    errors.append(std::move(layers.back().errors));
   };
   if (!options.system.empty()) stack(options.system, nullptr, defs::Reserved::kAllowed);
   for (const std::string& library : options.with) stack(library, below, defs::Reserved::kRefused);
@@ -90,7 +90,7 @@ ExitCode check(const Options& options) {
   }
   if (errors.empty()) return ExitCode::kDone;
   const std::string count =
-      errors.size() == 1 ? "1 error" : std::to_string(errors.size()) + " errors";
+      errors.reported() == 1 ? "1 error" : std::to_string(errors.reported()) + " errors";
   return refuse(count + " in " + options.bundle, errors);
 }
 
@@ -105,8 +105,10 @@ void add_defs(CLI::App& app, ExitCode& exit_code) {
   command
       ->add_option("bundle", options->bundle, "a file or folder with definitions in JSON or YAML")
       ->required();
-  command->add_option("--with", options->with,
-                      "a bundle whose definitions may be used; may be given again");
+  command
+      ->add_option("--with", options->with,
+                   "a bundle whose definitions may be used; may be given again")
+      ->allow_extra_args(false);  // or it would swallow the bundle behind it
   command->add_option("--system", options->system,
                       "use these sys/ definitions instead of the built-in ones");
   command->add_flag("--json", options->json, "print JSON");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <csignal>
 
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -19,7 +20,7 @@ ExitCode run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() != 0)
-      return holdfast::cli::misused(std::string(problem.what()) + "\nSee --help.");
+      return holdfast::cli::misused(holdfast::cli::printable(problem.what()) + "\nSee --help.");
     app.exit(problem);  // somebody asked for help: prints it
   }
   return exit_code;
@@ -28,6 +29,7 @@ ExitCode run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error like a full disk
   const ExitCode exit_code = run(argc, argv);
   const bool written = holdfast::cli::flush_output();
   return static_cast<int>(written || exit_code != ExitCode::kDone ? exit_code : ExitCode::kRefused);

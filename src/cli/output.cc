@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "codec/utf8.h"
+
 namespace holdfast::cli {
 namespace {
 
@@ -16,6 +18,21 @@ void complain(std::string_view text) {
 }
 
 }  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const bool utf8 = codec::is_utf8(text);
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8)) {
+      shown += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
@@ -41,13 +58,16 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 ExitCode refuse(const base::Error& error) {
-  complain(error.to_string());
+  complain(printable(error.to_string()));
   return ExitCode::kRefused;
 }
 
 ExitCode refuse(std::string_view summary, const codec::Errors& errors) {
-  complain(summary);
-  for (const base::Error& error : errors) std::fprintf(stderr, "  %s\n", error.to_string().c_str());
+  complain(printable(summary));
+  for (const base::Error& error : errors)
+    std::fprintf(stderr, "  %s\n", printable(error.to_string()).c_str());
+  if (errors.reported() > errors.size())
+    std::fprintf(stderr, "  and %zu more\n", errors.reported() - errors.size());
   return ExitCode::kRefused;
 }
 

@@ -14,6 +14,10 @@
 
 namespace holdfast::cli {
 
+// The text on one line that every terminal and JSON can show: control characters, and all bytes
+// beyond ASCII where the text is not UTF-8, are written as \xNN.
+std::string printable(std::string_view text);
+
 void print(std::string_view text);
 void print_line(std::string_view text);
 

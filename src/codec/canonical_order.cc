@@ -32,14 +32,13 @@ void rewrite(Workspace& work, const Frame& frame, std::span<const Entry> entries
 
 void sort_by_key(Workspace& work, std::span<Entry> entries) {
   std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
-    const int order =
-        base::compare(work.out.view(a.begin, a.key_end), work.out.view(b.begin, b.key_end));
+    const int order = compare_keys(work.out, a, b);
     return order != 0 ? order < 0 : a.begin < b.begin;
   });
 }
 
 bool same_key(const Workspace& work, const Entry& a, const Entry& b) {
-  return base::equal(work.out.view(a.begin, a.key_end), work.out.view(b.begin, b.key_end));
+  return compare_keys(work.out, a, b) == 0;
 }
 
 }  // namespace

@@ -6,9 +6,19 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/bytes.h"
 #include "codec/workspace.h"
 
 namespace holdfast::codec {
+
+// The canonical order of two keys. Their first byte holds the kind and the length of most, so it
+// often decides.
+inline int compare_keys(const Buffer& out, const Entry& a, const Entry& b) noexcept {
+  const std::uint8_t first = out.data()[a.begin];
+  const std::uint8_t second = out.data()[b.begin];
+  if (first != second) return first < second ? -1 : 1;
+  return base::compare(out.view(a.begin, a.key_end), out.view(b.begin, b.key_end));
+}
 
 // The head of a list, once the number of its elements is known.
 void close_list(Workspace& work, const Frame& frame);

@@ -18,12 +18,7 @@ bool CborReader::self_describe() noexcept {
   return true;
 }
 
-// The number of a head whose first byte has been read.
-bool CborReader::number(std::uint8_t info, std::uint64_t& n) {
-  if (info < kOneByte) {
-    n = info;
-    return true;
-  }
+bool CborReader::long_number(std::uint8_t info, std::uint64_t& n) {
   if (info > kEightBytes) return fail("reserved or misplaced length");
   const std::size_t size = std::size_t{1} << (info - kOneByte);
   if (bytes_left() < size) return fail("the bytes end inside an item");
@@ -34,51 +29,13 @@ bool CborReader::number(std::uint8_t info, std::uint64_t& n) {
   return true;
 }
 
-bool CborReader::value(Item& item, Cursor& cursor) {
-  if (at_ == end_) return fail("the bytes end where an item should be");
-  if (++items_ > kMaxItems)
-    return fail("more items than a value may have", base::ErrorCode::kTooLarge);
-  const auto major = static_cast<Major>(*at_ >> 5);
-  const auto info = static_cast<std::uint8_t>(*at_ & 0x1f);
-  ++at_;
-  if (major == Major::kSimple) return simple(info, item);
-  if (info == kIndefinite) {
-    if (strict_) return fail("not canonical: an indefinite length");
-    if (major == Major::kBytes || major == Major::kText) return chunks(major, item);
-    if (major != Major::kList && major != Major::kMap) return fail("reserved or misplaced length");
-    item.kind = major == Major::kList ? ItemKind::kList : ItemKind::kMap;
-    cursor = {Cursor::kOpenEnd, true, major == Major::kMap};
-    return true;
-  }
-  if (!number(info, item.number)) return false;
-  switch (major) {
-    case Major::kNat: item.kind = ItemKind::kNat; return true;
-    case Major::kNegative: item.kind = ItemKind::kNegative; return true;
-    case Major::kBytes:
-    case Major::kText:
-      if (item.number > bytes_left()) return fail("a length passes the end of the bytes");
-      item.text = base::as_text({at_, static_cast<std::size_t>(item.number)});
-      item.kind = major == Major::kText ? ItemKind::kText : ItemKind::kBytes;
-      if (major == Major::kText && !is_utf8(item.text)) return fail("a text is not valid UTF-8");
-      at_ += item.number;
-      return true;
-    case Major::kList:
-      if (item.number > bytes_left()) return fail("a length passes the end of the bytes");
-      item.kind = ItemKind::kList;
-      cursor = {item.number, true, false};
-      return true;
-    case Major::kMap:
-      if (item.number > bytes_left() / 2) return fail("a length passes the end of the bytes");
-      item.kind = ItemKind::kMap;
-      cursor = {item.number, true, true};
-      return true;
-    case Major::kTag:
-      item.kind = ItemKind::kTag;
-      cursor = {1, true, false};
-      return true;
-    case Major::kSimple: break;
-  }
-  return fail("unknown item");
+bool CborReader::indefinite(Major major, Item& item, Cursor& cursor) {
+  if (strict_) return fail("not canonical: an indefinite length");
+  if (major == Major::kBytes || major == Major::kText) return chunks(major, item);
+  if (major != Major::kList && major != Major::kMap) return fail("reserved or misplaced length");
+  item.kind = major == Major::kList ? ItemKind::kList : ItemKind::kMap;
+  cursor = {Cursor::kOpenEnd, true, major == Major::kMap};
+  return true;
 }
 
 bool CborReader::simple(std::uint8_t info, Item& item) {
@@ -111,7 +68,7 @@ bool CborReader::simple(std::uint8_t info, Item& item) {
       return true;
     default:
       if (info > kOneByte)
-        return fail(info == kIndefinite ? "a break outside a container"
+        return fail(info == kIndefinite ? "a break where an item should be"
                                         : "reserved or misplaced length");
       item.kind = ItemKind::kSimple;
       item.number = info;
@@ -142,15 +99,6 @@ bool CborReader::chunks(Major major, Item& item) {
   ++at_;
   item.kind = major == Major::kText ? ItemKind::kText : ItemKind::kBytes;
   item.text = joined_;
-  return true;
-}
-
-bool CborReader::key(Item& item) {
-  Cursor cursor;
-  if (!value(item, cursor)) return false;
-  if (item.kind == ItemKind::kList || item.kind == ItemKind::kMap || item.kind == ItemKind::kTag) {
-    return fail("a map key must be a text or an integer");
-  }
   return true;
 }
 

@@ -17,6 +17,7 @@
 #include "codec/cbor_head.h"
 #include "codec/item.h"
 #include "codec/limits.h"
+#include "codec/utf8.h"
 
 namespace holdfast::codec {
 
@@ -28,6 +29,8 @@ class CborReader {
     const std::uint8_t* at;
     std::size_t items;
   };
+
+  static constexpr bool kKeysAreTexts = false;
 
   CborReader(base::ByteView bytes, Strictness strictness) noexcept
       : begin_(bytes.data()),
@@ -54,19 +57,27 @@ class CborReader {
   Mark mark() const noexcept { return {at_, items_}; }
   void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
 
-  bool too_deep() noexcept { return fail("nested too deep", base::ErrorCode::kTooLarge); }
+  bool too_deep() noexcept { return fail(kTooDeep, base::ErrorCode::kTooLarge); }
 
   base::ErrorCode problem_code() const noexcept { return problem_code_; }
   std::string problem() const;
 
  private:
   std::size_t bytes_left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
-  bool fail(const char* what, base::ErrorCode code = base::ErrorCode::kInvalid) noexcept {
+  [[gnu::cold]] bool fail(const char* what,
+                          base::ErrorCode code = base::ErrorCode::kInvalid) noexcept {
     problem_ = what;
     problem_code_ = code;
     return false;
   }
-  bool number(std::uint8_t info, std::uint64_t& n);
+  // The number of a head whose first byte has been read.
+  bool number(std::uint8_t info, std::uint64_t& n) {
+    if (info >= kOneByte) return long_number(info, n);
+    n = info;
+    return true;
+  }
+  bool long_number(std::uint8_t info, std::uint64_t& n);
+  bool indefinite(Major major, Item& item, Cursor& cursor);
   bool simple(std::uint8_t info, Item& item);
   bool chunks(Major major, Item& item);
 
@@ -79,6 +90,56 @@ class CborReader {
   const char* problem_ = "";
   base::ErrorCode problem_code_ = base::ErrorCode::kInvalid;
 };
+
+[[gnu::always_inline]] inline bool CborReader::value(Item& item, Cursor& cursor) {
+  if (at_ == end_) return fail("the bytes end where an item should be");
+  if (++items_ > kMaxItems)
+    return fail("more items than a value may have", base::ErrorCode::kTooLarge);
+  const auto major = static_cast<Major>(*at_ >> 5);
+  const auto info = static_cast<std::uint8_t>(*at_ & 0x1f);
+  ++at_;
+  if (major == Major::kSimple) return simple(info, item);
+  if (info == kIndefinite) return indefinite(major, item, cursor);
+  if (!number(info, item.number)) return false;
+  switch (major) {
+    case Major::kNat: item.kind = ItemKind::kNat; return true;
+    case Major::kNegative: item.kind = ItemKind::kNegative; return true;
+    case Major::kBytes:
+    case Major::kText:
+      if (item.number > bytes_left()) return fail("a length passes the end of the bytes");
+      item.text = base::as_text({at_, static_cast<std::size_t>(item.number)});
+      item.kind = major == Major::kText ? ItemKind::kText : ItemKind::kBytes;
+      if (major == Major::kText && !is_ascii(item.text) && !is_utf8(item.text))
+        return fail("a text is not valid UTF-8");
+      at_ += item.number;
+      return true;
+    case Major::kList:
+      if (item.number > bytes_left()) return fail("a length passes the end of the bytes");
+      item.kind = ItemKind::kList;
+      cursor = {item.number, true, false};
+      return true;
+    case Major::kMap:
+      if (item.number > bytes_left() / 2) return fail("a length passes the end of the bytes");
+      item.kind = ItemKind::kMap;
+      cursor = {item.number, true, true};
+      return true;
+    case Major::kTag:
+      item.kind = ItemKind::kTag;
+      cursor = {1, true, false};
+      return true;
+    case Major::kSimple: break;
+  }
+  return fail("unknown item");
+}
+
+inline bool CborReader::key(Item& item) {
+  Cursor cursor;
+  if (!value(item, cursor)) return false;
+  if (item.kind == ItemKind::kList || item.kind == ItemKind::kMap || item.kind == ItemKind::kTag) {
+    return fail("a map key must be a text or an integer");
+  }
+  return true;
+}
 
 inline More CborReader::more(Cursor& cursor) {
   if (cursor.left != Cursor::kOpenEnd) {

@@ -88,7 +88,7 @@ bool JsonReader::literal(std::string_view word, Item& item, ItemKind kind, std::
 }
 
 bool JsonReader::finish() {
-  skip_space();
+  at_ = after_space(at_);
   return at_ == end_ || fail("unexpected text after the value");
 }
 

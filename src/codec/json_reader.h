@@ -24,6 +24,8 @@ class JsonReader {
     std::size_t items;
   };
 
+  static constexpr bool kKeysAreTexts = true;
+
   explicit JsonReader(std::string_view text) noexcept
       : begin_(text.data()), at_(text.data()), end_(text.data() + text.size()) {}
 
@@ -42,26 +44,33 @@ class JsonReader {
   Mark mark() const noexcept { return {at_, items_}; }
   void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
 
-  bool too_deep() noexcept { return fail("nested too deep", base::ErrorCode::kTooLarge); }
+  bool too_deep() noexcept { return fail(kTooDeep, base::ErrorCode::kTooLarge); }
 
   base::ErrorCode problem_code() const noexcept { return problem_code_; }
   std::string problem() const;
 
  private:
-  void skip_space() noexcept {
-    while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
+  // One comparison where no space stands, which is most often.
+  const char* after_space(const char* at) const noexcept {
+    while (at < end_ && static_cast<unsigned char>(*at) <= ' ' && is_space(*at)) ++at;
+    return at;
   }
+  static bool is_space(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
   bool count_item() noexcept {
     if (++items_ <= kMaxItems) [[likely]]
       return true;
     return fail("more items than a value may have", base::ErrorCode::kTooLarge);
   }
-  bool fail(const char* what, base::ErrorCode code = base::ErrorCode::kInvalid) noexcept {
+  [[gnu::cold]] bool fail(const char* what,
+                          base::ErrorCode code = base::ErrorCode::kInvalid) noexcept {
     problem_ = what;
     problem_code_ = code;
     return false;
   }
-  bool string(std::string_view& text);
+  [[gnu::cold]] bool fail_at(const char* at, const char* what) noexcept {
+    return at_ = at, fail(what);
+  }
+  const char* string(const char* quote, std::string_view& text);  // behind it; null: failed
   bool escaped_string(std::string_view& text, const char* start, bool high);
   bool escape();
   bool hex4(std::uint32_t& unit);
@@ -77,29 +86,37 @@ class JsonReader {
   base::ErrorCode problem_code_ = base::ErrorCode::kInvalid;
 };
 
-inline bool JsonReader::string(std::string_view& text) {
-  const char* start = ++at_;  // behind the opening quote
+// The place is kept in a local while a token is read: every byte that is written to the output
+// could, for all that the compiler knows, change the member.
+
+[[gnu::always_inline]] inline const char* JsonReader::string(const char* quote,
+                                                             std::string_view& text) {
+  const char* const start = quote + 1;
   bool high = false;
-  const char* stop = scan_plain(start, end_, high);
+  const char* const stop = scan_plain(start, end_, high);
   if (stop < end_ && *stop == '"' && !high) [[likely]] {
     text = {start, static_cast<std::size_t>(stop - start)};
-    at_ = stop + 1;
-    return true;
+    return stop + 1;
   }
-  return escaped_string(text, start, high);
+  return escaped_string(text, start, high) ? at_ : nullptr;
 }
 
-inline bool JsonReader::value(Item& item, Cursor& cursor) {
-  skip_space();
-  if (at_ == end_) return fail("the text ends where a value should be");
+[[gnu::always_inline]] inline bool JsonReader::value(Item& item, Cursor& cursor) {
+  const char* at = at_ = after_space(at_);
+  if (at == end_) return fail("the text ends where a value should be");
   if (!count_item()) return false;
-  switch (*at_) {
-    case '"': item.kind = ItemKind::kText; return string(item.text);
+  switch (*at) {
+    case '"':
+      item.kind = ItemKind::kText;
+      at = string(at, item.text);
+      if (at == nullptr) return false;
+      at_ = at;
+      return true;
     case '{':
     case '[':
-      item.kind = *at_ == '{' ? ItemKind::kMap : ItemKind::kList;
-      cursor = {Cursor::kOpenEnd, true, *at_ == '{'};
-      ++at_;
+      item.kind = *at == '{' ? ItemKind::kMap : ItemKind::kList;
+      cursor = {Cursor::kOpenEnd, true, *at == '{'};
+      at_ = at + 1;
       return true;
     case 't': return literal("true", item, ItemKind::kBool, 1);
     case 'f': return literal("false", item, ItemKind::kBool, 0);
@@ -108,37 +125,39 @@ inline bool JsonReader::value(Item& item, Cursor& cursor) {
   }
 }
 
-inline More JsonReader::more(Cursor& cursor) {
-  skip_space();
-  if (at_ == end_) {
-    fail(cursor.map ? "the text ends inside a map" : "the text ends inside a list");
+[[gnu::always_inline]] inline More JsonReader::more(Cursor& cursor) {
+  const char* const at = after_space(at_);
+  if (at == end_) {
+    fail_at(at, cursor.map ? "the text ends inside a map" : "the text ends inside a list");
     return More::kError;
   }
-  if (*at_ == (cursor.map ? '}' : ']')) {
-    ++at_;
-    return More::kNo;
-  }
-  if (cursor.first) {
-    cursor.first = false;
+  if (*at == ',' && !cursor.first) [[likely]] {
+    at_ = at + 1;
     return More::kYes;
   }
-  if (*at_ != ',') {
-    fail(cursor.map ? "expected ',' or '}'" : "expected ',' or ']'");
+  if (*at == (cursor.map ? '}' : ']')) {
+    at_ = at + 1;
+    return More::kNo;
+  }
+  if (!cursor.first) {
+    fail_at(at, cursor.map ? "expected ',' or '}'" : "expected ',' or ']'");
     return More::kError;
   }
-  ++at_;
+  at_ = at;
+  cursor.first = false;
   return More::kYes;
 }
 
-inline bool JsonReader::key(Item& item) {
-  skip_space();
-  if (at_ == end_ || *at_ != '"') return fail("expected a quoted key");
+[[gnu::always_inline]] inline bool JsonReader::key(Item& item) {
+  const char* at = after_space(at_);
+  if (at == end_ || *at != '"') return fail_at(at, "expected a quoted key");
   if (!count_item()) return false;
   item.kind = ItemKind::kText;
-  if (!string(item.text)) return false;
-  skip_space();
-  if (at_ == end_ || *at_ != ':') return fail("expected ':' after a key");
-  ++at_;
+  at = string(at, item.text);
+  if (at == nullptr) return false;
+  at = after_space(at);
+  if (at == end_ || *at != ':') return fail_at(at, "expected ':' after a key");
+  at_ = at + 1;
   return true;
 }
 
@@ -153,7 +172,8 @@ inline bool JsonReader::number(Item& item) {
     magnitude = magnitude * 10 + static_cast<std::uint64_t>(*at++ - '0');
   }
   const auto count = at - digits;
-  if (count == 0) return fail(negative ? "expected a digit after '-'" : "unexpected character");
+  if (count == 0)
+    return fail_at(at, negative ? "expected a digit after '-'" : "unexpected character");
   if (*digits == '0' && count > 1) return fail("a number may not begin with a zero");
   const bool real = at < end_ && (*at == '.' || *at == 'e' || *at == 'E');
   // Nineteen digits always fit 64 bits; of twenty, those that wrapped around are smaller than
@@ -173,14 +193,14 @@ inline bool JsonReader::number(Item& item) {
   if (at < end_ && *at == '.') {
     const char* const fraction = ++at;
     at = digits_from(at);
-    if (at == fraction) return fail("expected a digit after '.'");
+    if (at == fraction) return fail_at(at, "expected a digit after '.'");
   }
   if (at < end_ && (*at == 'e' || *at == 'E')) {
     ++at;
     if (at < end_ && (*at == '+' || *at == '-')) ++at;
     const char* const exponent = at;
     at = digits_from(at);
-    if (at == exponent) return fail("expected a digit in the exponent");
+    if (at == exponent) return fail_at(at, "expected a digit in the exponent");
   }
   item.kind = ItemKind::kNumber;
   item.text = {start, static_cast<std::size_t>(at - start)};

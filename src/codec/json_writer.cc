@@ -4,10 +4,12 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "base/base64.h"
 #include "base/check.h"
 #include "codec/cbor_reader.h"
+#include "codec/json_scan.h"
 #include "codec/limits.h"
 
 namespace holdfast::codec {
@@ -15,18 +17,17 @@ namespace {
 
 void append(Buffer& out, std::string_view text) { out.append(text.data(), text.size()); }
 
-bool is_integer(View view) noexcept { return view.kind() == ViewKind::kInt; }
-bool is_text(View view) noexcept { return view.kind() == ViewKind::kText; }
+// What a JSON object can hold as keys without two of them becoming one: only texts, or only
+// integers.
+enum class Keys : std::uint8_t { kTexts, kIntegers, kOthers };
 
-// Keys that a JSON object can hold without two of them becoming one: all texts, or all integers.
-bool has_plain_keys(View map) noexcept {
-  bool texts = true;
-  bool integers = true;
-  for (const auto& [key, value] : map.entries()) {
-    texts &= is_text(key);
-    integers &= is_integer(key);
+Keys keys_like(std::uint8_t head) noexcept {
+  switch (static_cast<Major>(head >> 5)) {
+    case Major::kText: return Keys::kTexts;
+    case Major::kNat:
+    case Major::kNegative: return Keys::kIntegers;
+    default: return Keys::kOthers;
   }
-  return texts || integers;
 }
 
 class Writer {
@@ -38,14 +39,13 @@ class Writer {
         indented_(style == JsonStyle::kIndented) {}
 
   void run() {
+    Item item;
+    Cursor cursor;
     for (;;) {
-      const std::uint8_t* const at = reader_.mark().at;
-      Item item;
-      Cursor cursor;
       CHECK(reader_.value(item, cursor));
       if (item.kind == ItemKind::kList || item.kind == ItemKind::kMap ||
           item.kind == ItemKind::kTag) {
-        open(item, cursor, at);
+        open(item, cursor);
       } else {
         scalar(item);
       }
@@ -55,26 +55,37 @@ class Writer {
   }
 
  private:
+  static constexpr std::string_view kPairsBegin = "{\"$map\":[";
   enum class Form : std::uint8_t { kList, kObject, kPairs, kTag };
   struct Open {
     Form form;
     Cursor cursor;
-    bool any = false;           // something stands in it already
-    bool awaits_value = false;  // kPairs: the key is written
+    bool any;           // something stands in it already
+    bool awaits_value;  // kPairs: the key is written
+    Keys keys;          // kObject: what all of them must be
+    // Where a map begins in the input and in the output, to begin again from.
+    CborReader::Mark content;
+    std::uint64_t entries;
+    std::size_t out_begin;
   };
 
-  void open(const Item& item, const Cursor& cursor, const std::uint8_t* at) {
+  void open(const Item& item, const Cursor& cursor) {
     CHECK(depth_ < kMaxDepth);
     Open& frame = open_[depth_++];
-    frame = {Form::kList, cursor};
+    frame.form = Form::kList;
+    frame.cursor = cursor;
+    frame.any = frame.awaits_value = false;
     if (item.kind == ItemKind::kTag) {
       frame.form = Form::kTag;
       append(out_, "{\"$tagged\":[");
       write_integer_json(out_, false, item.number);
     } else if (item.kind == ItemKind::kMap) {
-      const bool plain = has_plain_keys(View::of({at, bytes_.data() + bytes_.size()}));
+      frame.content = reader_.mark();
+      frame.entries = cursor.left;
+      frame.out_begin = out_.size();
+      const bool plain = pairs_.empty() || !pairs_.contains(frame.content.at);
       frame.form = plain ? Form::kObject : Form::kPairs;
-      append(out_, plain ? "{" : "{\"$map\":[");
+      append(out_, plain ? "{" : kPairsBegin);
     } else {
       out_.push('[');
     }
@@ -89,6 +100,7 @@ class Writer {
     }
     if (frame.form == Form::kPairs && frame.any) out_.push(']');
     if (reader_.more(frame.cursor) != More::kYes) return false;
+    if (frame.form == Form::kObject && !fits_object(frame)) return begin_again(frame);
     if (frame.any || frame.form == Form::kTag) out_.push(',');
     frame.any = true;
     if (frame.form != Form::kTag) line(depth_);
@@ -99,6 +111,26 @@ class Writer {
       frame.awaits_value = true;
     }
     return true;
+  }
+
+  bool fits_object(Open& frame) noexcept {
+    const Keys keys = keys_like(*reader_.mark().at);
+    if (!frame.any) frame.keys = keys;
+    return keys == frame.keys && keys != Keys::kOthers;
+  }
+
+  // A map is taken for an object until a key shows that it is none, which is rare; then it is
+  // written again as pairs. It is remembered, so that it is not mistaken twice when a map around it
+  // begins again.
+  bool begin_again(Open& frame) {
+    pairs_.insert(frame.content.at);
+    reader_.rewind(frame.content);
+    out_.truncate(frame.out_begin);
+    append(out_, kPairsBegin);
+    frame.form = Form::kPairs;
+    frame.cursor.left = frame.entries;
+    frame.any = false;
+    return advance(frame);
   }
 
   void close() {
@@ -169,6 +201,7 @@ class Writer {
   CborReader reader_;
   bool indented_;
   std::array<Open, kMaxDepth> open_;
+  std::set<const std::uint8_t*> pairs_;  // the maps that are no objects
   std::size_t depth_ = 0;
 };
 
@@ -185,12 +218,14 @@ std::string to_json(View value, JsonStyle style) {
 void write_string_json(Buffer& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out.push('"');
-  std::size_t run = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
-    append(out, text.substr(run, i - run));
-    run = i + 1;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data();; ++at) {
+    bool high = false;
+    const char* const run = at;
+    at = scan_plain(at, end, high);
+    append(out, {run, static_cast<std::size_t>(at - run)});
+    if (at == end) break;
+    const auto c = static_cast<unsigned char>(*at);
     switch (c) {
       case '"': append(out, "\\\""); break;
       case '\\': append(out, "\\\\"); break;
@@ -203,7 +238,6 @@ void write_string_json(Buffer& out, std::string_view text) {
         out.push(static_cast<std::uint8_t>(kHex[c & 15]));
     }
   }
-  append(out, text.substr(run));
   out.push('"');
 }
 

@@ -10,6 +10,7 @@ namespace holdfast::codec {
 
 // Containers inside containers, counting the outermost one.
 inline constexpr std::size_t kMaxDepth = 64;
+inline constexpr const char* kTooDeep = "nested deeper than 64";
 
 // Bytes of one value, as it comes in and as it is encoded. Offsets inside a value fit 32 bits.
 inline constexpr std::size_t kMaxValueBytes = std::size_t{16} << 20;

@@ -24,19 +24,18 @@ class Machine {
   // Walks one whole value. False: `error()` says why.
   bool run() {
     const Schema::Node* node = &schema_.root();
+    Item item;
+    Cursor cursor;
     for (;;) {
-      Item item;
-      Cursor cursor;
       if (!reader_.value(item, cursor)) return unreadable();
       if (!begin(node, item, cursor)) return false;
       for (;;) {
+        if (work_.out.size() > kMaxValueBytes) return too_large();
         if (work_.depth == 0) return reader_.finish() || unreadable();
         const Step step = advance(work_.frames[work_.depth - 1], node);
         if (step == Step::kFailed) return false;
         if (step == Step::kValue) break;
         --work_.depth;
-        if (work_.out.size() > kMaxValueBytes)
-          return fail(base::ErrorCode::kTooLarge, "the value is too large");
       }
     }
   }
@@ -47,7 +46,8 @@ class Machine {
   enum class Step : std::uint8_t { kValue, kClosed, kFailed };
 
   // Takes the item that begins a value: writes a scalar, or opens a frame.
-  bool begin(const Schema::Node* node, const Item& item, const Cursor& cursor) {
+  [[gnu::always_inline]] bool begin(const Schema::Node* node, const Item& item,
+                                    const Cursor& cursor) {
     if (node->kind == TypeKind::kOption) {
       if (item.kind == ItemKind::kNull) return write_null(work_.out), true;
       node = &schema_.node(node->inner);
@@ -74,8 +74,12 @@ class Machine {
         break;
       case TypeKind::kItem:
         if (item.kind == ItemKind::kList) return open_list(*node, cursor);
-        if (item.kind == ItemKind::kMap) return open(Shape::kItemMap, *node, cursor);
+        if (item.kind == ItemKind::kMap)
+          return open(Reader::kKeysAreTexts ? Shape::kMap : Shape::kItemMap, *node, cursor);
         if (item.kind == ItemKind::kTag) return open_tag(*node, item, cursor);
+        break;
+      case TypeKind::kText:
+        if (item.kind == ItemKind::kText) return write_text(work_.out, item.text), true;
         break;
       case TypeKind::kBytes:
         if (item.kind == ItemKind::kMap) return bytes_in_map(*node, cursor);
@@ -87,11 +91,11 @@ class Machine {
     }
     const char* refusal = nullptr;
     if (write_scalar(work_.out, node->kind, item, refusal)) return true;
-    return refusal == nullptr ? mismatch(*node, item) : fail(base::ErrorCode::kInvalid, refusal);
+    return refusal == nullptr ? mismatch(*node, item) : refused(refusal);
   }
 
   // Goes on in an open container after its opening or after one of its values.
-  Step advance(Frame& frame, const Schema::Node*& node) {
+  [[gnu::always_inline]] Step advance(Frame& frame, const Schema::Node*& node) {
     switch (frame.shape) {
       case Shape::kList: return advance_list(frame, node);
       case Shape::kSet: return advance_set(frame, node);
@@ -110,7 +114,8 @@ class Machine {
 
   Frame* push(Shape shape, const Schema::Node& node, const Cursor& cursor) {
     if (work_.depth == kMaxDepth) {
-      fail(base::ErrorCode::kTooLarge, "nested deeper than " + std::to_string(kMaxDepth));
+      reader_.too_deep();
+      unreadable();
       return nullptr;
     }
     Frame& frame = work_.frames[work_.depth++];
@@ -153,7 +158,7 @@ class Machine {
                                                              : &schema_.node(frame.node->inner);
   }
 
-  Step advance_list(Frame& frame, const Schema::Node*& node) {
+  [[gnu::always_inline]] Step advance_list(Frame& frame, const Schema::Node*& node) {
     const More more = reader_.more(frame.cursor);
     if (more == More::kError) return unreadable(), Step::kFailed;
     if (more == More::kNo) return close_list(work_, frame), Step::kClosed;
@@ -170,8 +175,7 @@ class Machine {
     if (key_only) entry.key_end = entry.end;
     if (frame.count == 1 || !frame.in_order) return;
     const Entry& before = work_.entries[work_.entries.size() - 2];
-    frame.in_order = base::compare(work_.out.view(before.begin, before.key_end),
-                                   work_.out.view(entry.begin, entry.key_end)) < 0;
+    frame.in_order = compare_keys(work_.out, before, entry) < 0;
   }
 
   void begin_entry(Frame& frame) {
@@ -179,7 +183,7 @@ class Machine {
     work_.entries.push_back({work_.position(), work_.position(), work_.position()});
   }
 
-  Step advance_set(Frame& frame, const Schema::Node*& node) {
+  [[gnu::always_inline]] Step advance_set(Frame& frame, const Schema::Node*& node) {
     end_entry(frame, true);
     const More more = reader_.more(frame.cursor);
     if (more == More::kError) return unreadable(), Step::kFailed;
@@ -193,6 +197,7 @@ class Machine {
 
   Step advance_map(Frame& frame, const Schema::Node*& node) {
     end_entry(frame, false);
+    frame.in_value = false;
     const More more = reader_.more(frame.cursor);
     if (more == More::kError) return unreadable(), Step::kFailed;
     if (more == More::kNo) return finish_map(frame);
@@ -203,13 +208,10 @@ class Machine {
         frame.node->kind == TypeKind::kMap ? frame.node->key : TypeKind::kText;
     const char* refusal = nullptr;
     if (!write_key(work_.out, key_type, key, refusal)) {
-      fail(base::ErrorCode::kInvalid,
-           refusal != nullptr
-               ? std::string(refusal)
-               : "expected a " + std::string(name_of(key_type)) + " as key, got " + describe(key));
-      return Step::kFailed;
+      return bad_key(key_type, key, refusal), Step::kFailed;
     }
     ++frame.count;
+    frame.in_value = true;
     work_.entries.push_back({begin, work_.position(), work_.position()});
     node = inner_of(frame);
     return Step::kValue;
@@ -235,7 +237,8 @@ class Machine {
   Step finish_map(Frame& frame) {
     const auto twice = close_map(work_, frame);
     if (!twice) return Step::kClosed;
-    frame.count = *twice + 1;  // the path then ends in the key
+    frame.count = *twice + 1;  // so that the path ends in the key
+    frame.in_value = true;
     fail(base::ErrorCode::kInvalid, "the key is there twice");
     return Step::kFailed;
   }
@@ -251,7 +254,7 @@ class Machine {
     return true;
   }
 
-  Step advance_record(Frame& frame, const Schema::Node*& node) {
+  [[gnu::always_inline]] Step advance_record(Frame& frame, const Schema::Node*& node) {
     if (frame.current != Frame::kNone)
       work_.slots[frame.first + frame.current].end = work_.position();
     const std::uint32_t before = frame.current;
@@ -261,28 +264,17 @@ class Machine {
     if (more == More::kNo) {
       const auto absent = close_record(work_, schema_, frame);
       if (!absent) return Step::kClosed;
-      fail(base::ErrorCode::kInvalid,
-           "the field '" + schema_.member(*frame.node, *absent).name + "' is missing");
-      return Step::kFailed;
+      return missing(schema_.member(*frame.node, *absent)), Step::kFailed;
     }
     Item key;
     if (!reader_.key(key)) return unreadable(), Step::kFailed;
-    if (key.kind != ItemKind::kText) {
-      fail(base::ErrorCode::kInvalid, "expected the name of a field, got " + describe(key));
-      return Step::kFailed;
-    }
+    if (key.kind != ItemKind::kText) return unknown_field(key), Step::kFailed;
     const auto index = schema_.find_member(*frame.node, key.text);
-    if (!index) {
-      fail(base::ErrorCode::kInvalid, "unknown field " + quoted(key.text));
-      return Step::kFailed;
-    }
+    if (!index) return unknown_field(key), Step::kFailed;
     const Schema::Member& field = schema_.member(*frame.node, *index);
     frame.current = *index;
     Slot& slot = work_.slots[frame.first + *index];
-    if (slot.begin != 0) {
-      fail(base::ErrorCode::kInvalid, "the field is there twice");
-      return Step::kFailed;
-    }
+    if (slot.begin != 0) return field_twice(), Step::kFailed;
     ++frame.count;
     frame.in_order &= before == Frame::kNone || before < *index;
     slot.begin = work_.position();
@@ -319,7 +311,7 @@ class Machine {
     if (more == More::kError) return unreadable();
     if (more == More::kNo) return value_absent(frame);
     if (!reader_.key(key)) return unreadable();
-    if (key.kind != ItemKind::kText || key.text != "$value") return unexpected_key(key);
+    if (key.kind != ItemKind::kText || key.text != "$value") return unexpected_key(frame, key);
     return true;
   }
 
@@ -332,11 +324,11 @@ class Machine {
     if (more == More::kNo)
       return fail(base::ErrorCode::kInvalid, "a variant has a $value but no $tag");
     if (!reader_.key(key)) return unreadable();
-    if (key.kind != ItemKind::kText || key.text != "$tag") return unexpected_key(key);
+    if (key.kind != ItemKind::kText || key.text != "$tag") return unexpected_key(frame, key);
     if (!read_tag(frame)) return false;
     const More after = reader_.more(frame.cursor);
     if (after == More::kError) return unreadable();
-    if (after == More::kYes) return fail(base::ErrorCode::kInvalid, "a variant has one value only");
+    if (after == More::kYes) return reader_.key(key) ? unexpected_key(frame, key) : unreadable();
     resume_[work_.depth - 1] = reader_.mark();
     frame.awaits_value = true;
     reader_.rewind(value);
@@ -372,10 +364,11 @@ class Machine {
 
   Step advance_variant(Frame& frame, const Schema::Node*& node) {
     const Schema::Member& arm = schema_.member(*frame.node, frame.current);
-    if (frame.count++ == 0) {
+    if (frame.count++ == 0) {  // 1 while the value is being read, for the path
       node = &schema_.node(arm.node);
       if (!arm.unit) return Step::kValue;
       if (!read_unit()) return Step::kFailed;
+      ++frame.count;
     }
     if (frame.awaits_value) {
       reader_.rewind(resume_[work_.depth - 1]);
@@ -384,8 +377,9 @@ class Machine {
     const More more = reader_.more(frame.cursor);
     if (more == More::kError) return unreadable(), Step::kFailed;
     if (more == More::kNo) return Step::kClosed;
-    fail(base::ErrorCode::kInvalid, "a variant has one value only");
-    return Step::kFailed;
+    Item key;
+    if (!reader_.key(key)) return unreadable(), Step::kFailed;
+    return unexpected_key(frame, key), Step::kFailed;
   }
 
   // The value of a unit arm says nothing, and nothing is written for it.
@@ -436,19 +430,49 @@ class Machine {
            fail(base::ErrorCode::kInvalid, "expected bytes, got a map with more than $bytes");
   }
 
-  // --- errors
+  // --- errors: out of line, so that the walk itself stays small
 
-  bool mismatch(const Schema::Node& node, const Item& item) {
+  [[gnu::cold]] bool missing(const Schema::Member& field) {
+    return fail(base::ErrorCode::kInvalid, "the field '" + field.name + "' is missing");
+  }
+  [[gnu::cold]] bool unknown_field(const Item& key) {
+    return fail(base::ErrorCode::kInvalid,
+                key.kind == ItemKind::kText ? "unknown field " + quoted(key.text)
+                                            : "expected the name of a field, got " + describe(key));
+  }
+  [[gnu::cold]] bool field_twice() {
+    return fail(base::ErrorCode::kInvalid, "the field is there twice");
+  }
+  [[gnu::cold]] bool refused(const char* refusal) {
+    return fail(base::ErrorCode::kInvalid, refusal);
+  }
+  [[gnu::cold]] bool mismatch(const Schema::Node& node, const Item& item) {
     return fail(base::ErrorCode::kInvalid,
                 "expected " + expectation(node.kind) + ", got " + describe(item));
   }
-  bool unexpected_key(const Item& key) {
+  [[gnu::cold]] bool unexpected_key(const Frame& frame, const Item& key) {
+    const bool text = key.kind == ItemKind::kText;
+    if (text && !frame.sugar && (key.text == "$tag" || key.text == "$value"))
+      return fail(base::ErrorCode::kInvalid, std::string(key.text) + " is there twice");
     return fail(base::ErrorCode::kInvalid,
-                "a variant has only $tag and $value, not " +
-                    (key.kind == ItemKind::kText ? quoted(key.text) : describe(key)));
+                std::string("a variant has ") +
+                    (frame.sugar ? "one arm only" : "only $tag and $value") + ", not " +
+                    (text ? quoted(key.text) : describe(key)));
   }
-  bool unreadable() { return fail(reader_.problem_code(), reader_.problem()); }
-  bool fail(base::ErrorCode code, std::string message) {
+  [[gnu::cold]] bool bad_key(TypeKind type, const Item& key, const char* refusal) {
+    if (refusal == nullptr) {
+      return fail(base::ErrorCode::kInvalid,
+                  "expected " + std::string(name_of(type)) + " as key, got " + describe(key));
+    }
+    const std::string name = key.kind == ItemKind::kText ? " " + quoted(key.text) : "";
+    return fail(base::ErrorCode::kInvalid, "the key" + name + ": " + refusal);
+  }
+  [[gnu::cold]] bool too_large() {
+    return fail(base::ErrorCode::kTooLarge, "encoded it is larger than a value may be (" +
+                                                std::to_string(kMaxValueBytes) + " bytes)");
+  }
+  [[gnu::cold]] bool unreadable() { return fail(reader_.problem_code(), reader_.problem()); }
+  [[gnu::cold]] bool fail(base::ErrorCode code, std::string message) {
     code_ = code;
     where_ = work_.path(schema_);
     message_ = std::move(message);

@@ -3,43 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
 
-#include "base/hex.h"
-#include "codec/json_writer.h"
+#include "codec/testing.h"
 
 namespace holdfast::codec {
 namespace {
 
-class NoTypes : public TypeSource {
- public:
-  const Type* find(std::string_view) const override { return nullptr; }
-};
-
-Schema schema_of(std::string_view type_json) {
-  Normaliser normaliser;
-  const auto expression = normaliser.from_json(Schema::any(), type_json);
-  EXPECT_TRUE(expression) << expression.error().to_string();
-  Errors errors;
-  const auto type = parse_type(View::of(*expression), "$", errors);
-  EXPECT_TRUE(type) << errors.front().to_string();
-  auto schema = Schema::compile(*type, NoTypes(), "$", errors);
-  EXPECT_TRUE(schema) << errors.front().to_string();
-  return std::move(*schema);
-}
-
-// The canonical bytes in hex without the self-describe tag, or the error.
-std::string encode(const Schema& schema, std::string_view json) {
-  Normaliser normaliser;
-  const auto bytes = normaliser.from_json(schema, json);
-  if (!bytes) return bytes.error().to_string();
-  return base::to_hex(*bytes).substr(6);
-}
-
-std::string encode(std::string_view type, std::string_view json) {
-  return encode(schema_of(type), json);
-}
+using testing::encode;
 
 TEST(Normaliser, any_order_of_fields_gives_one_encoding) {
   const std::string type =

@@ -24,9 +24,9 @@ std::string key_step(base::ByteView encoded) {
   const View key = View::of(encoded);
   if (const auto text = key.text()) {
     if (is_plain_name(*text)) return "." + std::string(*text);
-    if (text->size() > kShownKeyBytes)
-      return "[a key of " + std::to_string(text->size()) + " bytes]";
   }
+  if (encoded.size() > kShownKeyBytes + 2)
+    return "[a key of " + std::to_string(encoded.size()) + " bytes]";
   return "[" + to_json(key) + "]";
 }
 
@@ -42,20 +42,24 @@ std::string Workspace::path(const Schema& schema) const {
         if (frame.count > 0) path += "[" + std::to_string(frame.count - 1) + "]";
         break;
       case Shape::kMap:
-        if (frame.count > 0) {
+        if (frame.in_value) {
           const Entry& entry = entries[frame.first + frame.count - 1];
           path += key_step(out.view(entry.begin, entry.key_end));
         }
         break;
       case Shape::kItemMap:
-        if (frame.count > 0) path += "[entry " + std::to_string(frame.count - 1) + "]";
+        if (frame.count > 0) {
+          const Entry& entry = entries[frame.first + frame.count - 1];
+          path += frame.awaits_value ? "[entry " + std::to_string(frame.count - 1) + "]"
+                                     : key_step(out.view(entry.begin, entry.key_end));
+        }
         break;
       case Shape::kRecord:
         if (frame.current != Frame::kNone)
           path += "." + schema.member(*frame.node, frame.current).name;
         break;
       case Shape::kVariant:
-        if (frame.current != Frame::kNone) {
+        if (frame.count == 1) {  // inside its value
           path += frame.sugar ? "." + schema.member(*frame.node, frame.current).name : ".$value";
         }
         break;

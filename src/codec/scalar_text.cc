@@ -10,6 +10,18 @@ namespace {
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 bool is_lower_hex(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 
+// A hexadecimal digit in lower case; 0 for any other character.
+constexpr std::array<char, 256> kLowerHex = [] {
+  std::array<char, 256> table{};
+  for (const char c : {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9'})
+    table[static_cast<unsigned char>(c)] = c;
+  for (const char c : {'a', 'b', 'c', 'd', 'e', 'f'}) {
+    table[static_cast<unsigned char>(c)] = c;
+    table[static_cast<unsigned char>(c - 'a' + 'A')] = c;
+  }
+  return table;
+}();
+
 // Takes characters off the front of a text.
 class Scanner {
  public:
@@ -150,17 +162,18 @@ bool canonical_dec128(std::string_view text, ShortText& out) noexcept {
 
 bool canonical_uuid(std::string_view text, ShortText& out) noexcept {
   if (text.size() != 36) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (i == 8 || i == 13 || i == 18 || i == 23) {
-      if (c != '-') return false;
-    } else {
-      if (c >= 'A' && c <= 'F') c = static_cast<char>(c - 'A' + 'a');
-      if (!is_lower_hex(c)) return false;
-    }
-    out.push(c);
+  for (const std::size_t dash : {8u, 13u, 18u, 23u}) {
+    if (text[dash] != '-') return false;
   }
-  return true;
+  std::array<char, 36> lower;
+  int others = 0;  // characters that are no digits; the dashes are four
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    const char digit = kLowerHex[static_cast<unsigned char>(text[i])];
+    others += digit == 0 ? 1 : 0;
+    lower[i] = digit == 0 ? '-' : digit;
+  }
+  out.push({lower.data(), lower.size()});
+  return others == 4;
 }
 
 bool is_hash_text(std::string_view text) noexcept {

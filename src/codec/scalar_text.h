@@ -14,7 +14,8 @@ class ShortText {
  public:
   void push(char c) noexcept { chars_[size_++] = c; }
   void push(std::string_view text) noexcept {
-    for (const char c : text) push(c);
+    text.copy(chars_.data() + size_, text.size());
+    size_ += text.size();
   }
   void push_repeated(char c, int count) noexcept {
     for (int i = 0; i < count; ++i) push(c);

@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "codec/cbor_writer.h"
+#include "codec/float_bits.h"
 #include "codec/json_writer.h"
 #include "codec/scalar_text.h"
 
@@ -20,24 +21,25 @@ bool is_whole(std::string_view number) noexcept {
   return number.find_first_of(".eE") == std::string_view::npos;
 }
 
-bool write_integer(Buffer& out, const Item& item, std::uint64_t nat_max, const char*& refusal) {
+constexpr const char* kNotInt =
+    "out of range, which is -9223372036854775808 to 9223372036854775807";
+constexpr const char* kNotNat = "out of range, which is 0 to 18446744073709551615";
+constexpr const char* kNot64Bits = "the integer does not fit 64 bits; write it as text";
+
+bool write_integer(Buffer& out, const Item& item, const char*& refusal) {
   if (item.kind == ItemKind::kNat || item.kind == ItemKind::kNegative) {
-    const bool nat = item.kind == ItemKind::kNat;
-    if (item.number > (nat ? nat_max : kIntMax)) {
-      refusal = "the integer is out of range";
-      return false;
-    }
-    write_head(out, nat ? Major::kNat : Major::kNegative, item.number);
+    if (item.number > kIntMax) return refusal = kNotInt, false;
+    write_head(out, item.kind == ItemKind::kNat ? Major::kNat : Major::kNegative, item.number);
     return true;
   }
-  if (item.kind == ItemKind::kNumber && is_whole(item.text))
-    refusal = "the integer is out of range";
+  if (item.kind == ItemKind::kNumber && is_whole(item.text)) refusal = kNotInt;
   return false;
 }
 
 bool write_natural(Buffer& out, const Item& item, const char*& refusal) {
-  if (item.kind == ItemKind::kNegative) return false;
-  return write_integer(out, item, std::numeric_limits<std::uint64_t>::max(), refusal);
+  if (item.kind == ItemKind::kNat) return write_nat(out, item.number), true;
+  if (item.kind == ItemKind::kNumber && is_whole(item.text)) refusal = kNotNat;
+  return false;
 }
 
 bool to_double(std::string_view number, double& value) noexcept {
@@ -59,9 +61,7 @@ bool write_real(Buffer& out, const Item& item, const char*& refusal) {
   switch (item.kind) {
     case ItemKind::kFloat: write_float(out, item.real); return true;
     case ItemKind::kNat: write_float(out, static_cast<double>(item.number)); return true;
-    case ItemKind::kNegative:
-      write_float(out, -1.0 - static_cast<double>(item.number));
-      return true;
+    case ItemKind::kNegative: write_float(out, negative_to_double(item.number)); return true;
     case ItemKind::kNumber: return write_number_as_float(out, item.text, refusal);
     case ItemKind::kText:  // JSON has no other way to write these
       if (item.text == "NaN")
@@ -115,7 +115,7 @@ bool write_time(Buffer& out, const Item& item, const char*& refusal) {
 }
 
 bool write_duration(Buffer& out, const Item& item, const char*& refusal) {
-  if (item.kind != ItemKind::kText) return write_integer(out, item, kIntMax, refusal);
+  if (item.kind != ItemKind::kText) return write_integer(out, item, refusal);
   std::int64_t nanoseconds = 0;
   if (!parse_duration(item.text, nanoseconds)) {
     refusal = "not a duration (nanoseconds, or a text such as 1h30m or 250ms)";
@@ -152,12 +152,14 @@ bool write_any(Buffer& out, const Item& item, const char*& refusal) {
     case ItemKind::kNull: write_null(out); return true;
     case ItemKind::kBool: write_bool(out, item.number != 0); return true;
     case ItemKind::kText: write_text(out, item.text); return true;
-    case ItemKind::kNat:
+    case ItemKind::kNat: write_nat(out, item.number); return true;
     case ItemKind::kNegative:
-      return write_integer(out, item, std::numeric_limits<std::uint64_t>::max(), refusal);
+      if (write_integer(out, item, refusal)) return true;
+      refusal = kNot64Bits;
+      return false;
     case ItemKind::kNumber:
       if (!is_whole(item.text)) return write_number_as_float(out, item.text, refusal);
-      refusal = "the integer does not fit 64 bits; write it as text";
+      refusal = kNot64Bits;
       return false;
     case ItemKind::kFloat:
       if (std::isfinite(item.real)) return write_float(out, item.real), true;
@@ -167,7 +169,7 @@ bool write_any(Buffer& out, const Item& item, const char*& refusal) {
   }
 }
 
-bool write_item(Buffer& out, const Item& item) {
+bool write_item(Buffer& out, const Item& item, const char*& refusal) {
   switch (item.kind) {
     case ItemKind::kNull: write_null(out); return true;
     case ItemKind::kBool: write_bool(out, item.number != 0); return true;
@@ -177,7 +179,7 @@ bool write_item(Buffer& out, const Item& item) {
     case ItemKind::kText: write_text(out, item.text); return true;
     case ItemKind::kBytes: write_bytes(out, base::as_bytes(item.text)); return true;
     case ItemKind::kSimple: write_head(out, Major::kSimple, item.number); return true;
-    default: return false;
+    default: return write_any(out, item, refusal);
   }
 }
 
@@ -189,7 +191,7 @@ bool write_scalar(Buffer& out, TypeKind type, const Item& item, const char*& ref
       if (item.kind != ItemKind::kBool) return false;
       write_bool(out, item.number != 0);
       return true;
-    case TypeKind::kInt: return write_integer(out, item, kIntMax, refusal);
+    case TypeKind::kInt: return write_integer(out, item, refusal);
     case TypeKind::kNat: return write_natural(out, item, refusal);
     case TypeKind::kFloat: return write_real(out, item, refusal);
     case TypeKind::kDec128: return write_decimal(out, item, refusal);
@@ -207,7 +209,7 @@ bool write_scalar(Buffer& out, TypeKind type, const Item& item, const char*& ref
       write_null(out);
       return true;
     case TypeKind::kAny: return write_any(out, item, refusal);
-    case TypeKind::kItem: return write_item(out, item);
+    case TypeKind::kItem: return write_item(out, item, refusal);
     default: return false;
   }
 }
@@ -224,9 +226,12 @@ bool write_key(Buffer& out, TypeKind type, const Item& key, const char*& refusal
   const bool plain = problem == std::errc() && end == digits.data() + digits.size() &&
                      (digits.front() != '0' || digits.size() == 1);
   if (!plain || (negative && magnitude == 0)) {
-    refusal = "expected a whole number as key";
+    refusal = problem == std::errc::result_out_of_range
+                  ? (type == TypeKind::kInt ? kNotInt : kNotNat)
+                  : "expected a whole number";
     return false;
   }
+  if (negative && type == TypeKind::kNat) return refusal = kNotNat, false;
   Item number{
       negative ? ItemKind::kNegative : ItemKind::kNat, negative ? magnitude - 1 : magnitude, 0, {}};
   return write_scalar(out, type, number, refusal);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "codec/cbor_writer.h"
-#include "codec/name_hash.h"
 
 namespace holdfast::codec {
 
@@ -121,11 +120,12 @@ class SchemaCompiler {
     const std::uint32_t size = std::bit_ceil(node.member_count * 2 + 1);
     node.first_slot = static_cast<std::uint32_t>(schema_.slots_.size());
     node.slot_mask = size - 1;
-    schema_.slots_.resize(schema_.slots_.size() + size, 0);
+    schema_.slots_.resize(schema_.slots_.size() + size);
     for (std::uint32_t i = 0; i < node.member_count; ++i) {
-      std::uint32_t at = name_hash(schema_.member(node, i).name) & node.slot_mask;
-      while (schema_.slots_[node.first_slot + at] != 0) at = (at + 1) & node.slot_mask;
-      schema_.slots_[node.first_slot + at] = static_cast<std::uint16_t>(i + 1);
+      const NameKey name = NameKey::of(schema_.member(node, i).name);
+      std::uint32_t at = name.hash() & node.slot_mask;
+      while (schema_.slots_[node.first_slot + at].member != 0) at = (at + 1) & node.slot_mask;
+      schema_.slots_[node.first_slot + at] = {name, i + 1};
     }
   }
 
@@ -159,18 +159,13 @@ Schema Schema::item() {
   return schema;
 }
 
+bool Schema::is_named(std::uint32_t member, std::string_view name) const noexcept {
+  return members_[member].name == name;
+}
+
 std::optional<Schema> Schema::compile(const Type& type, const TypeSource& types,
                                       const std::string& path, Errors& errors) {
   return SchemaCompiler(types, errors).compile(type, path);
-}
-
-std::optional<std::uint32_t> Schema::find_member(const Node& node,
-                                                 std::string_view name) const noexcept {
-  for (std::uint32_t at = name_hash(name);; ++at) {
-    const std::uint16_t slot = slots_[node.first_slot + (at & node.slot_mask)];
-    if (slot == 0) return std::nullopt;
-    if (members_[node.first_member + slot - 1u].name == name) return slot - 1u;
-  }
 }
 
 }  // namespace holdfast::codec

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "codec/name_key.h"
 #include "codec/type.h"
 
 namespace holdfast::codec {
@@ -36,7 +37,8 @@ class Schema {
   // Any CBOR item, also such as have no JSON form; for tools that look at foreign bytes.
   static Schema item();
 
-  // All errors are reported: names that lead nowhere, recursion, options that cannot be told apart.
+  // All errors are reported: names that lead nowhere, recursion, options that
+  // cannot be told apart.
   static std::optional<Schema> compile(const Type& type, const TypeSource& types,
                                        const std::string& path, Errors& errors);
 
@@ -69,9 +71,16 @@ class Schema {
  private:
   friend class SchemaCompiler;
 
+  struct NameSlot {
+    NameKey name;
+    std::uint32_t member = 0;  // its index + 1; 0: the slot is free
+  };
+
+  bool is_named(std::uint32_t member, std::string_view name) const noexcept;
+
   std::vector<Node> nodes_;
   std::vector<Member> members_;
-  std::vector<std::uint16_t> slots_;  // open-addressed tables of member index + 1, one per node
+  std::vector<NameSlot> slots_;  // open-addressed tables, one per record or variant
   std::uint32_t root_ = 0;
 };
 
@@ -81,6 +90,19 @@ inline const Schema::Member& Schema::member(const Node& node, std::uint32_t inde
 
 inline std::uint32_t Schema::member_count(const Node& node) const noexcept {
   return node.member_count;
+}
+
+inline std::optional<std::uint32_t> Schema::find_member(const Node& node,
+                                                        std::string_view name) const noexcept {
+  const NameKey key = NameKey::of(name);
+  for (std::uint32_t at = key.hash();; ++at) {
+    const NameSlot& slot = slots_[node.first_slot + (at & node.slot_mask)];
+    if (slot.member == 0) return std::nullopt;
+    if (slot.name == key &&
+        (key.size <= NameKey::kWholeNames || is_named(node.first_member + slot.member - 1, name))) {
+      return slot.member - 1;
+    }
+  }
 }
 
 }  // namespace holdfast::codec

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codec/cbor_writer.h"
+#include "codec/scalars.h"
 
 namespace holdfast::codec {
 namespace {
@@ -57,7 +58,7 @@ class Parser {
     }
     if (!argument) return refuse(path, "a type expression has exactly one key");
     const auto kind = kind_named(name);
-    if (!kind) return refuse(path, "unknown type '" + std::string(name) + "'");
+    if (!kind) return refuse(path, "unknown type " + quoted(name));
     return parse_argument(*kind, *argument, path + "." + std::string(name));
   }
 
@@ -96,7 +97,8 @@ class Parser {
     bool good = true;
     for (const auto& [key, value] : argument.entries()) {
       const std::string_view name = key.text().value_or("");
-      const std::string place = path + "." + std::string(name);
+      const std::string place =
+          path + "." + (name.size() > kMaxMemberName ? quoted(name) : std::string(name));
       if (name.empty() || name.size() > kMaxMemberName) {
         good = false;
         refuse(place, "a name has 1 to " + std::to_string(kMaxMemberName) + " bytes");
@@ -118,7 +120,7 @@ class Parser {
     for (const auto& [key, value] : argument.entries()) {
       const std::string_view name = key.text().value_or("");
       if (name != "key" && name != "value" && name != "$comment") {
-        return refuse(path + "." + std::string(name), "unknown field");
+        return refuse(path, "unknown field " + quoted(name));
       }
     }
     const auto key = argument.find("key");

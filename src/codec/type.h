@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "base/errors.h"
 #include "codec/buffer.h"
 #include "codec/view.h"
 
@@ -59,7 +59,8 @@ struct Member {
   Type type;
 };
 
-using Errors = std::vector<base::Error>;
+using base::Errors;
+using base::kMaxErrors;
 
 // Reads a type expression; `path` is where it stands, for the errors. All errors are reported.
 std::optional<Type> parse_type(View expression, const std::string& path, Errors& errors);

@@ -4,10 +4,32 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
 namespace holdfast::codec {
+
+// Whether no byte is above 0x7f. The last word overlaps the one before it, so that no byte is
+// looked at alone in a text of eight bytes or more.
+inline bool is_ascii(std::string_view text) noexcept {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080u;
+  const auto word = [](const char* at) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+  };
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::uint64_t bytes = 0;
+  if (text.size() >= 8) {
+    for (; end - at > 8; at += 8) bytes |= word(at);
+    bytes |= word(end - 8);
+  } else {
+    for (; at < end; ++at) bytes |= static_cast<unsigned char>(*at);
+  }
+  return (bytes & kHighBits) == 0;
+}
 
 bool is_utf8(std::string_view text) noexcept;
 

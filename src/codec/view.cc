@@ -119,7 +119,7 @@ std::optional<std::int64_t> View::integer() const noexcept {
 std::optional<double> View::real() const noexcept {
   const Head head = read_head(at_, end_);
   if (head.major == Major::kNat) return static_cast<double>(head.number);
-  if (head.major == Major::kNegative) return -1.0 - static_cast<double>(head.number);
+  if (head.major == Major::kNegative) return negative_to_double(head.number);
   switch (*at_) {
     case kHalfByte: return half_to_double(static_cast<std::uint16_t>(head.number));
     case kSingleByte:

@@ -39,6 +39,7 @@ struct Frame {
   Shape shape = Shape::kList;
   bool in_order = true;           // entries came in canonical order so far
   bool awaits_value = false;      // kItemMap: a key has been read, its value has not
+  bool in_value = false;          // kMap: the value of the last entry is being read
   bool sugar = false;             // kVariant: written as {"Arm": value}
   bool counted = false;           // the head is written and right
   std::uint32_t head = 0;         // where the container's head stands in the output

@@ -10,6 +10,9 @@ namespace holdfast::defs {
 
 void check_definitions(const Catalogue& catalogue, codec::Errors& errors);
 
+// The part of it that is about schemas; more is checked where every reference is known to be good.
+void check_types(const Catalogue& catalogue, bool references_good, codec::Errors& errors);
+
 // Also fills in the hash of every definition that the manifest lists.
 void check_manifest(Manifest& manifest, const std::string& place, const Catalogue& catalogue,
                     codec::Errors& errors);

@@ -56,22 +56,20 @@ class ManifestChecker {
  private:
   void check_ref(const Section& section, NamedRef& ref) {
     const std::string path = place_ + "." + std::string(section.field);
+    auto problem = reference_problem(catalogue_, section.kind, ref.name);
+    if (problem) return refuse(path, std::move(*problem));
     const Entry* entry = catalogue_.find_entry(ref.name);
-    if (entry == nullptr || kind_of(entry->definition) != section.kind) {
-      return refuse(path, missing(section.kind, ref.name));
-    }
     if (ref.hash && *ref.hash != entry->hash) {
       refuse(path, "'" + ref.name + "' has the hash " + entry->hash.to_text() + ", not " +
                        ref.hash->to_text());
     }
     ref.hash = entry->hash;
-    std::set<std::string> reported;  // a definition may use a name many times
-    for (const Reference& used : references_of(entry->definition)) {
-      if (is_listed(manifest_, used.kind, used.name) || !reported.insert(used.name).second)
-        continue;
-      refuse(path, "'" + ref.name + "' uses the " + std::string(used.kind) + " '" + used.name +
-                       "', which the manifest does not list");
-    }
+    std::set<std::string_view> reported;  // a definition may use a name many times
+    visit_references(entry->definition, [&](const Reference& used) {
+      if (is_listed(manifest_, used.kind, used.name) || !reported.insert(used.name).second) return;
+      refuse(path, "'" + ref.name + "' uses the " + std::string(used.kind) + " '" +
+                       std::string(used.name) + "', which the manifest does not list");
+    });
   }
 
   void refuse(const std::string& path, std::string message) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,8 +22,10 @@ class RouteChecker {
   void run() {
     const auto* workflow = catalogue_.get<WorkflowDef>(route_.workflow);
     const Type* event = catalogue_.find(route_.event);
-    if (workflow == nullptr) refuse(".workflow", missing("defworkflow", route_.workflow));
-    if (event == nullptr) refuse(".event", missing("defschema", route_.event));
+    auto no_workflow = reference_problem(catalogue_, "defworkflow", route_.workflow);
+    auto no_event = reference_problem(catalogue_, "defschema", route_.event);
+    if (no_workflow) refuse(".workflow", std::move(*no_workflow));
+    if (no_event) refuse(".event", std::move(*no_event));
     if (workflow == nullptr || event == nullptr) return;
     if (!is_deliverable(*workflow)) {
       refuse(".event", "'" + route_.event + "' is neither the event type of '" + route_.workflow +
@@ -56,7 +59,7 @@ class RouteChecker {
       return refuse(".key_field",
                     "'" + route_.event + "' has no field '" + *route_.key_field + "'");
     for (const Type* field : fields) {
-      if (wanted == nullptr || field->kind == wanted->kind) continue;
+      if (field == nullptr || wanted == nullptr || field->kind == wanted->kind) continue;
       refuse(".key_field", "the field is a " + std::string(codec::name_of(field->kind)) +
                                ", but '" + *workflow.key_schema + "' is a " +
                                std::string(codec::name_of(wanted->kind)));
@@ -64,15 +67,16 @@ class RouteChecker {
   }
 
   // The types that a dotted path leads to: one for records, one for each arm that has the field
-  // where `$value` steps into a variant. Each step uses up part of the path, so it ends.
-  void collect(const Type* type, std::string_view path, std::vector<const Type*>& found) const {
+  // where `$value` steps into a variant, null where a reference leads nowhere (which is reported
+  // elsewhere). Each step uses up part of the path, so it ends.
+  void collect(const Type* type, std::optional<std::string_view> path,
+               std::vector<const Type*>& found) const {
     type = catalogue_.behind(type);
-    if (type == nullptr) return;
-    if (path.empty()) return found.push_back(type);
-    const std::size_t dot = path.find('.');
-    const std::string_view step = path.substr(0, dot);
-    const std::string_view rest =
-        dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+    if (type == nullptr || !path) return found.push_back(type);
+    const std::size_t dot = path->find('.');
+    const std::string_view step = path->substr(0, dot);
+    const auto rest =
+        dot == std::string_view::npos ? std::nullopt : std::optional(path->substr(dot + 1));
     const bool into_arms = type->kind == TypeKind::kVariant && step == "$value";
     if (!into_arms && type->kind != TypeKind::kRecord) return;
     for (const codec::Member& member : type->members) {

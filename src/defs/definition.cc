@@ -43,9 +43,9 @@ std::string_view name_of(const Definition& definition) noexcept {
 }
 
 std::optional<Definition> parse_definition(View object, const std::string& path, Errors& errors) {
-  const std::size_t errors_before = errors.size();
+  const std::size_t errors_before = errors.reported();
   Fields fields(object, path, errors);
-  if (errors.size() != errors_before) return std::nullopt;
+  if (errors.reported() != errors_before) return std::nullopt;
   const auto kind = fields.optional("$kind");
   if (!kind)
     return errors.push_back(base::invalid(path, "not a definition: it has no $kind")), std::nullopt;
@@ -57,7 +57,7 @@ std::optional<Definition> parse_definition(View object, const std::string& path,
     return std::nullopt;
   }
   fields.finish();
-  if (errors.size() != errors_before) return std::nullopt;
+  if (errors.reported() != errors_before) return std::nullopt;
   return definition;
 }
 

@@ -42,6 +42,7 @@ std::vector<NamedRef> read_refs(const std::vector<View>& elements, const std::st
 Subscription read_subscription(View element, const std::string& path, Errors& errors) {
   Fields fields(element, path, errors);
   Subscription subscription;
+  if (element.kind() != codec::ViewKind::kMap) return subscription;
   subscription.event = fields.name("event");
   const auto workflow = fields.optional_name("workflow");
   const auto op = fields.optional_name("op");  // the older word for it

@@ -34,11 +34,11 @@ void read_runtime(Fields& fields, ModuleDef& module) {
   if (!known) {
     fields.refuse(
         "kind", "unknown runtime '" + kind + "'; there are native, wasm, steps, graph and builtin");
-    fields.optional("artifact");  // belongs to a runtime we do not know: not worth a second error
     return;
   }
   const auto artifact =
       module.runtime == Runtime::kWasm ? fields.required("artifact") : std::nullopt;
+  fields.finish();  // only now: the fields of a runtime we do not know are not worth an error
   if (!artifact) return;
   Fields parts(*artifact, fields.path_of("artifact"), fields.errors());
   const std::string form = parts.text("kind");
@@ -54,7 +54,6 @@ ModuleDef read_module(Fields& fields) {
   if (const auto runtime = fields.required("runtime")) {
     Fields parts(*runtime, fields.path_of("runtime"), fields.errors());
     read_runtime(parts, module);
-    parts.finish();
   }
   return module;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <set>
 
 #include "defs/forms.h"
 
@@ -14,23 +14,20 @@ WorkflowDef read_workflow(Fields& fields) {
   workflow.annotations = fields.optional_name("annotations");
   workflow.key_schema = fields.optional_name("key_schema");
   const std::string effects = fields.path_of("effects_emitted");
+  std::set<std::string> emitted;
   std::size_t index = 0;
   for (const View element : fields.list("effects_emitted")) {
     const std::string path = effects + "[" + std::to_string(index++) + "]";
     std::string effect = read_name(element, path, fields.errors());
     if (effect.empty()) continue;
-    auto& all = workflow.effects_emitted;
-    const auto place = std::lower_bound(all.begin(), all.end(), effect);
-    if (place != all.end() && *place == effect) {
+    if (!emitted.insert(effect).second)
       fields.errors().push_back(base::invalid(path, "'" + effect + "' is there twice"));
-    } else {
-      all.insert(place, std::move(effect));
-    }
   }
+  workflow.effects_emitted.assign(emitted.begin(), emitted.end());
   // Replay decides what happened here, so every workflow is deterministic; the word is accepted
   // because others write it.
-  const auto determinism = fields.optional_text("determinism");
-  if (determinism && *determinism != "strict")
+  const auto determinism = fields.optional("determinism");
+  if (determinism && determinism->text() != "strict")
     fields.refuse("determinism", "only 'strict' is supported");
   if (const auto impl = fields.required("impl")) {
     workflow.impl = read_impl(*impl, fields.path_of("impl"), fields.errors());

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Version, help, wrong command lines, and output that cannot be written."""
+import os
+import re
+import subprocess
+
+from program import PROGRAM, ROOT, ProgramTest, main
+
+
+class General(ProgramTest):
+    def test_the_version_is_that_of_the_project(self):
+        version = re.search(r"VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text().split("project(")[1])
+        self.assert_prints(f"holdfast {version[1]}\n", "version")
+
+    def test_help_is_printed_at_every_level(self):
+        for command in ([], ["version"], ["cbor"], ["cbor", "encode"], ["cbor", "decode"],
+                        ["cbor", "hash"], ["defs"], ["defs", "check"]):
+            for flag in ("-h", "--help"):
+                done = self.run_program(*command, flag)
+                self.assertEqual((done.stderr, done.returncode), (b"", 0), command)
+                self.assertIn(b"Usage:", done.stdout)
+
+    def test_a_wrong_command_line_is_misuse(self):
+        self.assert_misused("A subcommand is required")
+        self.assert_misused("A subcommand is required", "cbor")
+        self.assert_misused("A subcommand is required", "defs")
+        self.assert_misused("bundle is required", "defs", "check")
+        self.assert_misused("A subcommand is required", "nonsense")
+        self.assert_misused("The following argument was not expected: more", "version", "more")
+        self.assert_misused("The following argument was not expected: --colour", "version", "--colour")
+        self.assert_misused("--from: xml not in {json,cbor}", "cbor", "encode", "--from", "xml")
+        self.assert_misused("The following argument was not expected: b", "defs", "check", "a", "b")
+        self.assert_misused("The following argument was not expected: b\\x1b[31m", "version", "b\x1b[31m")
+
+    def test_output_to_a_full_disk_or_a_closed_pipe_is_a_refusal(self):
+        for command in (["version"], ["cbor", "encode"], ["defs", "check", ROOT / "examples" / "orders"]):
+            with open("/dev/full", "wb") as full:
+                done = self.run_program(*command, given="1", stdout=full)
+            self.assertEqual((done.stderr, done.returncode),
+                             (b"holdfast: the output could not be written\n", 1), command)
+            reader, writer = os.pipe()
+            os.close(reader)
+            try:
+                done = self.run_program(*command, given="1", stdout=writer)
+            finally:
+                os.close(writer)
+            self.assertEqual((done.stderr, done.returncode),
+                             (b"holdfast: the output could not be written\n", 1), command)
+
+    def test_closed_standard_streams_do_no_harm(self):
+        done = subprocess.run(["bash", "-c", 'exec "$0" version >&-', str(PROGRAM)], stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+        done = subprocess.run(["bash", "-c", 'exec "$0" cbor encode <&-', str(PROGRAM)],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertEqual(done.stderr, b"holdfast: standard input: Bad file descriptor\n")
+
+
+if __name__ == "__main__":
+    main()
