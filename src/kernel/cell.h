@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cell: one instance of a workflow, as the world keeps it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "kernel/mail.h"
+
+namespace holdfast::kernel {
+
+// Whether an instance waits (has open intents) or runs is seen from its intents.
+enum class Phase : std::uint8_t { kActive, kCompleted, kFailed, kCancelled };
+
+enum class Status : std::uint8_t { kRunning, kWaiting, kCompleted, kFailed, kCancelled };
+
+std::string_view name_of(Status status) noexcept;
+
+struct Cell {
+  std::uint32_t workflow = 0;
+  base::Bytes key;  // canonical; empty if the workflow has no key
+  Phase phase = Phase::kActive;
+  bool paused = false;
+  bool has_state = false;
+  base::Bytes
+      state;  // canonical, without the self-describe tag; empty while it is only in its blob
+  std::optional<base::Hash> state_blob;  // where a large state is kept
+  base::Bytes outcome;                   // of an ended instance: the result, or a sys/EffectError@1
+  std::vector<base::Hash> intents;       // open ones, in the order of their opening
+  std::uint64_t last_record = 0;         // 0: none
+  std::uint64_t last_active_ns = 0;
+
+  // What the world knows of it while it is in memory:
+  bool dirty = false;                 // changed since the index knows it
+  std::list<Cell*>::iterator recent;  // its place in the order of use, among the clean or the dirty
+  std::deque<Mail> mail;
+  bool ready = false;         // stands in the queue of ready cells
+  std::uint32_t touched = 0;  // its place in the draft of the present record, plus 1
+
+  bool terminal() const noexcept { return phase != Phase::kActive; }
+  Status status() const noexcept {
+    switch (phase) {
+      case Phase::kCompleted: return Status::kCompleted;
+      case Phase::kFailed: return Status::kFailed;
+      case Phase::kCancelled: return Status::kCancelled;
+      case Phase::kActive: break;
+    }
+    return intents.empty() ? Status::kRunning : Status::kWaiting;
+  }
+};
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/cell_codec.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/sha256.h"
+#include "codec/cbor_writer.h"
+#include "codec/normaliser.h"
+#include "kernel/list_reader.h"
+
+namespace holdfast::kernel {
+namespace {
+
+void write_mail(codec::Buffer& out, const Mail& mail) {
+  codec::write_list_head(out, 10);
+  codec::write_nat(out, static_cast<std::uint64_t>(mail.kind));
+  codec::write_text(out, mail.schema);
+  codec::write_bytes(out, mail.value);
+  codec::write_bytes(out, mail.origin.intent.bytes);
+  codec::write_text(out, mail.origin.effect);
+  codec::write_text(out, mail.origin.issuer_ref);
+  codec::write_nat(out, mail.origin.opened_at);
+  codec::write_nat(out, static_cast<std::uint64_t>(mail.status));
+  codec::write_nat(out, mail.sequence);
+  codec::write_text(out, mail.note);
+}
+
+bool read_mail(codec::View view, Mail& mail) {
+  ListReader list(view);
+  mail.kind = list.choice(MailKind::kProgress);
+  mail.schema = list.text();
+  const base::ByteView value = list.bytes();
+  mail.value.assign(value.begin(), value.end());
+  mail.origin.intent = list.hash();
+  mail.origin.effect = list.text();
+  mail.origin.issuer_ref = list.text();
+  mail.origin.opened_at = list.nat();
+  mail.status = list.choice(ReceiptStatus::kCancelled);
+  mail.sequence = list.nat();
+  mail.note = list.text();
+  return list.good();
+}
+
+base::Error damaged() { return {base::ErrorCode::kCorrupt, "a cell in the index is damaged"}; }
+
+}  // namespace
+
+base::Hash key_hash(base::ByteView key) {
+  base::Sha256 sha;
+  sha.update(codec::kSelfDescribe);
+  sha.update(key);
+  return sha.finish();
+}
+
+base::Bytes encode_cell(const Cell& cell) {
+  codec::Buffer out;
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  codec::write_list_head(out, 10);
+  codec::write_bytes(out, cell.key);
+  codec::write_nat(out, static_cast<std::uint64_t>(cell.phase));
+  codec::write_bool(out, cell.paused);
+  codec::write_nat(out, cell.last_record);
+  codec::write_nat(out, cell.last_active_ns);
+  codec::write_bytes(out, cell.state);
+  codec::write_bytes(out,
+                     cell.state_blob ? base::ByteView(cell.state_blob->bytes) : base::ByteView());
+  codec::write_bytes(out, cell.outcome);
+  codec::write_list_head(out, cell.intents.size());
+  for (const base::Hash& intent : cell.intents) codec::write_bytes(out, intent.bytes);
+  codec::write_list_head(out, cell.mail.size());
+  for (const Mail& mail : cell.mail) write_mail(out, mail);
+  return out.to_bytes();
+}
+
+base::Result<Cell> decode_cell(base::ByteView bytes) {
+  codec::Normaliser normaliser;
+  if (!normaliser.from_cbor(codec::Schema::item(), bytes, codec::Strictness::kStrict))
+    return damaged();
+  ListReader list(codec::View::of(bytes));
+  Cell cell;
+  const auto copy = [](base::ByteView from, base::Bytes& to) {
+    to.assign(from.begin(), from.end());
+  };
+  copy(list.bytes(), cell.key);
+  cell.phase = list.choice(Phase::kCancelled);
+  cell.paused = list.boolean();
+  cell.last_record = list.nat();
+  cell.last_active_ns = list.nat();
+  copy(list.bytes(), cell.state);
+  const base::ByteView blob = list.bytes();
+  copy(list.bytes(), cell.outcome);
+  const codec::View intents = list.next();
+  ListReader hashes(intents);
+  for (std::uint64_t i = 0; i < intents.size(); ++i) cell.intents.push_back(hashes.hash());
+  for (const codec::View mail : list.next().elements()) {
+    if (!read_mail(mail, cell.mail.emplace_back())) return damaged();
+  }
+  if (!blob.empty()) {
+    cell.state_blob.emplace();
+    if (blob.size() != cell.state_blob->bytes.size()) return damaged();
+    std::copy(blob.begin(), blob.end(), cell.state_blob->bytes.begin());
+  }
+  cell.has_state = !cell.state.empty() || cell.state_blob.has_value();
+  if (!list.good() || !hashes.good()) return damaged();
+  return cell;
+}
+
+}  // namespace holdfast::kernel

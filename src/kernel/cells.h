@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells: the instances of one workflow, by key. In memory are those that changed since the last
+// flush, those that have mail, and the most recently used of the others; the rest sleeps in the
+// index. A cell is looked for in memory first, then in the index.
+//
+// Nothing that is decided depends on which cells are in memory. An index that cannot be read stops
+// the world: `failure` is set, and whatever is answered after that must not be used.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "kernel/blobs.h"
+#include "kernel/cell.h"
+#include "kernel/hash_trie.h"
+
+namespace holdfast::kernel {
+
+struct CellLimits {
+  std::size_t clean_cells = 4096;                          // kept in memory beyond those in use
+  std::size_t dirty_state_bytes = std::size_t{256} << 20;  // before states move to blobs
+};
+
+class Cells {
+ public:
+  Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits = {});
+
+  // A reference to a cell holds until the cell is erased, flushed or trimmed.
+  Cell* find(base::ByteView key);
+  Cell& create(base::ByteView key);
+  void erase(base::ByteView key);
+
+  // To be told, after a tick, of every cell that it touched.
+  void changed(Cell& cell);
+
+  void set_state(Cell& cell, base::Bytes state);
+
+  // The state of a cell, brought back from its blob if it is there.
+  std::optional<base::ByteView> state_of(Cell& cell);
+
+  // Lets go of clean cells beyond the limit, and moves large and old dirty states to blobs. To be
+  // called between ticks; what it does does not grow with the number of cells.
+  void trim();
+
+  // Writes everything that changed to the index. The root then stands for all cells.
+  base::Result<void> flush();
+
+  const HashTrie& index() const noexcept { return index_; }
+  void restore(HashTrie index) { index_ = index; }
+
+  const std::optional<base::Error>& failure() const noexcept { return failure_; }
+  std::size_t in_memory() const noexcept { return table_.size(); }
+
+  // All cells in the order of their key hashes; to be called when everything is flushed. The
+  // visitor says whether to go on.
+  base::Result<void> visit(const std::function<bool(const Cell&)>& visitor) const;
+
+ private:
+  using Table = std::map<std::string, std::unique_ptr<Cell>, std::less<>>;
+
+  Cell& insert(std::unique_ptr<Cell> cell);
+  base::Result<void> spill(Cell& cell);
+  void keep(base::Result<void> result);
+  std::list<Cell*>& list_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
+  void use(Cell& cell);
+
+  std::uint32_t workflow_;
+  Blobs& blobs_;
+  CellLimits limits_;
+  Table table_;
+  std::list<Cell*> clean_;  // the most recently used first
+  std::list<Cell*> dirty_;  // the same
+  std::size_t dirty_state_bytes_ = 0;
+  std::set<std::string, std::less<>> erased_;  // since the last flush
+  HashTrie index_;
+  std::optional<base::Error> failure_;
+};
+
+}  // namespace holdfast::kernel

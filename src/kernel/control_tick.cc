@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cancel, pause and resume of one instance, and going on with what was left over.
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+
+Answer reduce_continue(WorldState& world, const Continue&) {
+  if (world.ready.empty()) return Refused{base::ErrorCode::kConflict, "nothing is left over"};
+  return Accepted{};
+}
+
+Answer reduce_control(WorldState& world, const ControlRequested& request) {
+  const auto workflow = world.program->workflow_named(request.workflow);
+  Cell* cell = workflow ? world.cells[*workflow].find(request.key) : nullptr;
+  if (cell == nullptr) return Refused{base::ErrorCode::kNotFound, "there is no such instance"};
+  if (cell->terminal()) return Refused{base::ErrorCode::kConflict, "the instance has ended"};
+  switch (request.control) {
+    case Control::kCancel:
+      touch(world, *cell);
+      end(world, *cell, Phase::kCancelled, {});
+      return Accepted{};
+    case Control::kPause:
+      if (cell->paused)
+        return Refused{base::ErrorCode::kConflict, "the instance is paused already"};
+      touch(world, *cell);
+      cell->paused = true;
+      return Accepted{};
+    case Control::kResume:
+      if (!cell->paused) return Refused{base::ErrorCode::kConflict, "the instance is not paused"};
+      touch(world, *cell);
+      cell->paused = false;
+      if (!cell->mail.empty() && !cell->ready) {
+        cell->ready = true;
+        world.ready.push_back(cell);
+      }
+      return Accepted{};
+  }
+  return Refused{base::ErrorCode::kInvalid, "unknown control"};
+}
+
+}  // namespace holdfast::kernel

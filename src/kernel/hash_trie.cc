@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/hash_trie.h"
+
+#include <utility>
+
+#include "base/check.h"
+#include "kernel/hash_trie_node.h"
+
+namespace holdfast::kernel {
+namespace {
+
+base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child) {
+  if (child.count == 0) return TrieNode(TrieLeaf{});
+  const base::Bytes bytes = TRY(blobs.get(child.hash));
+  return decode_trie_node(bytes);
+}
+
+base::Result<TrieChild> save(Blobs& blobs, const TrieNode& node, std::uint64_t count) {
+  if (count == 0) return TrieChild{};
+  return TrieChild{count, TRY(blobs.put(encode(node)))};
+}
+
+// Recurses at most once per four bits of a hash.
+base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at,
+                              const HashTrie::Visitor& visitor) {
+  const TrieNode node = TRY(load(blobs, at));
+  if (const auto* leaf = std::get_if<TrieLeaf>(&node)) {
+    for (const auto& [key, entry] : leaf->entries) {
+      if (!visitor(key, entry)) return false;
+    }
+    return true;
+  }
+  for (const TrieChild& child : std::get_if<TrieBranch>(&node)->children) {
+    if (child.count == 0) continue;
+    const bool more = TRY(visit_node(blobs, child, visitor));
+    if (!more) return false;
+  }
+  return true;
+}
+
+class Updater {
+ public:
+  using Change = HashTrie::Changes::const_iterator;
+
+  explicit Updater(Blobs& blobs) : blobs_(blobs) {}
+
+  // The changes all agree with `at` in the bits above `depth`.
+  base::Result<TrieChild> update(const TrieChild& at, Change begin, Change end, std::size_t depth) {
+    if (begin == end) return at;
+    TrieNode node = TRY(load(blobs_, at));
+    if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
+      for (Change change = begin; change != end; ++change) {
+        if (change->second) {
+          leaf->entries[change->first] = *change->second;
+        } else {
+          leaf->entries.erase(change->first);
+        }
+      }
+      return build(std::move(leaf->entries), depth);
+    }
+    auto& branch = *std::get_if<TrieBranch>(&node);
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < branch.children.size(); ++i) {
+      Change stop = begin;
+      while (stop != end && nibble(stop->first, depth) == i) ++stop;
+      branch.children[i] = TRY(update(branch.children[i], begin, stop, depth + 1));
+      count += branch.children[i].count;
+      begin = stop;
+    }
+    if (count > HashTrie::kLeafEntries) return save(blobs_, node, count);
+    return gather(branch);
+  }
+
+ private:
+  using Entries = std::map<base::Hash, base::Bytes>;
+
+  base::Result<TrieChild> build(Entries entries, std::size_t depth) {
+    const std::uint64_t count = entries.size();
+    if (count <= HashTrie::kLeafEntries) return save(blobs_, TrieLeaf{std::move(entries)}, count);
+    CHECK(depth < 64);  // two keys with one hash are one key
+    std::array<Entries, 16> parts;
+    while (!entries.empty()) {
+      auto entry = entries.extract(entries.begin());
+      Entries& part = parts[nibble(entry.key(), depth)];
+      part.insert(part.end(), std::move(entry));
+    }
+    TrieBranch branch;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      branch.children[i] = TRY(build(std::move(parts[i]), depth + 1));
+    }
+    return save(blobs_, branch, count);
+  }
+
+  // A branch that has become small is a leaf again.
+  base::Result<TrieChild> gather(const TrieBranch& branch) {
+    Entries entries;
+    for (const TrieChild& child : branch.children) {
+      if (child.count == 0) continue;
+      TRY(visit_node(blobs_, child, [&](const base::Hash& key, base::ByteView entry) {
+        entries.emplace_hint(entries.end(), key, base::Bytes(entry.begin(), entry.end()));
+        return true;
+      }));
+    }
+    const std::uint64_t count = entries.size();
+    return save(blobs_, TrieLeaf{std::move(entries)}, count);
+  }
+
+  Blobs& blobs_;
+};
+
+}  // namespace
+
+base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs,
+                                                        const base::Hash& key) const {
+  TrieChild at{count_, root_};
+  for (std::size_t depth = 0; at.count != 0; ++depth) {
+    TrieNode node = TRY(load(blobs, at));
+    if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
+      const auto found = leaf->entries.find(key);
+      if (found == leaf->entries.end()) break;
+      return std::optional(std::move(found->second));
+    }
+    if (depth == 64)
+      return base::Error(base::ErrorCode::kCorrupt, "a hash trie is deeper than its hashes");
+    at = std::get_if<TrieBranch>(&node)->children[nibble(key, depth)];
+  }
+  return std::optional<base::Bytes>();
+}
+
+base::Result<void> HashTrie::visit(const Blobs& blobs, const Visitor& visitor) const {
+  TRY(visit_node(blobs, {count_, root_}, visitor));
+  return {};
+}
+
+base::Result<void> HashTrie::apply(Blobs& blobs, const Changes& changes) {
+  const TrieChild made =
+      TRY(Updater(blobs).update({count_, root_}, changes.begin(), changes.end(), 0));
+  root_ = made.hash;
+  count_ = made.count;
+  return {};
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// HashTrie: a map from hashes to bytes, kept in blobs as a content-addressed trie: the cells that
+// are not in memory, by the hashes of their keys, and the open intents. Unchanged parts are shared
+// between versions, so a snapshot writes only what changed and a fork writes nothing.
+//
+// Invariant: the shape, and so the root, depends on the entries alone, never on the order in
+// which they came or went. A part with at most kLeafEntries entries is one leaf; a larger one is
+// a branch over the next four bits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "base/result.h"
+#include "kernel/blobs.h"
+
+namespace holdfast::kernel {
+
+class HashTrie {
+ public:
+  static constexpr std::size_t kLeafEntries = 32;
+
+  // What to write under a hash; nothing: remove it. Ordered, as the trie is.
+  using Changes = std::map<base::Hash, std::optional<base::Bytes>>;
+
+  // The zero hash is the empty trie.
+  explicit HashTrie(base::Hash root = {}, std::uint64_t count = 0) : root_(root), count_(count) {}
+
+  const base::Hash& root() const noexcept { return root_; }
+  std::uint64_t size() const noexcept { return count_; }
+
+  base::Result<std::optional<base::Bytes>> find(const Blobs& blobs, const base::Hash& key) const;
+
+  // All entries in the order of their hashes; the visitor says whether to go on.
+  using Visitor = std::function<bool(const base::Hash& key, base::ByteView entry)>;
+  base::Result<void> visit(const Blobs& blobs, const Visitor& visitor) const;
+
+  // All changes or, when a blob cannot be read or written, none.
+  base::Result<void> apply(Blobs& blobs, const Changes& changes);
+
+ private:
+  base::Hash root_;
+  std::uint64_t count_;
+};
+
+}  // namespace holdfast::kernel

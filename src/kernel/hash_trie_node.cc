@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/hash_trie_node.h"
+
+#include <algorithm>
+
+#include "codec/cbor_writer.h"
+#include "codec/normaliser.h"
+#include "codec/view.h"
+
+namespace holdfast::kernel {
+namespace {
+
+constexpr std::uint64_t kLeaf = 0;
+constexpr std::uint64_t kBranch = 1;
+
+base::Error damaged() { return {base::ErrorCode::kCorrupt, "a node of a hash trie is damaged"}; }
+
+bool read_hash(codec::View view, base::Hash& hash) {
+  const auto bytes = view.bytes();
+  if (!bytes || bytes->size() != hash.bytes.size()) return false;
+  std::copy(bytes->begin(), bytes->end(), hash.bytes.begin());
+  return true;
+}
+
+struct Encoder {
+  codec::Buffer& out;
+  void operator()(const TrieLeaf& leaf) {
+    codec::write_list_head(out, 1 + 2 * leaf.entries.size());
+    codec::write_nat(out, kLeaf);
+    for (const auto& [key, entry] : leaf.entries) {
+      codec::write_bytes(out, key.bytes);
+      codec::write_bytes(out, entry);
+    }
+  }
+  void operator()(const TrieBranch& branch) {
+    codec::write_list_head(out, 1 + 2 * branch.children.size());
+    codec::write_nat(out, kBranch);
+    for (const TrieChild& child : branch.children) {
+      codec::write_nat(out, child.count);
+      codec::write_bytes(out, child.hash.bytes);
+    }
+  }
+};
+
+}  // namespace
+
+base::Bytes encode(const TrieNode& node) {
+  codec::Buffer out;
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  std::visit(Encoder{out}, node);
+  return out.to_bytes();
+}
+
+base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
+  codec::Normaliser normaliser;
+  if (!normaliser.from_cbor(codec::Schema::item(), bytes, codec::Strictness::kStrict))
+    return damaged();
+  const codec::View list = codec::View::of(bytes);
+  const auto elements = list.elements();
+  auto at = elements.begin();
+  if (at == elements.end() || list.size() % 2 != 1) return damaged();
+  const auto kind = (*at).nat();
+  ++at;
+  if (kind == kLeaf) {
+    TrieLeaf leaf;
+    while (at != elements.end()) {
+      base::Hash key;
+      if (!read_hash(*at, key)) return damaged();
+      ++at;
+      const auto entry = (*at).bytes();
+      if (!entry || (!leaf.entries.empty() && leaf.entries.rbegin()->first >= key))
+        return damaged();
+      leaf.entries.emplace_hint(leaf.entries.end(), key, base::Bytes(entry->begin(), entry->end()));
+      ++at;
+    }
+    return TrieNode(std::move(leaf));
+  }
+  TrieBranch branch;
+  if (kind != kBranch || list.size() != 1 + 2 * branch.children.size()) return damaged();
+  for (TrieChild& child : branch.children) {
+    const auto count = (*at).nat();
+    ++at;
+    if (!count || !read_hash(*at, child.hash)) return damaged();
+    child.count = *count;
+    ++at;
+  }
+  return TrieNode(branch);
+}
+
+std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept {
+  const std::uint8_t byte = key.bytes[depth / 2];
+  return depth % 2 == 0 ? byte >> 4 : byte & 15;
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/hash_trie.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/sha256.h"
+#include "kernel/testing_blobs.h"
+
+namespace holdfast::kernel {
+namespace {
+
+using testing::MemoryBlobs;
+
+base::Hash key(int i) { return base::sha256(base::as_bytes(std::to_string(i))); }
+base::Bytes entry(int i) {
+  return {static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8)};
+}
+
+HashTrie filled(MemoryBlobs& blobs, std::vector<int> numbers, std::size_t batch) {
+  HashTrie index;
+  for (std::size_t at = 0; at < numbers.size(); at += batch) {
+    HashTrie::Changes changes;
+    for (std::size_t i = at; i < std::min(at + batch, numbers.size()); ++i)
+      changes[key(numbers[i])] = entry(numbers[i]);
+    EXPECT_TRUE(index.apply(blobs, changes));
+  }
+  return index;
+}
+
+std::vector<int> count_to(int n) {
+  std::vector<int> all(static_cast<std::size_t>(n));
+  for (int i = 0; i < n; ++i) all[static_cast<std::size_t>(i)] = i;
+  return all;
+}
+
+TEST(HashTrie, the_root_is_the_same_for_any_order_and_any_batches) {
+  MemoryBlobs blobs;
+  std::vector<int> numbers = count_to(700);
+  const base::Hash root = filled(blobs, numbers, 700).root();
+  std::mt19937 random(7);
+  for (const std::size_t batch : {1u, 3u, 50u, 699u}) {
+    std::shuffle(numbers.begin(), numbers.end(), random);
+    EXPECT_EQ(filled(blobs, numbers, batch).root(), root) << batch;
+  }
+}
+
+TEST(HashTrie, what_came_and_went_leaves_no_trace) {
+  MemoryBlobs blobs;
+  for (const int kept : {0, 1, 31, 32, 33, 100}) {
+    const base::Hash root = filled(blobs, count_to(kept), 1000).root();
+    HashTrie index = filled(blobs, count_to(600), 100);
+    HashTrie::Changes removals;
+    for (int i = kept; i < 600; ++i) removals[key(i)] = std::nullopt;
+    ASSERT_TRUE(index.apply(blobs, removals));
+    EXPECT_EQ(index.root(), root) << kept;
+    EXPECT_EQ(index.size(), static_cast<std::uint64_t>(kept));
+  }
+}
+
+TEST(HashTrie, every_entry_is_found_and_others_are_not) {
+  MemoryBlobs blobs;
+  const HashTrie index = filled(blobs, count_to(500), 77);
+  for (int i = 0; i < 500; ++i) {
+    const auto found = index.find(blobs, key(i));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(**found, entry(i));
+  }
+  EXPECT_FALSE((*index.find(blobs, key(1000))).has_value());
+}
+
+TEST(HashTrie, a_missing_blob_is_an_error_and_changes_nothing) {
+  MemoryBlobs blobs;
+  HashTrie index = filled(blobs, count_to(500), 500);
+  const base::Hash root = index.root();
+  MemoryBlobs empty;
+  EXPECT_FALSE(index.find(empty, key(1)));
+  EXPECT_FALSE(index.apply(empty, {{key(1), entry(9)}}));
+  EXPECT_EQ(index.root(), root);
+}
+
+}  // namespace
+}  // namespace holdfast::kernel

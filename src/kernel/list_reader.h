@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// ListReader: takes the elements of a canonical list one after another, and remembers whether all
+// of them were as expected.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "codec/cbor_head.h"
+#include "codec/view.h"
+
+namespace holdfast::kernel {
+
+class ListReader {
+ public:
+  explicit ListReader(codec::View list) : elements_(list.elements()), at_(elements_.begin()) {}
+
+  codec::View next() {
+    if (at_ == elements_.end()) {
+      good_ = false;
+      return codec::View::of(kNothing);
+    }
+    const codec::View view = *at_;
+    ++at_;
+    return view;
+  }
+  bool boolean() { return take(next().boolean()); }
+  std::uint64_t nat() { return take(next().nat()); }
+  std::string_view text() { return take(next().text()); }
+  base::ByteView bytes() { return take(next().bytes()); }
+  base::Hash hash() {
+    base::Hash hash;
+    const base::ByteView from = bytes();
+    if (from.size() == hash.bytes.size()) {
+      std::copy(from.begin(), from.end(), hash.bytes.begin());
+    } else {
+      good_ = false;
+    }
+    return hash;
+  }
+  // A number that stands for one of the values up to `last`.
+  template <class Enum>
+  Enum choice(Enum last) {
+    const std::uint64_t number = nat();
+    if (number <= static_cast<std::uint64_t>(last)) return static_cast<Enum>(number);
+    good_ = false;
+    return Enum{};
+  }
+
+  bool good() const noexcept { return good_; }
+
+ private:
+  static constexpr std::uint8_t kNothing[1] = {codec::kNullByte};
+
+  template <class T>
+  T take(const std::optional<T>& value) {
+    good_ &= value.has_value();
+    return value.value_or(T{});
+  }
+
+  codec::View::Elements elements_;
+  codec::View::Elements::Iterator at_;
+  bool good_ = true;
+};
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/machine.h"
+
+#include <utility>
+
+namespace holdfast::kernel {
+
+void StepOutput::clear() {
+  fate_ = Fate::kGoesOn;
+  state_ = result_ = Slice{};
+  events_.clear();
+  effects_.clear();
+  error_code_.clear();
+  error_message_.clear();
+  bytes_.clear();
+  last_ = Last::kNone;
+}
+
+// A value ends where the next one begins.
+void StepOutput::finish() {
+  switch (std::exchange(last_, Last::kNone)) {
+    case Last::kNone: return;
+    case Last::kState: state_.end = bytes_.size(); return;
+    case Last::kResult: result_.end = bytes_.size(); return;
+    case Last::kEvent: events_.back().end = bytes_.size(); return;
+    case Last::kEffect: effects_.back().end = bytes_.size(); return;
+  }
+}
+
+void StepOutput::begin_state() {
+  finish();
+  state_ = {bytes_.size(), bytes_.size(), true};
+  last_ = Last::kState;
+}
+
+void StepOutput::begin_result() {
+  finish();
+  fate_ = Fate::kCompleted;
+  result_ = {bytes_.size(), bytes_.size(), true};
+  last_ = Last::kResult;
+}
+
+void StepOutput::begin_event(std::string_view schema) {
+  finish();
+  events_.push_back({std::string(schema), bytes_.size(), bytes_.size()});
+  last_ = Last::kEvent;
+}
+
+void StepOutput::begin_effect(std::string_view name, std::string_view requested_key,
+                              std::string_view issuer_ref) {
+  finish();
+  effects_.push_back({std::string(name), bytes_.size(), bytes_.size(), std::string(requested_key),
+                      std::string(issuer_ref)});
+  last_ = Last::kEffect;
+}
+
+void StepOutput::remove() { fate_ = Fate::kDeleted; }
+
+void StepOutput::fail(std::string code, std::string message) {
+  fate_ = Fate::kFailed;
+  error_code_ = std::move(code);
+  error_message_ = std::move(message);
+}
+
+std::optional<base::ByteView> StepOutput::slice(const Slice& slice) const {
+  if (!slice.set) return std::nullopt;
+  return bytes_.view(slice.begin, slice.end);
+}
+
+}  // namespace holdfast::kernel

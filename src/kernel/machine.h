@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine: the code that steps one workflow. State and message in; new state, events, effects and
+// perhaps an end out. A machine is a pure function: everything it may know is in the StepInput.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "codec/buffer.h"
+#include "kernel/mail.h"
+
+namespace holdfast::kernel {
+
+// What a step may know besides state and message; all of it derived from the tick.
+class Context {
+ public:
+  virtual ~Context() = default;
+  virtual std::uint64_t time_ns() const = 0;  // wall time of the tick
+  virtual std::uint64_t record() const = 0;   // number of the record that the tick becomes
+  virtual base::Hash entropy() const = 0;     // 32 bytes that belong to this delivery alone
+  virtual base::Hash manifest_hash() const = 0;
+  virtual std::string_view workflow() const = 0;
+  virtual base::Hash workflow_hash() const = 0;
+  virtual base::ByteView key() const = 0;  // canonical; empty if the workflow has no key
+};
+
+struct StepInput {
+  std::optional<base::ByteView>
+      state;  // canonical, without the self-describe tag; absent: a new instance
+  const Mail& mail;
+  const Context& context;
+};
+
+enum class Fate : std::uint8_t {
+  kGoesOn,     // with the new state
+  kDeleted,    // no state any more: the key may begin again
+  kCompleted,  // with a result, for good
+  kFailed,     // with an error, for good
+};
+
+// Where a machine writes. Values are CBOR; the kernel makes them canonical and checks them.
+class StepOutput {
+ public:
+  struct Event {
+    std::string schema;
+    std::size_t begin;
+    std::size_t end;
+  };
+  struct Effect {
+    std::string name;
+    std::size_t begin;
+    std::size_t end;
+    std::string requested_key;
+    std::string issuer_ref;
+  };
+
+  void clear();
+
+  // Each `begin` opens the value that is written to bytes() until the next call.
+  void begin_state();
+  void begin_event(std::string_view schema);
+  void begin_effect(std::string_view name, std::string_view requested_key = {},
+                    std::string_view issuer_ref = {});
+  void begin_result();  // completes the instance
+  codec::Buffer& bytes() noexcept { return bytes_; }
+
+  void remove();  // deletes the instance
+  void fail(std::string code, std::string message);
+
+  Fate fate() const noexcept { return fate_; }
+  std::optional<base::ByteView> state() const { return slice(state_); }
+  std::optional<base::ByteView> result() const { return slice(result_); }
+  const std::string& error_code() const noexcept { return error_code_; }
+  const std::string& error_message() const noexcept { return error_message_; }
+  const std::vector<Event>& events() const noexcept { return events_; }
+  const std::vector<Effect>& effects() const noexcept { return effects_; }
+  base::ByteView value(std::size_t begin, std::size_t end) const { return bytes_.view(begin, end); }
+  std::size_t size() const noexcept { return bytes_.size(); }
+
+  // Ends the last value; the kernel calls it when the machine is done.
+  void finish();
+
+ private:
+  struct Slice {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool set = false;
+  };
+  std::optional<base::ByteView> slice(const Slice& slice) const;
+
+  Fate fate_ = Fate::kGoesOn;
+  Slice state_;
+  Slice result_;
+  std::vector<Event> events_;
+  std::vector<Effect> effects_;
+  std::string error_code_;
+  std::string error_message_;
+  codec::Buffer bytes_;
+  enum class Last : std::uint8_t { kNone, kState, kResult, kEvent, kEffect } last_ = Last::kNone;
+};
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  virtual void step(const StepInput& input, StepOutput& output) const = 0;
+};
+
+}  // namespace holdfast::kernel

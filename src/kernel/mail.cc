@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/mail.h"
+
+#include <array>
+
+namespace holdfast::kernel {
+namespace {
+
+constexpr std::array<std::string_view, 4> kStatuses{"ok", "error", "timeout", "cancelled"};
+
+}  // namespace
+
+std::string_view name_of(ReceiptStatus status) noexcept {
+  return kStatuses[static_cast<std::size_t>(status)];
+}
+
+std::optional<ReceiptStatus> receipt_status_named(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < kStatuses.size(); ++i) {
+    if (kStatuses[i] == name) return static_cast<ReceiptStatus>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace holdfast::kernel

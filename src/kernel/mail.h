@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mail: one message to one instance: an event, or what came back from an effect that it opened.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+
+namespace holdfast::kernel {
+
+enum class ReceiptStatus : std::uint8_t { kOk, kError, kTimeout, kCancelled };
+
+std::string_view name_of(ReceiptStatus status) noexcept;
+std::optional<ReceiptStatus> receipt_status_named(std::string_view name) noexcept;
+
+// What a receipt or a progress frame says of the intent it answers.
+struct Origin {
+  base::Hash intent;
+  std::string effect;
+  std::string issuer_ref;
+  std::uint64_t opened_at = 0;  // the record that opened it
+};
+
+enum class MailKind : std::uint8_t {
+  kEvent,
+  kReceipt,   // the terminal result of an intent
+  kRejected,  // a terminal result whose payload did not fit; the intent is settled all the same
+  kProgress,
+};
+
+struct Mail {
+  MailKind kind = MailKind::kEvent;
+  std::string schema;  // kEvent: the schema of the value
+  base::Bytes
+      value;  // canonical, without the self-describe tag: the event, the payload, sys/EffectError@1
+  Origin origin;                              // all but kEvent
+  ReceiptStatus status = ReceiptStatus::kOk;  // kReceipt, kRejected
+  std::uint64_t sequence = 0;                 // kProgress
+  std::string note;                           // kRejected: why; kProgress: its kind
+};
+
+}  // namespace holdfast::kernel

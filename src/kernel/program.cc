@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/program.h"
+
+#include <utility>
+
+#include "kernel/identity.h"
+
+namespace holdfast::kernel {
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder(const defs::Bundle& bundle, const MachineSource& machines, codec::Errors& errors)
+      : catalogue_(bundle.catalogue),
+        machines_(machines),
+        errors_(errors),
+        program_(std::make_shared<Program>()) {
+    program_->manifest_hash_ = bundle.manifest->hash;
+  }
+
+  std::shared_ptr<const Program> run(const defs::Manifest& manifest) {
+    const std::size_t before = errors_.size();
+    program_->error_schema_ = schema("sys/EffectError@1");
+    for (const defs::NamedRef& ref : manifest.workflows) workflow(ref.name);
+    for (const defs::Subscription& subscription : manifest.subscriptions) route(subscription);
+    for (const defs::NamedRef& ref : manifest.schemas) event(ref.name);
+    if (errors_.size() != before) return nullptr;
+    return program_;
+  }
+
+ private:
+  codec::Schema schema(const std::string& name) {
+    const codec::Type* type = catalogue_.find(name);
+    std::optional<codec::Schema> made;
+    if (type != nullptr) made = codec::Schema::compile(*type, catalogue_, name, errors_);
+    if (type == nullptr) errors_.push_back(base::invalid(name, "there is no such schema"));
+    return made ? std::move(*made) : codec::Schema::any();
+  }
+
+  std::optional<std::uint32_t> workflow(const std::string& name) {
+    if (const auto known = program_->workflow_named(name)) return known;
+    const defs::Entry* entry = catalogue_.find_entry(name);
+    const auto* def =
+        entry == nullptr ? nullptr : std::get_if<defs::WorkflowDef>(&entry->definition);
+    if (def == nullptr)
+      return errors_.push_back(base::invalid(name, "there is no such workflow")), std::nullopt;
+    WorkflowProgram made{
+        name, entry->hash, schema(def->state), {}, {}, accepts_rejected(*def), machine(*def), {}};
+    if (def->key_schema) made.key = schema(*def->key_schema);
+    for (const std::string& effect_name : def->effects_emitted) {
+      const auto index = effect(effect_name);
+      if (!index) continue;
+      const EffectProgram& target = program_->effects_[*index];
+      made.effects.emplace(
+          effect_name, AllowedEffect{*index, site_hash(name, made.hash, effect_name, target.hash)});
+    }
+    const auto index = static_cast<std::uint32_t>(program_->workflows_.size());
+    program_->workflows_.push_back(std::move(made));
+    program_->workflow_names_.emplace(name, index);
+    return index;
+  }
+
+  const Machine* machine(const defs::WorkflowDef& def) {
+    const auto* module = catalogue_.get<defs::ModuleDef>(def.impl.module);
+    const Machine* found =
+        module == nullptr ? nullptr : machines_.find(*module, def.impl.entrypoint);
+    if (found == nullptr) {
+      errors_.push_back(base::Error(
+          base::ErrorCode::kNotFound, def.name,
+          "no code is there for '" + def.impl.entrypoint + "' of '" + def.impl.module + "'"));
+    }
+    return found;
+  }
+
+  bool accepts_rejected(const defs::WorkflowDef& def) const {
+    const codec::Type* type = catalogue_.behind(catalogue_.find(def.event));
+    if (type == nullptr || type->kind != codec::TypeKind::kVariant) return false;
+    for (const codec::Member& arm : type->members) {
+      if (arm.type.ref == "sys/EffectReceiptRejected@1") return true;
+    }
+    return false;
+  }
+
+  std::optional<std::uint32_t> effect(const std::string& name) {
+    if (const auto known = program_->effect_named(name)) return known;
+    const defs::Entry* entry = catalogue_.find_entry(name);
+    const auto* def = entry == nullptr ? nullptr : std::get_if<defs::EffectDef>(&entry->definition);
+    if (def == nullptr)
+      return errors_.push_back(base::invalid(name, "there is no such effect")), std::nullopt;
+    EffectProgram made{name,
+                       entry->hash,
+                       schema(def->params),
+                       schema(def->receipt),
+                       executor(*def),
+                       def->timeout_ns,
+                       {}};
+    made.identity = effect_identity(name, made.hash, made.executor);
+    const auto index = static_cast<std::uint32_t>(program_->effects_.size());
+    program_->effects_.push_back(std::move(made));
+    program_->effect_names_.emplace(name, index);
+    return index;
+  }
+
+  // An effect that names a module and an entrypoint is performed by the executor of that name.
+  static defs::Executor executor(const defs::EffectDef& def) {
+    if (const auto* executor = std::get_if<defs::Executor>(&def.performer)) return *executor;
+    return {std::get_if<defs::Impl>(&def.performer)->entrypoint, {}};
+  }
+
+  EventProgram* event(const std::string& name) {
+    const auto known = program_->events_.find(name);
+    if (known != program_->events_.end()) return &known->second;
+    return &program_->events_.emplace(name, EventProgram{name, schema(name), {}}).first->second;
+  }
+
+  void route(const defs::Subscription& subscription) {
+    const auto target = workflow(subscription.workflow);
+    if (!target) return;
+    Route made{*target, {}};
+    if (subscription.key_field) {
+      std::string_view rest = *subscription.key_field;
+      for (std::size_t dot; (dot = rest.find('.')) != std::string_view::npos;
+           rest.remove_prefix(dot + 1)) {
+        made.key_path.emplace_back(rest.substr(0, dot));
+      }
+      made.key_path.emplace_back(rest);
+    }
+    event(subscription.event)->routes.push_back(std::move(made));
+    program_->workflows_[*target].woken_by.push_back(subscription.event);
+  }
+
+  const defs::Catalogue& catalogue_;
+  const MachineSource& machines_;
+  codec::Errors& errors_;
+  std::shared_ptr<Program> program_;
+};
+
+std::shared_ptr<const Program> Program::build(const defs::Bundle& bundle,
+                                              const MachineSource& machines,
+                                              codec::Errors& errors) {
+  if (!bundle.manifest) {
+    errors.push_back(base::invalid("", "the bundle has no manifest"));
+    return nullptr;
+  }
+  const auto& manifest = *std::get_if<defs::Manifest>(&bundle.manifest->definition);
+  return ProgramBuilder(bundle, machines, errors).run(manifest);
+}
+
+const EventProgram* Program::event(std::string_view schema) const {
+  const auto found = events_.find(schema);
+  return found == events_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::uint32_t> Program::workflow_named(std::string_view name) const {
+  const auto found = workflow_names_.find(name);
+  if (found == workflow_names_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::uint32_t> Program::effect_named(std::string_view name) const {
+  const auto found = effect_names_.find(name);
+  if (found == effect_names_.end()) return std::nullopt;
+  return found->second;
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Program: a manifest made ready to run: schemas compiled, routes by event, effects with their
+// identities, machines found. Immutable; a world holds one and swaps it when a manifest is applied.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+#include "codec/schema.h"
+#include "defs/load.h"
+#include "kernel/machine.h"
+
+namespace holdfast::kernel {
+
+struct EffectProgram {
+  std::string name;
+  base::Hash hash;
+  codec::Schema params;
+  codec::Schema receipt;
+  defs::Executor executor;
+  std::optional<std::uint64_t> timeout_ns;
+  base::Hash identity;  // over name, hash and executor: what an intent binds of them
+};
+
+// An effect that a workflow may emit, and the hash that binds the two.
+struct AllowedEffect {
+  std::uint32_t effect;
+  base::Hash site;
+};
+
+struct WorkflowProgram {
+  std::string name;
+  base::Hash hash;
+  codec::Schema state;
+  std::optional<codec::Schema> key;
+  std::map<std::string, AllowedEffect, std::less<>> effects;
+  bool accepts_rejected = false;  // its event type has an arm for sys/EffectReceiptRejected@1
+  const Machine* machine = nullptr;
+  std::vector<std::string> woken_by;  // the schemas of the events that are routed to it
+};
+
+struct Route {
+  std::uint32_t workflow;
+  std::vector<std::string> key_path;  // empty: the workflow has no key
+};
+
+struct EventProgram {
+  std::string schema_name;
+  codec::Schema schema;
+  std::vector<Route> routes;  // in manifest order
+};
+
+// Finds the machine of a workflow. What it returns must outlive the program.
+class MachineSource {
+ public:
+  virtual ~MachineSource() = default;
+  virtual const Machine* find(const defs::ModuleDef& module, std::string_view entrypoint) const = 0;
+};
+
+class Program {
+ public:
+  // All errors are reported: workflows without a machine, first of all.
+  static std::shared_ptr<const Program> build(const defs::Bundle& bundle,
+                                              const MachineSource& machines, codec::Errors& errors);
+
+  const base::Hash& manifest_hash() const noexcept { return manifest_hash_; }
+  const EventProgram* event(std::string_view schema) const;
+  const WorkflowProgram& workflow(std::uint32_t index) const { return workflows_[index]; }
+  const EffectProgram& effect(std::uint32_t index) const { return effects_[index]; }
+  std::optional<std::uint32_t> workflow_named(std::string_view name) const;
+  std::optional<std::uint32_t> effect_named(std::string_view name) const;
+  std::size_t workflow_count() const noexcept { return workflows_.size(); }
+  const codec::Schema& error_schema() const noexcept { return *error_schema_; }
+
+ private:
+  friend class ProgramBuilder;
+
+  base::Hash manifest_hash_;
+  std::vector<WorkflowProgram> workflows_;
+  std::vector<EffectProgram> effects_;
+  std::map<std::string, std::uint32_t, std::less<>> workflow_names_;
+  std::map<std::string, std::uint32_t, std::less<>> effect_names_;
+  std::map<std::string, EventProgram, std::less<>> events_;
+  std::optional<codec::Schema> error_schema_;  // sys/EffectError@1
+};
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who gets an event: subscriptions in manifest order, each with a key of its own.
+#include <utility>
+
+#include "codec/view.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+namespace {
+
+std::optional<codec::View> follow(codec::View value, const std::vector<std::string>& path) {
+  for (const std::string& step : path) {
+    const auto next = value.find(step);
+    if (!next) return std::nullopt;
+    value = *next;
+  }
+  return value;
+}
+
+}  // namespace
+
+bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
+                  std::vector<Target>& targets, Refused& refusal) {
+  for (const Route& route : event.routes) {
+    const WorkflowProgram& workflow = world.program->workflow(route.workflow);
+    Target target{route.workflow, {}};
+    if (workflow.key) {
+      const auto found = follow(codec::View::of(value), route.key_path);
+      if (!found) {
+        refusal = {base::ErrorCode::kInvalid, "the event has no key for '" + workflow.name + "'"};
+        return false;
+      }
+      const auto key =
+          world.normaliser.from_cbor(*workflow.key, found->encoded(), codec::Strictness::kLenient);
+      if (!key) {
+        refusal = {base::ErrorCode::kInvalid,
+                   "the key does not fit '" + workflow.name + "': " + key.error().to_string()};
+        return false;
+      }
+      target.key.assign(key->begin() + sizeof codec::kSelfDescribe, key->end());
+    }
+    const Cell* cell = world.cells[route.workflow].find(target.key);
+    if (cell != nullptr && cell->mail.size() + targets.size() >= kMaxMailPerInstance) {
+      refusal = {base::ErrorCode::kUnavailable,
+                 "too much mail waits for an instance of '" + workflow.name + "'"};
+      return false;
+    }
+    targets.push_back(std::move(target));
+  }
+  return true;
+}
+
+Cell& instance(WorldState& world, std::uint32_t workflow, base::ByteView key) {
+  Cell* cell = world.cells[workflow].find(key);
+  return cell != nullptr ? *cell : world.cells[workflow].create(key);
+}
+
+void deliver(WorldState& world, Cell& cell, Mail mail) {
+  Touched& touched = touch(world, cell);
+  if (cell.terminal()) {
+    ++touched.ignored;
+    ++world.draft.ignored;
+    return;
+  }
+  ++world.draft.deliveries;
+  cell.mail.push_back(std::move(mail));
+  if (cell.ready || cell.paused) return;
+  cell.ready = true;
+  world.ready.push_back(&cell);
+}
+
+void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
+                   const Target& target) {
+  Mail mail;
+  mail.schema = event.schema_name;
+  mail.value.assign(value.begin(), value.end());
+  deliver(world, instance(world, target.workflow, target.key), std::move(mail));
+}
+
+Touched& touch(WorldState& world, Cell& cell) {
+  auto& all = world.draft.touched;
+  if (cell.touched == 0) {
+    Touched entry;
+    entry.workflow = world.program->workflow(cell.workflow).name;
+    entry.key = cell.key;
+    entry.previous_record = cell.last_record;
+    entry.cell = &cell;
+    all.push_back(std::move(entry));
+    cell.touched = static_cast<std::uint32_t>(all.size());
+  }
+  return all[cell.touched - 1];
+}
+
+}  // namespace holdfast::kernel

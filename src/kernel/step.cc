@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// One step: the machine runs, then everything it put out is checked, and only when all of it is
+// good does anything of it become true. A step that is not good fails its instance and leaves
+// nothing else behind.
+#include <utility>
+
+#include "base/check.h"
+#include "kernel/identity.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+namespace {
+
+class StepContext : public Context {
+ public:
+  StepContext(WorldState& world, const Cell& cell, std::uint64_t delivery)
+      : world_(world),
+        workflow_(world.program->workflow(cell.workflow)),
+        cell_(cell),
+        delivery_(delivery) {}
+
+  std::uint64_t time_ns() const override { return world_.tick->time_ns; }
+  std::uint64_t record() const override { return world_.next_record; }
+  base::Hash entropy() const override {
+    return delivery_entropy(world_.tick->entropy, delivery_, world_.scratch);
+  }
+  base::Hash manifest_hash() const override { return world_.program->manifest_hash(); }
+  std::string_view workflow() const override { return workflow_.name; }
+  base::Hash workflow_hash() const override { return workflow_.hash; }
+  base::ByteView key() const override { return cell_.key; }
+
+ private:
+  WorldState& world_;
+  const WorkflowProgram& workflow_;
+  const Cell& cell_;
+  std::uint64_t delivery_;
+};
+
+// What a step asks for, checked and canonical, but not yet true.
+struct Plan {
+  struct Effect {
+    const AllowedEffect* allowed;
+    base::Bytes params;
+    const StepOutput::Effect* asked;
+  };
+  struct Event {
+    const EventProgram* event;
+    base::Bytes value;
+    std::vector<Target> targets;
+  };
+  base::Bytes state;
+  base::Bytes result;
+  std::vector<Effect> effects;
+  std::vector<Event> events;
+};
+
+struct Objection {
+  std::string code;
+  std::string message;
+};
+
+class Checker {
+ public:
+  Checker(WorldState& world, const WorkflowProgram& workflow, const StepOutput& output)
+      : world_(world), workflow_(workflow), output_(output) {}
+
+  std::optional<Objection> check(Plan& plan) {
+    if (output_.effects().size() > kMaxEffectsPerStep)
+      return Objection{"step.too_many_effects", "more than 64 effects"};
+    if (output_.events().size() > kMaxEventsPerStep)
+      return Objection{"step.too_many_events", "more than 256 events"};
+    if (output_.size() > kMaxStepOutputBytes)
+      return Objection{"step.output_too_large", "more than 1 MiB of output"};
+    if (output_.fate() == Fate::kGoesOn) {
+      if (!output_.state())
+        return Objection{"step.no_state", "the step gave neither a state nor an end"};
+      if (!canonical(workflow_.state, *output_.state(), plan.state))
+        return Objection{"step.bad_state", why_};
+    }
+    if (output_.result() && !canonical(codec::Schema::any(), *output_.result(), plan.result)) {
+      return Objection{"step.bad_result", why_};
+    }
+    for (const StepOutput::Effect& asked : output_.effects()) {
+      if (auto objection = check_effect(asked, plan)) return objection;
+    }
+    for (const StepOutput::Event& emitted : output_.events()) {
+      if (auto objection = check_event(emitted, plan)) return objection;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
+    const auto allowed = workflow_.effects.find(asked.name);
+    if (allowed == workflow_.effects.end()) {
+      return Objection{"step.undeclared_effect",
+                       "'" + asked.name + "' is not among the effects_emitted"};
+    }
+    Plan::Effect planned{&allowed->second, {}, &asked};
+    const EffectProgram& effect = world_.program->effect(allowed->second.effect);
+    if (!canonical(effect.params, output_.value(asked.begin, asked.end), planned.params)) {
+      return Objection{"step.bad_params", "the params of '" + asked.name + "': " + why_};
+    }
+    plan.effects.push_back(std::move(planned));
+    return std::nullopt;
+  }
+
+  std::optional<Objection> check_event(const StepOutput::Event& emitted, Plan& plan) {
+    const EventProgram* event = world_.program->event(emitted.schema);
+    if (event == nullptr)
+      return Objection{"step.unknown_event", "the manifest has no schema '" + emitted.schema + "'"};
+    Plan::Event planned{event, {}, {}};
+    if (!canonical(event->schema, output_.value(emitted.begin, emitted.end), planned.value)) {
+      return Objection{"step.bad_event", "an event '" + emitted.schema + "': " + why_};
+    }
+    Refused refusal{};
+    if (!find_targets(world_, *event, planned.value, planned.targets, refusal)) {
+      return Objection{"step.undeliverable_event", refusal.message};
+    }
+    plan.events.push_back(std::move(planned));
+    return std::nullopt;
+  }
+
+  bool canonical(const codec::Schema& schema, base::ByteView value, base::Bytes& out) {
+    const auto made = world_.normaliser.from_cbor(schema, value, codec::Strictness::kLenient);
+    if (!made) {
+      why_ = made.error().to_string();
+      return false;
+    }
+    out.assign(made->begin() + sizeof codec::kSelfDescribe, made->end());
+    return true;
+  }
+
+  WorldState& world_;
+  const WorkflowProgram& workflow_;
+  const StepOutput& output_;
+  std::string why_;
+};
+
+void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned, std::uint64_t delivery,
+                 std::uint64_t index) {
+  const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
+  const EffectProgram& effect = world.program->effect(planned.allowed->effect);
+  const Emission emission{planned.allowed->site,       cell.key, world.next_record, delivery, index,
+                          planned.asked->requested_key};
+  const base::Hash hash = intent_hash(emission, effect.identity, planned.params, world.scratch);
+  world.intents.add(
+      hash, Intent(cell.workflow, planned.allowed->effect, world.next_record, world.tick->time_ns,
+                   cell.key, planned.params, planned.asked->issuer_ref));
+  cell.intents.push_back(hash);
+  touch(world, cell).opened.push_back({hash, effect.name, planned.params});
+  world.draft.commands.emplace_back(OpenIntent{hash, effect.name, effect.executor.kind,
+                                               effect.executor.queue, planned.params, workflow.name,
+                                               cell.key, effect.timeout_ns});
+}
+
+void remove_instance(WorldState& world, Cell& cell) {
+  end(world, cell, Phase::kCompleted, {});
+  touch(world, cell).cell = nullptr;
+  world.cells[cell.workflow].erase(base::Bytes(cell.key));
+}
+
+}  // namespace
+
+void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery) {
+  ++touch(world, cell).steps;
+  const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
+  StepOutput& output = world.output;
+  output.clear();
+  const StepContext context(world, cell, delivery);
+  const auto state = world.cells[cell.workflow].state_of(cell);
+  workflow.machine->step(StepInput{state, mail, context}, output);
+  output.finish();
+
+  Plan plan;
+  if (const auto objection = Checker(world, workflow, output).check(plan)) {
+    return fail(world, cell, objection->code, objection->message);
+  }
+  if (output.fate() == Fate::kGoesOn) {
+    world.cells[cell.workflow].set_state(cell, std::move(plan.state));
+  }
+  for (Plan::Event& event : plan.events) {
+    for (const Target& target : event.targets)
+      deliver_event(world, *event.event, event.value, target);
+    world.draft.emitted.push_back({event.event->schema_name, std::move(event.value)});
+  }
+  for (std::size_t i = 0; i < plan.effects.size(); ++i)
+    open_intent(world, cell, plan.effects[i], delivery, i);
+  switch (output.fate()) {
+    case Fate::kGoesOn: return;
+    case Fate::kDeleted: return remove_instance(world, cell);
+    case Fate::kCompleted: return end(world, cell, Phase::kCompleted, std::move(plan.result));
+    case Fate::kFailed: return fail(world, cell, output.error_code(), output.error_message());
+  }
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the tests: blobs in memory.
+#pragma once
+
+#include <map>
+
+#include "base/sha256.h"
+#include "kernel/blobs.h"
+
+namespace holdfast::kernel::testing {
+
+class MemoryBlobs : public Blobs {
+ public:
+  base::Result<base::Bytes> get(const base::Hash& hash) const override {
+    const auto found = blobs_.find(hash);
+    if (found == blobs_.end())
+      return base::Error(base::ErrorCode::kNotFound, "no blob " + hash.to_text());
+    return found->second;
+  }
+  base::Result<base::Hash> put(base::ByteView bytes) override {
+    const base::Hash hash = base::sha256(bytes);
+    blobs_.try_emplace(hash, bytes.begin(), bytes.end());
+    return hash;
+  }
+
+ private:
+  std::map<base::Hash, base::Bytes> blobs_;
+};
+
+}  // namespace holdfast::kernel::testing

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ready instances take turns, one message each: fair, and in an order that only depends on the
+// order in which mail arrived.
+#include <algorithm>
+#include <utility>
+
+#include "codec/cbor_writer.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+
+void take_turns(WorldState& world) {
+  while (!world.ready.empty() && world.draft.steps < kMaxDeliveriesPerTick) {
+    Cell* cell = world.ready.front();
+    world.ready.pop_front();
+    cell->ready = false;
+    if (cell->paused || cell->mail.empty()) continue;
+    const Mail mail = std::move(cell->mail.front());
+    cell->mail.pop_front();
+    // Back in the line before the step: the step may end or delete the cell.
+    if (!cell->mail.empty()) {
+      cell->ready = true;
+      world.ready.push_back(cell);
+    }
+    step(world, *cell, mail, world.draft.steps++);
+  }
+  if (!world.ready.empty()) world.draft.commands.emplace_back(ContinueSoon{});
+}
+
+void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status) {
+  touch(world, cell).settled.push_back({intent, status});
+  std::erase(cell.intents, intent);
+  world.intents.remove(intent);
+  world.settled.add(intent, {world.next_record, status});
+}
+
+void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
+  Touched& touched = touch(world, cell);
+  const auto unread = static_cast<std::uint32_t>(cell.mail.size());
+  touched.ignored += unread;
+  cell.mail.clear();
+  if (cell.ready) {
+    cell.ready = false;
+    std::erase(world.ready, &cell);
+  }
+  for (const base::Hash& intent : std::vector<base::Hash>(cell.intents)) {
+    settle(world, cell, intent, ReceiptStatus::kCancelled);
+    world.draft.commands.emplace_back(StopIntent{intent});
+  }
+  cell.phase = phase;
+  cell.paused = false;
+  cell.outcome = std::move(outcome);
+}
+
+void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message) {
+  // sys/EffectError@1, its fields in canonical order.
+  codec::Buffer out;
+  codec::write_map_head(out, 4);
+  codec::write_text(out, "code");
+  codec::write_text(out, code);
+  codec::write_text(out, "details");
+  codec::write_null(out);
+  codec::write_text(out, "message");
+  codec::write_text(out, message);
+  codec::write_text(out, "retryable");
+  codec::write_bool(out, false);
+  end(world, cell, Phase::kFailed, out.to_bytes());
+}
+
+}  // namespace holdfast::kernel

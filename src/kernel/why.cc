@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/why.h"
+
+#include "base/check.h"
+#include "codec/view.h"
+#include "kernel/world.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+namespace {
+
+WaitsForReceipt waits_for(const WorldState& world, const base::Hash& hash) {
+  const Intent* intent = world.intents.find(hash);
+  CHECK(intent != nullptr);
+  const EffectProgram& effect = world.program->effect(intent->effect());
+  WaitsForReceipt reason{
+      hash, effect.name, effect.executor.kind, intent->opened_at(), intent->opened_ns(), {}};
+  if (effect.executor.kind == "timer") {
+    const auto due = codec::View::of(intent->params()).find("deliver_at_ns");
+    if (due) reason.due_ns = due->nat();
+  }
+  return reason;
+}
+
+std::vector<Reason> reasons_of(const WorldState& world, const Cell& cell) {
+  std::vector<Reason> reasons;
+  if (cell.terminal()) return reasons;
+  if (cell.paused) {
+    reasons.emplace_back(IsPaused{cell.mail.size()});
+  } else if (!cell.mail.empty()) {
+    reasons.emplace_back(WaitsForTurn{cell.mail.size()});
+  }
+  for (const base::Hash& intent : cell.intents) reasons.emplace_back(waits_for(world, intent));
+  if (!reasons.empty()) return reasons;
+  const std::vector<std::string>& schemas = world.program->workflow(cell.workflow).woken_by;
+  if (schemas.empty()) {
+    reasons.emplace_back(WaitsForNothing{});
+  } else {
+    reasons.emplace_back(WaitsForEvent{schemas});
+  }
+  return reasons;
+}
+
+}  // namespace
+
+std::vector<Reason> World::why(std::string_view workflow, base::ByteView key) {
+  const Cell* cell = find(workflow, key);
+  return cell == nullptr ? std::vector<Reason>() : reasons_of(*state_, *cell);
+}
+
+base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {
+  std::vector<InstanceName> found;
+  for (Cells& cells : state_->cells) {
+    TRY(cells.flush());
+    TRY(cells.visit([&](const Cell& cell) {
+      const std::vector<Reason> reasons = reasons_of(*state_, cell);
+      if (reasons.size() != 1 || !std::holds_alternative<WaitsForNothing>(reasons[0])) return true;
+      found.push_back({state_->program->workflow(cell.workflow).name, cell.key});
+      return found.size() < limit;
+    }));
+  }
+  return found;
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why an instance has not ended: what it waits for, as data. There is a reason for every instance
+// that has not ended; one that nothing can wake says so.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace holdfast::kernel {
+
+// An effect is open.
+struct WaitsForReceipt {
+  base::Hash intent;
+  std::string effect;
+  std::string executor;
+  std::uint64_t opened_at = 0;  // the record
+  std::uint64_t since_ns = 0;
+  std::optional<std::uint64_t> due_ns;  // a timer: when it is due
+};
+
+// Mail is there, and its turn has not come.
+struct WaitsForTurn {
+  std::uint64_t mail = 0;
+};
+
+// Somebody paused it.
+struct IsPaused {
+  std::uint64_t mail = 0;
+};
+
+// Nothing is under way; an event of one of these schemas would wake it.
+struct WaitsForEvent {
+  std::vector<std::string> schemas;
+};
+
+// Nothing is under way, and no event is routed to its workflow.
+struct WaitsForNothing {};
+
+using Reason =
+    std::variant<WaitsForReceipt, WaitsForTurn, IsPaused, WaitsForEvent, WaitsForNothing>;
+
+}  // namespace holdfast::kernel
