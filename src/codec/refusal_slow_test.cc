@@ -22,8 +22,8 @@ constexpr bool kAllocationsAreCounted = false;  // the sanitizer has its own all
 #else
 constexpr bool kAllocationsAreCounted = true;
 extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_realloc(void* memory, std::size_t size);
+void* __libc_malloc(std::size_t size);                 // NOLINT(bugprone-reserved-identifier)
+void* __libc_realloc(void* memory, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
 void* malloc(std::size_t size) {
   allocated += size;
   return __libc_malloc(size);
@@ -39,7 +39,6 @@ namespace holdfast::codec {
 namespace {
 
 using testing::bytes_of;
-using testing::repeat;
 using testing::schema_of;
 
 constexpr std::size_t kReadable = 4096;
