@@ -188,8 +188,7 @@ TEST(NormaliserLimits, the_number_of_items_is_bounded) {
   const auto refused = normaliser.from_cbor(schema, list_of(kMaxItems), Strictness::kLenient);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), base::ErrorCode::kTooLarge);
-  EXPECT_EQ(refused.error().to_string(),
-            "$[4194303]: more items than a value may have (4194304)");
+  EXPECT_EQ(refused.error().to_string(), "$[4194303]: more items than a value may have (4194304)");
   const auto json = normaliser.from_json(schema, "[0" + repeat(",0", kMaxItems - 1) + "]");
   ASSERT_FALSE(json);
   EXPECT_EQ(json.error().code(), base::ErrorCode::kTooLarge);

@@ -11,7 +11,6 @@ namespace holdfast::codec {
 namespace {
 
 using testing::encode;
-using testing::repeat;
 using testing::schema_of;
 using testing::to_text;
 using testing::type_of;
