@@ -161,17 +161,19 @@ base::Result<void> Cells::flush() {
 }
 
 base::Result<void> Cells::visit(const std::function<bool(const Cell&)>& visitor) const {
-  base::Result<void> result;
+  std::optional<base::Error> problem;
   TRY(index_.visit(blobs_, [&](const base::Hash&, base::ByteView bytes) {
-    auto cell = decode_cell(bytes);
-    if (!cell) {
-      result = std::move(cell).error();
+    auto decoded = decode_cell(bytes);
+    if (!decoded) {
+      problem = std::move(decoded).error();
       return false;
     }
-    cell->workflow = workflow_;
-    return visitor(*cell);
+    Cell cell = std::move(decoded).take();
+    cell.workflow = workflow_;
+    return visitor(cell);
   }));
-  return result;
+  if (problem) return std::move(*problem);
+  return {};
 }
 
 }  // namespace holdfast::kernel
