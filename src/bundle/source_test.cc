@@ -21,11 +21,12 @@ using ::testing::IsEmpty;
 // A temporary folder for one test.
 class Source : public ::testing::Test {
  protected:
-  Source() {
+  void SetUp() override {
     std::string pattern = fs::temp_directory_path() / "holdfast.XXXXXX";
-    folder_ = mkdtemp(pattern.data());
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
   }
-  ~Source() override { fs::remove_all(folder_); }
+  void TearDown() override { fs::remove_all(folder_); }
 
   void write(const std::string& file, std::string_view text) const {
     fs::create_directories((folder_ / file).parent_path());
