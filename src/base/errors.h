@@ -11,7 +11,7 @@
 
 namespace holdfast::base {
 
-inline constexpr std::size_t kMaxErrors = 100;
+inline constexpr std::size_t kMaxErrors = 1000;
 
 class Errors {
  public:
