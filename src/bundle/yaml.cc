@@ -138,6 +138,13 @@ std::optional<std::size_t> line_that_is_no_text(std::string_view yaml) {
   }
 }
 
+// yaml-cpp closes a quote that is still open where the text ends, if it ends with a line break;
+// without the line break it says so. A file that was cut off must not pass for a whole one.
+std::string_view without_last_breaks(std::string_view yaml) {
+  while (!yaml.empty() && (yaml.back() == '\n' || yaml.back() == '\r')) yaml.remove_suffix(1);
+  return yaml;
+}
+
 base::Result<std::string> convert(std::string_view yaml) {
   std::istringstream stream{std::string(yaml)};
   YAML::Parser parser(stream);
@@ -171,11 +178,14 @@ base::Result<std::string> yaml_to_json(std::string_view yaml) {
         "", "a control character or a byte that is not UTF-8 (line " + std::to_string(*line) + ")");
   }
   try {
+    TRY(convert(without_last_breaks(yaml)));
     return convert(yaml);
   } catch (const YAML::DeepRecursion& problem) {
     return base::invalid("", "nested too deep (" + place(problem.mark) + ")");
   } catch (const YAML::Exception& problem) {
     return base::invalid("", problem.msg + " (" + place(problem.mark) + ")");
+  } catch (const std::exception& problem) {
+    return base::invalid("", problem.what());
   }
 }
 

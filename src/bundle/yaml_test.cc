@@ -142,5 +142,12 @@ TEST(Yaml, the_size_is_bounded) {
   EXPECT_EQ(refused.error().to_string(), "more than 1048576 bytes of YAML");
 }
 
+TEST(Yaml, a_text_that_is_cut_off_inside_quotes_is_refused) {
+  for (const std::string_view yaml : {"a: \"b\n", "a: 'b\n", "a: \"b\n\n"}) {
+    EXPECT_FALSE(yaml_to_json(yaml)) << yaml;
+  }
+  EXPECT_EQ(*yaml_to_json("a: |\n  b\n"), R"({"a":"b\n"})");
+}
+
 }  // namespace
 }  // namespace holdfast::bundle

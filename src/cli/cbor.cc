@@ -75,10 +75,17 @@ void add_action(CLI::App& cbor, Action action, const char* name, const char* hel
   options->action = action;
   options->from = default_from;
   CLI::App* command = cbor.add_subcommand(name, help);
-  command->add_option("--type", options->choice.type,
-                      "a file with a type expression, or a bundle (with --schema)");
-  command->add_option("--schema", options->choice.schema,
-                      "the name of a schema in the bundle, or of the system");
+  // An empty one is a variable that was not set, not a wish for an unchecked value.
+  const CLI::Validator not_empty(
+      [](const std::string& text) { return text.empty() ? "it is empty" : ""; }, "");
+  command
+      ->add_option("--type", options->choice.type,
+                   "a file with a type expression, or a bundle (with --schema)")
+      ->check(not_empty);
+  command
+      ->add_option("--schema", options->choice.schema,
+                   "the name of a schema in the bundle, or of the system")
+      ->check(not_empty);
   command->add_option("--from", options->from, "what standard input holds: json, or cbor in hex")
       ->check(CLI::IsMember({"json", "cbor"}))
       ->capture_default_str();

@@ -54,13 +54,17 @@ void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
     field("hash", row.hash);
   }
   codec::write_text(out, "errors");
-  codec::write_list_head(out, errors.size());
-  for (const base::Error& error : errors) {
+  const std::size_t left_out = errors.reported() - errors.size();
+  codec::write_list_head(out, errors.size() + (left_out > 0 ? 1 : 0));
+  const auto entry = [&](base::ErrorCode code, std::string_view where, std::string_view message) {
     codec::write_map_head(out, 3);
-    field("code", base::to_string(error.code()));
-    field("where", printable(error.where()));
-    field("message", printable(error.message()));
-  }
+    field("code", base::to_string(code));
+    field("where", printable(where));
+    field("message", printable(message));
+  };
+  for (const base::Error& error : errors) entry(error.code(), error.where(), error.message());
+  if (left_out > 0)
+    entry(base::ErrorCode::kTooLarge, "", "and " + std::to_string(left_out) + " more errors");
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
 

@@ -21,7 +21,9 @@ ExitCode run(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() != 0)
       return holdfast::cli::misused(holdfast::cli::printable(problem.what()) + "\nSee --help.");
-    app.exit(problem);  // somebody asked for help: prints it
+    app.exit(problem);                       // somebody asked for help: prints it
+  } catch (const std::exception& problem) {  // ours throws nothing; what we use may
+    return holdfast::cli::refuse({holdfast::base::ErrorCode::kIo, problem.what()});
   }
   return exit_code;
 }

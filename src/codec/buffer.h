@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "base/bytes.h"
@@ -37,6 +38,11 @@ class Buffer {
   base::ByteView view() const noexcept { return {data_, size_}; }
   base::ByteView view(std::size_t begin, std::size_t end) const noexcept {
     return {data_ + begin, end - begin};
+  }
+  // Whether a byte at `place` would be one of ours.
+  bool holds(const void* place) const noexcept {
+    const auto* byte = static_cast<const std::uint8_t*>(place);
+    return std::less_equal<>()(data_, byte) && std::less<>()(byte, data_ + capacity_);
   }
   base::Bytes to_bytes() const { return {data_, data_ + size_}; }
 

@@ -79,7 +79,7 @@ std::optional<std::uint32_t> close_map(Workspace& work, const Frame& frame) {
 
 std::optional<std::uint32_t> close_record(Workspace& work, const Schema& schema,
                                           const Frame& frame) {
-  const std::uint32_t fields = schema.member_count(*frame.node);
+  const std::uint32_t fields = frame.node->member_count;
   if (!frame.in_order || frame.count != fields) {
     const std::uint32_t body = frame.head + static_cast<std::uint32_t>(head_size(fields));
     work.scratch.clear();

@@ -82,8 +82,6 @@ bool CborReader::chunks(Major major, Item& item) {
   for (;;) {
     if (at_ == end_) return fail("the bytes end inside an item");
     if (*at_ == kBreakByte) break;
-    if (++items_ > kMaxItems)
-      return fail("more items than a value may have", base::ErrorCode::kTooLarge);
     const auto info = static_cast<std::uint8_t>(*at_ & 0x1f);
     if (static_cast<Major>(*at_ >> 5) != major || info == kIndefinite)
       return fail("a piece of another kind in a string");

@@ -27,7 +27,6 @@ class CborReader {
  public:
   struct Mark {
     const std::uint8_t* at;
-    std::size_t items;
   };
 
   static constexpr bool kKeysAreTexts = false;
@@ -54,8 +53,8 @@ class CborReader {
   // Whether all is read; a finding otherwise.
   bool finish();
 
-  Mark mark() const noexcept { return {at_, items_}; }
-  void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
+  Mark mark() const noexcept { return {at_}; }
+  void rewind(Mark mark) noexcept { at_ = mark.at; }
 
   bool too_deep() noexcept { return fail(kTooDeep, base::ErrorCode::kTooLarge); }
 
@@ -85,7 +84,6 @@ class CborReader {
   const std::uint8_t* at_;
   const std::uint8_t* end_;
   bool strict_;
-  std::size_t items_ = 0;
   std::string joined_;
   const char* problem_ = "";
   base::ErrorCode problem_code_ = base::ErrorCode::kInvalid;
@@ -93,8 +91,6 @@ class CborReader {
 
 [[gnu::always_inline]] inline bool CborReader::value(Item& item, Cursor& cursor) {
   if (at_ == end_) return fail("the bytes end where an item should be");
-  if (++items_ > kMaxItems)
-    return fail("more items than a value may have", base::ErrorCode::kTooLarge);
   const auto major = static_cast<Major>(*at_ >> 5);
   const auto info = static_cast<std::uint8_t>(*at_ & 0x1f);
   ++at_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JsonReader: pulls items out of JSON text (RFC 8259), one at a time, without a tree and without
-// recursion. It checks the syntax, the UTF-8 and the number of items; what the items mean, how
+// recursion. It checks the syntax and the UTF-8; how many items there are, what they mean, how
 // deep they nest and whether keys repeat is for the one who pulls.
 //
 // A call that fails sets `problem()`, which names the place; nothing can be read after that.
@@ -21,7 +21,6 @@ class JsonReader {
  public:
   struct Mark {
     const char* at;
-    std::size_t items;
   };
 
   static constexpr bool kKeysAreTexts = true;
@@ -41,8 +40,8 @@ class JsonReader {
   // Whether nothing but white space is left; a finding otherwise.
   bool finish();
 
-  Mark mark() const noexcept { return {at_, items_}; }
-  void rewind(Mark mark) noexcept { at_ = mark.at, items_ = mark.items; }
+  Mark mark() const noexcept { return {at_}; }
+  void rewind(Mark mark) noexcept { at_ = mark.at; }
 
   bool too_deep() noexcept { return fail(kTooDeep, base::ErrorCode::kTooLarge); }
 
@@ -56,11 +55,6 @@ class JsonReader {
     return at;
   }
   static bool is_space(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-  bool count_item() noexcept {
-    if (++items_ <= kMaxItems) [[likely]]
-      return true;
-    return fail("more items than a value may have", base::ErrorCode::kTooLarge);
-  }
   [[gnu::cold]] bool fail(const char* what,
                           base::ErrorCode code = base::ErrorCode::kInvalid) noexcept {
     problem_ = what;
@@ -80,7 +74,6 @@ class JsonReader {
   const char* begin_;
   const char* at_;
   const char* end_;
-  std::size_t items_ = 0;
   std::string unescaped_;
   const char* problem_ = "";
   base::ErrorCode problem_code_ = base::ErrorCode::kInvalid;
@@ -104,7 +97,6 @@ class JsonReader {
 [[gnu::always_inline]] inline bool JsonReader::value(Item& item, Cursor& cursor) {
   const char* at = at_ = after_space(at_);
   if (at == end_) return fail("the text ends where a value should be");
-  if (!count_item()) return false;
   switch (*at) {
     case '"':
       item.kind = ItemKind::kText;
@@ -151,7 +143,6 @@ class JsonReader {
 [[gnu::always_inline]] inline bool JsonReader::key(Item& item) {
   const char* at = after_space(at_);
   if (at == end_ || *at != '"') return fail_at(at, "expected a quoted key");
-  if (!count_item()) return false;
   item.kind = ItemKind::kText;
   at = string(at, item.text);
   if (at == nullptr) return false;

@@ -15,7 +15,8 @@ inline constexpr const char* kTooDeep = "nested deeper than 64";
 // Bytes of one value, as it comes in and as it is encoded. Offsets inside a value fit 32 bits.
 inline constexpr std::size_t kMaxValueBytes = std::size_t{16} << 20;
 
-// Scalars, containers and map keys of one value.
+// Scalars, containers and map keys of one value, as it is encoded: what is written for absent
+// fields and for sugar counts, so that this bounds the work too.
 inline constexpr std::size_t kMaxItems = std::size_t{4} << 20;
 
 }  // namespace holdfast::codec

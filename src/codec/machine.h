@@ -28,9 +28,10 @@ class Machine {
     Cursor cursor;
     for (;;) {
       if (!reader_.value(item, cursor)) return unreadable();
+      ++work_.items;
       if (!begin(node, item, cursor)) return false;
       for (;;) {
-        if (work_.out.size() > kMaxValueBytes) return too_large();
+        if (work_.out.size() > kMaxValueBytes || work_.items > kMaxItems) return too_large();
         if (work_.depth == 0) return reader_.finish() || unreadable();
         const Step step = advance(work_.frames[work_.depth - 1], node);
         if (step == Step::kFailed) return false;
@@ -210,6 +211,7 @@ class Machine {
     if (!write_key(work_.out, key_type, key, refusal)) {
       return bad_key(key_type, key, refusal), Step::kFailed;
     }
+    ++work_.items;
     ++frame.count;
     frame.in_value = true;
     work_.entries.push_back({begin, work_.position(), work_.position()});
@@ -249,8 +251,9 @@ class Machine {
     Frame* frame = push(Shape::kRecord, node, cursor);
     if (frame == nullptr) return false;
     frame->first = static_cast<std::uint32_t>(work_.slots.size());
-    work_.slots.resize(work_.slots.size() + schema_.member_count(node));
-    write_map_head(work_.out, schema_.member_count(node));
+    work_.slots.resize(work_.slots.size() + node.member_count);
+    write_map_head(work_.out, node.member_count);
+    work_.items += node.member_count;  // the keys; every one of them will be written
     return true;
   }
 
@@ -262,6 +265,7 @@ class Machine {
     const More more = reader_.more(frame.cursor);
     if (more == More::kError) return unreadable(), Step::kFailed;
     if (more == More::kNo) {
+      work_.items += frame.node->member_count - frame.count;  // null for what is absent
       const auto absent = close_record(work_, schema_, frame);
       if (!absent) return Step::kClosed;
       return missing(schema_.member(*frame.node, *absent)), Step::kFailed;
@@ -330,7 +334,7 @@ class Machine {
     if (after == More::kError) return unreadable();
     if (after == More::kYes) return reader_.key(key) ? unexpected_key(frame, key) : unreadable();
     resume_[work_.depth - 1] = reader_.mark();
-    frame.awaits_value = true;
+    frame.value_came_first = true;
     reader_.rewind(value);
     return true;
   }
@@ -348,7 +352,9 @@ class Machine {
     const auto arm = schema_.find_member(*frame.node, name);
     if (!arm) return fail(base::ErrorCode::kInvalid, "the variant has no arm " + quoted(name));
     frame.current = *arm;
-    work_.out.append(schema_.member(*frame.node, *arm).prefix);
+    const Schema::Member& chosen = schema_.member(*frame.node, *arm);
+    work_.out.append(chosen.prefix);
+    work_.items += chosen.unit ? 2 : 3;  // $tag, the arm's name, $value
     return true;
   }
 
@@ -357,7 +363,10 @@ class Machine {
     const Schema::Member& arm = schema_.member(*frame.node, frame.current);
     if (!arm.unit && !arm.optional)
       return fail(base::ErrorCode::kInvalid, "the arm '" + arm.name + "' needs a $value");
-    if (arm.optional) write_null(work_.out);
+    if (arm.optional) {
+      write_null(work_.out);
+      ++work_.items;
+    }
     --work_.depth;
     return true;
   }
@@ -370,7 +379,7 @@ class Machine {
       if (!read_unit()) return Step::kFailed;
       ++frame.count;
     }
-    if (frame.awaits_value) {
+    if (frame.value_came_first) {
       reader_.rewind(resume_[work_.depth - 1]);
       return Step::kClosed;
     }
@@ -468,8 +477,11 @@ class Machine {
     return fail(base::ErrorCode::kInvalid, "the key" + name + ": " + refusal);
   }
   [[gnu::cold]] bool too_large() {
-    return fail(base::ErrorCode::kTooLarge, "encoded it is larger than a value may be (" +
-                                                std::to_string(kMaxValueBytes) + " bytes)");
+    return fail(base::ErrorCode::kTooLarge,
+                work_.items > kMaxItems
+                    ? "more items than a value may have (" + std::to_string(kMaxItems) + ")"
+                    : "encoded it is larger than a value may be (" +
+                          std::to_string(kMaxValueBytes) + " bytes)");
   }
   [[gnu::cold]] bool unreadable() { return fail(reader_.problem_code(), reader_.problem()); }
   [[gnu::cold]] bool fail(base::ErrorCode code, std::string message) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "codec/json_reader.h"
 #include "codec/machine.h"
 
@@ -28,6 +29,7 @@ base::Result<base::ByteView> normalise(Workspace& work, const Schema& schema, Re
 
 base::Result<base::ByteView> Normaliser::from_json(const Schema& schema, std::string_view json) {
   if (json.size() > kMaxValueBytes) return too_large(json.size());
+  CHECK(!work_.out.holds(json.data()));
   JsonReader reader(json);
   return normalise(work_, schema, reader);
 }
@@ -35,6 +37,7 @@ base::Result<base::ByteView> Normaliser::from_json(const Schema& schema, std::st
 base::Result<base::ByteView> Normaliser::from_cbor(const Schema& schema, base::ByteView cbor,
                                                    Strictness strictness) {
   if (cbor.size() > kMaxValueBytes) return too_large(cbor.size());
+  CHECK(!work_.out.holds(cbor.data()));
   CborReader reader(cbor, strictness);
   const bool described = reader.self_describe();
   if (strictness == Strictness::kStrict && !described) {

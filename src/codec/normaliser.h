@@ -22,7 +22,8 @@ namespace holdfast::codec {
 
 class Normaliser {
  public:
-  // The canonical bytes, with the self-describe tag; they hold until the next call.
+  // The canonical bytes, with the self-describe tag; they hold until the next call, and so cannot
+  // be its input.
   base::Result<base::ByteView> from_json(const Schema& schema, std::string_view json);
 
   // Lenient: the self-describe tag may be absent. Strict: only canonical bytes are accepted.

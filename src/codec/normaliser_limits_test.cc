@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "codec/json_writer.h"
 #include "codec/limits.h"
 #include "codec/testing.h"
 
@@ -48,6 +49,36 @@ TEST(NormaliserLimits, what_a_normaliser_accepts_its_own_strict_decode_accepts) 
     return base::Bytes(canonical->begin(), canonical->end());
   }();
   EXPECT_TRUE(normaliser.from_cbor(schema, largest, Strictness::kStrict));
+}
+
+// Types whose encoding has more items than what is written for it.
+TEST(NormaliserLimits, items_are_counted_as_they_are_encoded) {
+  const Schema options = schema_of(
+      R"({"list":{"record":{"a":{"option":{"nat":{}}},"b":{"option":{"nat":{}}},"c":{"option":{"nat":{}}}}}})");
+  const Schema arms = schema_of(R"({"list":{"variant":{"a":{"nat":{}},"b":{"unit":{}}}}})");
+  struct Case {
+    const Schema& schema;
+    std::string_view element;
+    std::size_t items;  // of one element, encoded
+  };
+  Normaliser normaliser;
+  for (const Case& some :
+       {Case{options, "{}", 7}, Case{arms, R"({"a":0})", 5}, Case{arms, R"({"b":null})", 3}}) {
+    const std::size_t most = (kMaxItems - 1) / some.items;
+    const auto list = [&](std::size_t count) {
+      std::string json = "[";
+      for (std::size_t i = 0; i < count; ++i) (json += i == 0 ? "" : ",") += some.element;
+      return json + "]";
+    };
+    const auto largest = normaliser.from_json(some.schema, list(most));
+    ASSERT_TRUE(largest) << largest.error().to_string();
+    const base::Bytes canonical(largest->begin(), largest->end());
+    EXPECT_TRUE(normaliser.from_cbor(some.schema, canonical, Strictness::kStrict)) << some.element;
+    EXPECT_FALSE(to_json(View::of(canonical)).empty());
+    const auto refused = normaliser.from_json(some.schema, list(most + 1));
+    ASSERT_FALSE(refused) << some.element;
+    EXPECT_EQ(refused.error().code(), base::ErrorCode::kTooLarge);
+  }
 }
 
 bool is_too_deep(const std::string& outcome) {
@@ -158,7 +189,7 @@ TEST(NormaliserLimits, the_number_of_items_is_bounded) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code(), base::ErrorCode::kTooLarge);
   EXPECT_EQ(refused.error().to_string(),
-            "$[4194303]: more items than a value may have (byte 4194308)");
+            "$[4194303]: more items than a value may have (4194304)");
   const auto json = normaliser.from_json(schema, "[0" + repeat(",0", kMaxItems - 1) + "]");
   ASSERT_FALSE(json);
   EXPECT_EQ(json.error().code(), base::ErrorCode::kTooLarge);

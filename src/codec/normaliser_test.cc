@@ -47,5 +47,14 @@ TEST(Normaliser, any_is_sorted_and_refuses_a_key_that_is_there_twice) {
   EXPECT_EQ(encode(Schema::any(), R"({"x":{"b":1,"a":2,"b":3}})"), "$.x.b: the key is there twice");
 }
 
+TEST(NormaliserDeathTest, its_own_output_cannot_be_its_input) {
+  Normaliser normaliser;
+  const auto canonical = normaliser.from_json(Schema::any(), R"({"a":1})");
+  ASSERT_TRUE(canonical);
+  EXPECT_DEATH(
+      static_cast<void>(normaliser.from_cbor(Schema::any(), *canonical, Strictness::kStrict)),
+      "holds");
+}
+
 }  // namespace
 }  // namespace holdfast::codec

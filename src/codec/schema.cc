@@ -53,7 +53,8 @@ class SchemaCompiler {
     }
   }
 
-  // Null means "absent" in an option, so what is inside must never be null itself.
+  // Null means "absent" in an option, so null must mean nothing else inside. (In `any` it means
+  // what it means in JSON: absent and null are one value there.)
   bool option_is_plain(std::uint32_t inner, const std::string& path) {
     const TypeKind kind = schema_.nodes_[inner].kind;
     if (kind != TypeKind::kOption && kind != TypeKind::kUnit) return true;

@@ -45,7 +45,6 @@ class Schema {
   const Node& root() const noexcept { return nodes_[root_]; }
   const Node& node(std::uint32_t index) const noexcept { return nodes_[index]; }
   const Member& member(const Node& node, std::uint32_t index) const noexcept;
-  std::uint32_t member_count(const Node& node) const noexcept;
 
   // The index of a field or arm by name.
   std::optional<std::uint32_t> find_member(const Node& node, std::string_view name) const noexcept;
@@ -86,10 +85,6 @@ class Schema {
 
 inline const Schema::Member& Schema::member(const Node& node, std::uint32_t index) const noexcept {
   return members_[node.first_member + index];
-}
-
-inline std::uint32_t Schema::member_count(const Node& node) const noexcept {
-  return node.member_count;
 }
 
 inline std::optional<std::uint32_t> Schema::find_member(const Node& node,

@@ -28,17 +28,6 @@ std::optional<TypeKind> kind_named(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-bool is_key_type(TypeKind kind) noexcept {
-  switch (kind) {
-    case TypeKind::kInt:
-    case TypeKind::kNat:
-    case TypeKind::kText:
-    case TypeKind::kUuid:
-    case TypeKind::kHash: return true;
-    default: return false;
-  }
-}
-
 // Parses one expression. The recursion is bounded: a canonical value nests at most kMaxDepth deep.
 class Parser {
  public:
@@ -147,6 +136,17 @@ class Parser {
 };
 
 }  // namespace
+
+bool is_key_type(TypeKind kind) noexcept {
+  switch (kind) {
+    case TypeKind::kInt:
+    case TypeKind::kNat:
+    case TypeKind::kText:
+    case TypeKind::kUuid:
+    case TypeKind::kHash: return true;
+    default: return false;
+  }
+}
 
 std::string_view name_of(TypeKind kind) noexcept {
   for (const auto& [known, name] : kNames) {

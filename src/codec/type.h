@@ -42,6 +42,9 @@ enum class TypeKind : std::uint8_t {
 
 std::string_view name_of(TypeKind kind) noexcept;
 
+// Whether values of the type may be keys: of a map, of an instance.
+bool is_key_type(TypeKind kind) noexcept;
+
 inline constexpr std::size_t kMaxMembers = 4096;
 inline constexpr std::size_t kMaxMemberName = 255;
 

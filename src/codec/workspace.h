@@ -39,6 +39,7 @@ struct Frame {
   Shape shape = Shape::kList;
   bool in_order = true;           // entries came in canonical order so far
   bool awaits_value = false;      // kItemMap: a key has been read, its value has not
+  bool value_came_first = false;  // kVariant: $value stood before $tag, and is read again
   bool in_value = false;          // kMap: the value of the last entry is being read
   bool sugar = false;             // kVariant: written as {"Arm": value}
   bool counted = false;           // the head is written and right
@@ -55,12 +56,14 @@ struct Workspace {
   std::vector<Entry> entries;
   std::array<Frame, kMaxDepth> frames;
   std::size_t depth = 0;
+  std::size_t items = 0;  // of the encoded value, so far
 
   void reset() {
     out.clear();
     slots.clear();
     entries.clear();
     depth = 0;
+    items = 0;
   }
   std::uint32_t position() const noexcept { return static_cast<std::uint32_t>(out.size()); }
 

@@ -47,6 +47,17 @@ void check_event_type(const WorkflowDef& workflow, const std::string& place,
   }
 }
 
+// Keys are compared, hashed and shown, so they are scalars with one spelling.
+void check_key_type(const WorkflowDef& workflow, const std::string& place,
+                    const Catalogue& catalogue, Errors& errors) {
+  if (!workflow.key_schema) return;
+  const codec::Type* type = catalogue.behind(catalogue.find(*workflow.key_schema));
+  if (type == nullptr || codec::is_key_type(type->kind)) return;
+  errors.push_back(base::invalid(
+      place + ".key_schema", "a key is int, nat, text, uuid or hash, but '" + *workflow.key_schema +
+                                 "' is a " + std::string(codec::name_of(type->kind))));
+}
+
 }  // namespace
 
 void check_definitions(const Catalogue& catalogue, Errors& errors) {
@@ -55,6 +66,7 @@ void check_definitions(const Catalogue& catalogue, Errors& errors) {
   for (const auto& [name, entry] : catalogue.entries()) {
     if (const auto* workflow = std::get_if<WorkflowDef>(&entry.definition)) {
       check_event_type(*workflow, entry.place, catalogue, errors);
+      check_key_type(*workflow, entry.place, catalogue, errors);
     }
   }
 }

@@ -87,14 +87,21 @@ class ManifestChecker {
 void check_manifest(Manifest& manifest, const std::string& place, const Catalogue& catalogue,
                     Errors& errors) {
   ManifestChecker(manifest, place, catalogue, errors).run();
+  std::set<std::pair<std::string_view, std::string_view>> routes;
   for (std::size_t i = 0; i < manifest.subscriptions.size(); ++i) {
     const Subscription& subscription = manifest.subscriptions[i];
     const std::string path = place + ".routing.subscriptions[" + std::to_string(i) + "]";
-    if (!is_listed(manifest, "defworkflow", subscription.workflow)) {
+    if (!routes.insert({subscription.event, subscription.workflow}).second) {
+      errors.push_back(base::invalid(path, "the same event goes to the same workflow twice"));
+    }
+    // What is not there at all is reported by check_routing.
+    if (catalogue.find_entry(subscription.workflow) != nullptr &&
+        !is_listed(manifest, "defworkflow", subscription.workflow)) {
       errors.push_back(base::invalid(path + ".workflow",
                                      "the manifest does not list '" + subscription.workflow + "'"));
     }
-    if (!is_listed(manifest, "defschema", subscription.event)) {
+    if (catalogue.find_entry(subscription.event) != nullptr &&
+        !is_listed(manifest, "defschema", subscription.event)) {
       errors.push_back(base::invalid(path + ".event",
                                      "the manifest does not list '" + subscription.event + "'"));
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -53,8 +54,7 @@ class RouteChecker {
       return refuse("",
                     "'" + route_.workflow + "' is keyed, so the subscription needs a key_field");
     const Type* wanted = catalogue_.behind(catalogue_.find(*workflow.key_schema));
-    std::vector<const Type*> fields;
-    collect(event, *route_.key_field, fields);
+    const std::vector<const Type*> fields = collect(event, *route_.key_field);
     if (fields.empty())
       return refuse(".key_field",
                     "'" + route_.event + "' has no field '" + *route_.key_field + "'");
@@ -68,20 +68,28 @@ class RouteChecker {
 
   // The types that a dotted path leads to: one for records, one for each arm that has the field
   // where `$value` steps into a variant, null where a reference leads nowhere (which is reported
-  // elsewhere). Each step uses up part of the path, so it ends.
-  void collect(const Type* type, std::optional<std::string_view> path,
-               std::vector<const Type*>& found) const {
-    type = catalogue_.behind(type);
-    if (type == nullptr || !path) return found.push_back(type);
-    const std::size_t dot = path->find('.');
-    const std::string_view step = path->substr(0, dot);
-    const auto rest =
-        dot == std::string_view::npos ? std::nullopt : std::optional(path->substr(dot + 1));
-    const bool into_arms = type->kind == TypeKind::kVariant && step == "$value";
-    if (!into_arms && type->kind != TypeKind::kRecord) return;
-    for (const codec::Member& member : type->members) {
-      if (into_arms || member.name == step) collect(&member.type, rest, found);
+  // elsewhere). Every step looks at each type once, so the work is bounded by path and types.
+  std::vector<const Type*> collect(const Type* event, std::string_view path) const {
+    std::vector<const Type*> at{catalogue_.behind(event)};
+    for (std::optional<std::string_view> rest = path; rest && !at.empty();) {
+      const std::size_t dot = rest->find('.');
+      const std::string_view step = rest->substr(0, dot);
+      std::vector<const Type*> next;
+      std::set<const Type*> seen;
+      for (const Type* type : at) {
+        if (type == nullptr) continue;
+        const bool into_arms = type->kind == TypeKind::kVariant && step == "$value";
+        if (!into_arms && type->kind != TypeKind::kRecord) continue;
+        for (const codec::Member& member : type->members) {
+          if (!into_arms && member.name != step) continue;
+          const Type* found = catalogue_.behind(&member.type);
+          if (seen.insert(found).second) next.push_back(found);
+        }
+      }
+      at = std::move(next);
+      rest = dot == std::string_view::npos ? std::nullopt : std::optional(rest->substr(dot + 1));
     }
+    return at;
   }
 
   void refuse(std::string_view field, std::string message) {

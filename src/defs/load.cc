@@ -35,6 +35,7 @@ class Loader {
     if (!value) return bundle_.errors.push_back(std::move(value).error().within(document.file));
     const View root = View::of(*value);
     if (root.kind() != codec::ViewKind::kList) return definition(root, document.file + ": $");
+    if (root.size() == 0) refuse(document.file + ": $", "there is no definition in it");
     std::size_t index = 0;
     for (const View element : root.elements()) {
       definition(element, document.file + ": $[" + std::to_string(index++) + "]");

@@ -72,7 +72,7 @@ TEST(Load, a_document_is_one_definition_or_a_list_of_them) {
   const std::string b = schema("a/B@1", R"({"text":{}})");
   EXPECT_EQ(load({{"f", a}, {"g", b}}, &builtin()).catalogue.entries().size(), 2u);
   EXPECT_EQ(load({{"f", "[" + a + "," + b + "]"}}, &builtin()).catalogue.entries().size(), 2u);
-  EXPECT_THAT(load_errors("[]"), IsEmpty());
+  EXPECT_THAT(load_errors("[]"), ElementsAre("f: $: there is no definition in it"));
   EXPECT_THAT(load_errors("[[" + a + "]]"), ElementsAre("f: $[0]: expected an object"));
   EXPECT_THAT(load_errors("7"), ElementsAre("f: $: expected an object"));
   EXPECT_THAT(load_errors(""), ElementsAre(HasSubstr("f: $: ")));

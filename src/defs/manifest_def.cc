@@ -9,17 +9,22 @@ namespace {
 
 constexpr std::string_view kFormatVersion = "2";
 
-// Of one kind, so that a manifest always fits a value once every hash is filled in.
-constexpr std::size_t kMaxListed = 10'000;
+// Of one kind, so that a manifest fits a value, also once every hash is filled in: five lists of at
+// most 350 bytes an entry, and as many subscriptions of at most 850.
+constexpr std::size_t kMaxListed = 5'000;
+constexpr std::size_t kMaxKeyField = 255;
+
+bool too_many(const std::vector<View>& elements, const std::string& path, Errors& errors) {
+  if (elements.size() <= kMaxListed) return false;
+  errors.push_back(base::invalid(path, "more than " + std::to_string(kMaxListed) + " entries"));
+  return true;
+}
 
 // The order in which definitions are listed says nothing, so they are kept sorted by name.
 std::vector<NamedRef> read_refs(const std::vector<View>& elements, const std::string& path,
                                 Errors& errors) {
   std::vector<NamedRef> refs;
-  if (elements.size() > kMaxListed) {
-    errors.push_back(base::invalid(path, "more than " + std::to_string(kMaxListed) + " entries"));
-    return refs;
-  }
+  if (too_many(elements, path, errors)) return refs;
   std::size_t index = 0;
   for (const View element : elements) {
     const std::string place = path + "[" + std::to_string(index++) + "]";
@@ -52,6 +57,8 @@ Subscription read_subscription(View element, const std::string& path, Errors& er
     subscription.workflow = workflow ? *workflow : *op;
   }
   subscription.key_field = fields.optional_text("key_field");
+  if (subscription.key_field && subscription.key_field->size() > kMaxKeyField)
+    fields.refuse("key_field", "longer than " + std::to_string(kMaxKeyField) + " bytes");
   fields.finish();
   return subscription;
 }
@@ -83,10 +90,12 @@ Manifest read_manifest(Fields& fields) {
   manifest.secrets = refs("secrets", fields.optional_list("secrets"));
   if (const auto routing = fields.optional("routing")) {
     Fields parts(*routing, fields.path_of("routing"), fields.errors());
-    std::size_t index = 0;
-    for (const View element : parts.optional_list("subscriptions")) {
-      const std::string path = parts.path_of("subscriptions") + "[" + std::to_string(index++) + "]";
-      manifest.subscriptions.push_back(read_subscription(element, path, fields.errors()));
+    const std::string list = parts.path_of("subscriptions");
+    const std::vector<View> elements = parts.optional_list("subscriptions");
+    const std::size_t count = too_many(elements, list, fields.errors()) ? 0 : elements.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      manifest.subscriptions.push_back(
+          read_subscription(elements[i], list + "[" + std::to_string(i) + "]", fields.errors()));
     }
     parts.finish();
   }

@@ -85,11 +85,24 @@ TEST(ManifestDef, a_subscription_names_one_event_and_one_workflow) {
   }
 }
 
-TEST(ManifestDef, more_than_10000_entries_of_one_kind_are_refused) {
+TEST(ManifestDef, more_than_5000_entries_of_one_kind_are_refused) {
   std::string entries;
-  for (int i = 0; i <= 10'000; ++i) entries += (i == 0 ? "" : ",") + std::string("{}");
+  for (int i = 0; i <= 5'000; ++i) entries += (i == 0 ? "" : ",") + std::string("{}");
   EXPECT_EQ(form_errors(manifest(",\"effects\":[" + entries + "]")),
-            (Lines{"$.effects: more than 10000 entries"}));
+            (Lines{"$.effects: more than 5000 entries"}));
+}
+
+TEST(ManifestDef, the_largest_manifest_can_be_encoded) {
+  Manifest manifest;
+  const std::string tail = std::string(240, 'x') + "@1";
+  for (auto list : {&Manifest::schemas, &Manifest::modules, &Manifest::workflows,
+                    &Manifest::effects, &Manifest::secrets}) {
+    for (int i = 0; i < 5'000; ++i)
+      (manifest.*list).push_back({"n/a" + std::to_string(10'000 + i) + tail, base::Hash{}});
+  }
+  const std::string name(255, 'n');
+  for (int i = 0; i < 5'000; ++i) manifest.subscriptions.push_back({name, name, name});
+  EXPECT_GT(encode(manifest).size(), std::size_t{10} << 20);
 }
 
 }  // namespace

@@ -14,6 +14,11 @@ ORDER_DECODED = (
 
 
 class Untyped(ProgramTest):
+    def test_an_empty_type_is_a_mistake(self):
+        for option in ("--type", "--schema"):
+            done = self.run_program("cbor", "hash", option, "", given=b"1")
+            self.assertEqual((done.stdout, done.returncode), (b"", 2))
+
     def test_json_is_encoded_decoded_and_hashed(self):
         hex_bytes = "d9d9f7a2616181f5616201"
         self.assert_prints(hex_bytes + "\n", "cbor", "encode", given='{"b":1,"a":[true]}')

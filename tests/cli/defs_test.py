@@ -58,13 +58,13 @@ class DefsCheck(ProgramTest):
         self.assertEqual(done.stderr, b"holdfast: 1 error in none\n  none: there is no such file\n")
 
     def test_a_thousand_errors_are_shown_and_the_rest_is_counted(self):
-        fields = ",".join('"f%d":{"ref":"a/X@1"}' % i for i in range(3000))
+        fields = ",".join('"f%d":{"ref":"a/X@1"}' % i for i in range(2000))
         self.write("a.json", schema("a/A@1", '{"record":{%s}}' % fields))
         done = self.run_program("defs", "check", "a.json")
         self.assertEqual(done.returncode, 1)
         lines = done.stderr.decode().splitlines()
-        self.assertEqual(lines[0], "holdfast: 3000 errors in a.json")
-        self.assertEqual((len(lines), lines[-1]), (1002, "  and 2000 more"))
+        self.assertEqual(lines[0], "holdfast: 2000 errors in a.json")
+        self.assertEqual((len(lines), lines[-1]), (1002, "  and 1000 more"))
 
     def test_libraries_lie_below(self):
         self.write("one/a.json", schema("a/A@1"))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON to canonical CBOR with its schema checked, beside nlohmann's parse and to_cbor, which check
-// and sort nothing. `bench_codec` ends with a table of medians and ratios; `--once SIZE WHICH` does
+// and sort nothing. `codec_bench` ends with a table of medians and ratios; `--once SIZE WHICH` does
 // one event inside once(), for bench/instructions to count its instructions.
 #include <benchmark/benchmark.h>
 
