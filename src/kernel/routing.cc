@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who gets an event: subscriptions in manifest order, each with a key of its own.
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "codec/view.h"
 #include "kernel/world_state.h"
 
@@ -38,6 +40,10 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
         return false;
       }
       target.key.assign(key->begin() + sizeof codec::kSelfDescribe, key->end());
+      if (target.key.size() > kMaxKeyBytes) {
+        refusal = {base::ErrorCode::kTooLarge, "the key for '" + workflow.name + "' is too long"};
+        return false;
+      }
     }
     const Cell* cell = world.cells[route.workflow].find(target.key);
     if (cell != nullptr && cell->mail.size() + targets.size() >= kMaxMailPerInstance) {
@@ -48,6 +54,13 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
     targets.push_back(std::move(target));
   }
   return true;
+}
+
+Answer unreadable(const WorldState& world) {
+  const bool failed = std::any_of(world.cells.begin(), world.cells.end(),
+                                  [](const Cells& cells) { return cells.failure().has_value(); });
+  CHECK(failed);  // an open intent has an instance
+  return Refused{base::ErrorCode::kIo, "an instance could not be read"};
 }
 
 Cell& instance(WorldState& world, std::uint32_t workflow, base::ByteView key) {
@@ -73,6 +86,15 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
                    const Target& target) {
   Mail mail;
   mail.schema = event.schema_name;
+  // A machine sees the arm, whether the event came as such or inside the workflow's variant.
+  const WorkflowProgram& workflow = world.program->workflow(target.workflow);
+  if (workflow.event == event.schema_name && !workflow.arms.empty()) {
+    const codec::View variant = codec::View::of(value);
+    const Arm* arm = workflow.arm_of_tag(*variant.find("$tag")->text());
+    CHECK(arm != nullptr);
+    mail.schema = arm->schema;
+    value = variant.find("$value")->encoded();
+  }
   mail.value.assign(value.begin(), value.end());
   deliver(world, instance(world, target.workflow, target.key), std::move(mail));
 }
