@@ -210,7 +210,7 @@ bool read_input(ListReader& list, Tick& tick) {
     }
     case Kind::kApplyProposal: tick.input = ApplyProposal{list.nat()}; break;
   }
-  return list.good();
+  return list.done();
 }
 
 }  // namespace
