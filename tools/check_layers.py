@@ -20,6 +20,7 @@ LAYERS = {
     "codec": "base",
     "defs": "base codec",
     "kernel": "base codec defs",
+    "native": "holdfast base codec defs kernel",
     "steps": "base codec defs kernel",
     "tasks": "base codec defs kernel",
     "env": "base",
@@ -27,16 +28,16 @@ LAYERS = {
     "store": "base codec env",
     "executors": "base codec defs kernel env",
     "registry": "base env",
-    "node": "holdfast base codec defs kernel steps tasks env bundle store executors",
+    "node": "holdfast base codec defs kernel native steps tasks env bundle store executors",
     "postgres": "holdfast base codec defs env node",
     "gateway": "holdfast base codec defs node",
     "worker": "base codec env registry",
-    "cli": "holdfast base codec defs kernel steps tasks env bundle store executors registry node"
+    "cli": "holdfast base codec defs kernel native steps tasks env bundle store executors registry node"
            " postgres gateway worker",
 }
 
 # These compute, and do nothing else: no clock, chance, file, network or thread.
-PURE = {"codec", "defs", "kernel", "steps", "tasks"}
+PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 
 # Headers of other people -> the folders that may include them.
 FOREIGN = {
