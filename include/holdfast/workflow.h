@@ -189,7 +189,7 @@ void step_answer(Step& step, typename W::State& state) {
 
 template <class W, class... Types>
 void run_answer(Step& step, typename W::State& state, Effects<Types...>) {
-  const std::string_view effect = step.effect();
+  [[maybe_unused]] const std::string_view effect = step.effect();
   const bool known =
       ((effect == Types::kEffect && (step_answer<W, Types>(step, state), true)) || ...);
   if (!known) step.fail("native.unknown_effect", "the workflow has no step for such an effect");

@@ -21,6 +21,8 @@ namespace native {
 
 bool parse_uuid(std::string_view text, Uuid& uuid) {
   if (text.size() != 36) return false;
+  if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'F'; }))
+    return false;
   std::string digits(text);
   for (const std::size_t dash : {23u, 18u, 13u, 8u}) {
     if (digits[dash] != '-') return false;

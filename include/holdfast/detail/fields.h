@@ -79,18 +79,6 @@ using FieldTuple = decltype(fields_of(std::declval<T&>()));
 template <class T, std::size_t I>
 using FieldType = std::remove_cvref_t<std::tuple_element_t<I, FieldTuple<T>>>;
 
-// An object that has addresses but no value: a T is never made.
-template <class T>
-union Specimen {
-  char nothing;
-  T value;
-  constexpr Specimen() : nothing() {}
-  constexpr ~Specimen() {}
-};
-
-template <class T>
-inline constexpr Specimen<T> kSpecimen{};
-
 // clang 14 takes a pointer into an object as a template argument only inside a struct.
 template <class Pointer>
 struct Place {
@@ -123,9 +111,26 @@ consteval std::string_view last_identifier(std::string_view printed) {
   return printed.substr(begin, end - begin);
 }
 
+#pragma GCC diagnostic push
+#ifdef __clang__
+#pragma GCC diagnostic ignored "-Wundefined-internal"
+#pragma GCC diagnostic ignored "-Wundefined-var-template"
+#endif
+
+// A T that has an address and nothing else: declared, never defined, looked at only while
+// compiling.
+template <class T>
+struct Specimen {
+  T value;
+};
+template <class T>
+extern const Specimen<T> kSpecimen;
+
 template <class T, std::size_t I>
 inline constexpr std::string_view kFieldName =
     last_identifier(print_place<Place{&std::get<I>(fields_of(kSpecimen<T>.value))}>());
+
+#pragma GCC diagnostic pop
 
 template <auto Member>
 inline constexpr std::string_view kMemberName = last_identifier(print_value<Member>());

@@ -211,6 +211,7 @@ struct Form<std::vector<T>> {
   }
 };
 
+// Written in the order of the map; the engine brings the keys into theirs.
 template <class T>
 struct Form<std::map<std::string, T>> {
   using Inner = TypeList<T>;

@@ -15,8 +15,12 @@
 
 namespace holdfast::detail {
 
+// std::array is an aggregate too, but its one field is nobody's business.
 template <class T>
-concept Record = std::is_class_v<T> && std::is_aggregate_v<T> && !kIsOneOf<T, Hash, Uuid>;
+concept Record =
+    std::is_class_v<T> && std::is_aggregate_v<T> && !kIsOneOf<T, Hash, Uuid> && !requires {
+  std::tuple_size<T>::value;
+};
 
 template <class T>
 concept ScopedEnum = std::is_enum_v<T> && !std::is_convertible_v<T, std::underlying_type_t<T>>;
