@@ -41,7 +41,8 @@ class Writer {
 // failed the place is lost, unless the call says otherwise.
 class Reader {
  public:
-  explicit Reader(codec::CborReader& in) noexcept : in_(&in) {}
+  // `end` is where the bytes of `in` end.
+  Reader(codec::CborReader& in, const std::uint8_t* end) noexcept : in_(&in), end_(end) {}
 
   bool null();  // takes nothing if it fails
   bool boolean(bool& value);
@@ -59,6 +60,7 @@ class Reader {
 
  private:
   codec::CborReader* in_;
+  const std::uint8_t* end_;
 };
 
 }  // namespace holdfast

@@ -96,7 +96,7 @@ base::Bytes bytes_of(const T& value) {
 template <class T>
 std::optional<T> read(base::ByteView bytes) {
   codec::CborReader reader(bytes, codec::Strictness::kStrict);
-  Reader in(reader);
+  Reader in(reader, bytes.data() + bytes.size());
   std::optional<T> value(std::in_place);
   if (!Form<T>::read(in, *value)) value.reset();
   return value;

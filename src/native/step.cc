@@ -13,7 +13,7 @@ namespace {
 
 Reader read_from(codec::CborReader& reader, base::ByteView bytes) {
   reader = codec::CborReader(bytes, codec::Strictness::kStrict);
-  return Reader(reader);
+  return {reader, bytes.data() + bytes.size()};
 }
 
 }  // namespace
