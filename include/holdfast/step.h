@@ -20,10 +20,8 @@ enum class MessageKind : std::uint8_t { kEvent, kReceipt, kRejected, kProgress }
 
 class Step {
  public:
-  // The reader is empty; the step lends it out, for one value at a time.
-  Step(const kernel::StepInput& input, kernel::StepOutput& output,
-       codec::CborReader& reader) noexcept
-      : input_(input), output_(output), reader_(reader) {}
+  Step(const kernel::StepInput& input, kernel::StepOutput& output) noexcept
+      : input_(input), output_(output) {}
 
   // The context.
   std::uint64_t time_ns() const;
@@ -31,21 +29,21 @@ class Step {
   Hash entropy() const;
   Uuid uuid();  // another one with each call
   std::string_view workflow() const;
-  Reader key();
+  Reader key() const;
 
-  // What came in. A reader is good until the next one is asked for.
+  // What came in.
   bool has_state() const;
-  Reader state();
+  Reader state() const;
   MessageKind kind() const;
   std::string_view schema() const;  // kEvent
-  Reader value();
+  Reader value() const;
   std::string_view effect() const;  // all but kEvent
   Origin origin() const;
   Status status() const;           // kReceipt, kRejected
   std::uint64_t sequence() const;  // kProgress
   std::string_view note() const;   // kRejected: why; kProgress: its kind
 
-  // What goes out. A value is written before the next call.
+  // What goes out. A writer is gone before the next call.
   Writer begin_state();
   Writer begin_event(std::string_view schema);
   Writer begin_effect(std::string_view name, std::string_view idempotency_key,
@@ -58,7 +56,6 @@ class Step {
  private:
   const kernel::StepInput& input_;
   kernel::StepOutput& output_;
-  codec::CborReader& reader_;
   std::uint64_t uuids_ = 0;
 };
 

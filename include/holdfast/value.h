@@ -4,7 +4,10 @@
 // (holdfast/detail/record.h).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -14,12 +17,15 @@ namespace holdfast {
 
 namespace codec {
 class Buffer;
-class CborReader;
-}  // namespace codec
-
+}
+// Writes into room that it takes from a buffer in large pieces, so that most items are a few
+// instructions. The buffer knows of them when the writer is gone.
 class Writer {
  public:
-  explicit Writer(codec::Buffer& out) noexcept : out_(&out) {}
+  explicit Writer(codec::Buffer& out) noexcept : out_(out) {}
+  ~Writer() { give_back(); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
   void null();
   void boolean(bool value);
@@ -33,16 +39,34 @@ class Writer {
   void list(std::uint64_t count);  // `count` items follow
   void map(std::uint64_t count);   // `count` keys follow, each with its item
 
+  // Bytes that are known to be items already.
+  template <std::size_t Size>
+  void items(const std::array<std::uint8_t, Size>& encoded) {
+    std::memcpy(room(Size), encoded.data(), Size);
+    at_ += Size;
+  }
+
  private:
-  codec::Buffer* out_;
+  std::uint8_t* room(std::size_t count) {
+    if (static_cast<std::size_t>(end_ - at_) < count) take_room(count);
+    return at_;
+  }
+  void take_room(std::size_t count);
+  void give_back();
+
+  codec::Buffer& out_;
+  std::uint8_t* begin_ = nullptr;
+  std::uint8_t* at_ = nullptr;
+  std::uint8_t* end_ = nullptr;
 };
 
 // Each call takes the next item if it is of that kind, and says whether it was. After a call that
-// failed the place is lost, unless the call says otherwise.
+// failed the place is lost, unless the call says otherwise. What it reads is canonical; other bytes
+// are refused or read as something, but do no harm.
 class Reader {
  public:
-  // `end` is where the bytes of `in` end.
-  Reader(codec::CborReader& in, const std::uint8_t* end) noexcept : in_(&in), end_(end) {}
+  explicit Reader(std::span<const std::uint8_t> bytes) noexcept
+      : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
   bool null();  // takes nothing if it fails
   bool boolean(bool& value);
@@ -55,11 +79,19 @@ class Reader {
   bool uuid(Uuid& value);
   bool list(std::uint64_t& count);  // never more than there are bytes left
   bool map(std::uint64_t& count);
-  bool key(std::string_view expected);  // exactly this text
-  bool skip();                          // one item, whatever it is
+  bool skip();  // one item, whatever it is
+
+  // Exactly these bytes.
+  template <std::size_t Size>
+  bool items(const std::array<std::uint8_t, Size>& encoded) {
+    if (static_cast<std::size_t>(end_ - at_) < Size) return false;
+    if (std::memcmp(at_, encoded.data(), Size) != 0) return false;
+    at_ += Size;
+    return true;
+  }
 
  private:
-  codec::CborReader* in_;
+  const std::uint8_t* at_;
   const std::uint8_t* end_;
 };
 

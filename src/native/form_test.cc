@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "codec/buffer.h"
-#include "codec/cbor_reader.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
 #include "defs/load.h"
@@ -88,15 +87,16 @@ All example() {
 template <class T>
 base::Bytes bytes_of(const T& value) {
   codec::Buffer buffer;
-  Writer out(buffer);
-  Form<T>::write(out, value);
+  {
+    Writer out(buffer);
+    Form<T>::write(out, value);
+  }
   return buffer.to_bytes();
 }
 
 template <class T>
 std::optional<T> read(base::ByteView bytes) {
-  codec::CborReader reader(bytes, codec::Strictness::kStrict);
-  Reader in(reader, bytes.data() + bytes.size());
+  Reader in(bytes);
   std::optional<T> value(std::in_place);
   if (!Form<T>::read(in, *value)) value.reset();
   return value;

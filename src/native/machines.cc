@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "native/machines.h"
 
-#include "codec/cbor_reader.h"
-
 namespace holdfast::native {
 
 Machines::Machines(std::span<const Module> modules) {
@@ -20,8 +18,7 @@ const kernel::Machine* Machines::find(const defs::ModuleDef& module,
 }
 
 void Machines::Machine::step(const kernel::StepInput& input, kernel::StepOutput& output) const {
-  codec::CborReader reader({}, codec::Strictness::kStrict);
-  Step step(input, output, reader);
+  Step step(input, output);
   function_(step);
 }
 

@@ -3,33 +3,23 @@
 
 #include <string>
 
-#include "codec/cbor_reader.h"
 #include "holdfast/workflow.h"
 #include "kernel/machine.h"
 #include "native/uuid.h"
 
 namespace holdfast {
-namespace {
-
-Reader read_from(codec::CborReader& reader, base::ByteView bytes) {
-  reader = codec::CborReader(bytes, codec::Strictness::kStrict);
-  return {reader, bytes.data() + bytes.size()};
-}
-
-}  // namespace
-
 std::uint64_t Step::time_ns() const { return input_.context.time_ns(); }
 std::uint64_t Step::record() const { return input_.context.record(); }
 Hash Step::entropy() const { return {input_.context.entropy().bytes}; }
 Uuid Step::uuid() { return native::derive_uuid(input_.context.entropy(), uuids_++); }
 std::string_view Step::workflow() const { return input_.context.workflow(); }
-Reader Step::key() { return read_from(reader_, input_.context.key()); }
+Reader Step::key() const { return Reader(input_.context.key()); }
 
 bool Step::has_state() const { return input_.state.has_value(); }
-Reader Step::state() { return read_from(reader_, input_.state.value_or(base::ByteView())); }
+Reader Step::state() const { return Reader(input_.state.value_or(base::ByteView())); }
 MessageKind Step::kind() const { return static_cast<MessageKind>(input_.mail.kind); }
 std::string_view Step::schema() const { return input_.mail.schema; }
-Reader Step::value() { return read_from(reader_, input_.mail.value); }
+Reader Step::value() const { return Reader(input_.mail.value); }
 std::string_view Step::effect() const { return input_.mail.origin.effect; }
 Origin Step::origin() const {
   const kernel::Origin& origin = input_.mail.origin;
@@ -81,14 +71,18 @@ static_assert(static_cast<int>(Status::kTimeout) ==
 static_assert(static_cast<int>(Status::kCancelled) ==
               static_cast<int>(kernel::ReceiptStatus::kCancelled));
 
-// sys/EffectError@1.
 bool detail::read_error(Step& step, EffectError& error) {
+  // sys/EffectError@1, of which the details are for people.
+  static constexpr std::string_view kCode = "code";
+  static constexpr std::string_view kDetails = "details";
+  static constexpr std::string_view kMessage = "message";
+  static constexpr std::string_view kRetryable = "retryable";
   Reader in = step.value();
   std::uint64_t count = 0;
-  return in.map(count) && count == 4 && in.key("code") && Form<std::string>::read(in, error.code) &&
-         in.key("details") && in.skip() && in.key("message") &&
-         Form<std::string>::read(in, error.message) && in.key("retryable") &&
-         in.boolean(error.retryable);
+  return in.map(count) && count == 4 && in.items(kEncodedName<kCode>) &&
+         Form<std::string>::read(in, error.code) && in.items(kEncodedName<kDetails>) && in.skip() &&
+         in.items(kEncodedName<kMessage>) && Form<std::string>::read(in, error.message) &&
+         in.items(kEncodedName<kRetryable>) && in.boolean(error.retryable);
 }
 
 }  // namespace holdfast

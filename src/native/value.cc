@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "holdfast/value.h"
 
-#include <cstring>
+#include <algorithm>
 #include <limits>
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "codec/buffer.h"
+#include "codec/cbor_head.h"
 #include "codec/cbor_reader.h"
 #include "codec/cbor_writer.h"
 #include "codec/skip.h"
@@ -13,83 +15,138 @@
 
 namespace holdfast {
 
-using codec::Item;
-using codec::ItemKind;
-
-void Writer::null() { codec::write_null(*out_); }
-void Writer::boolean(bool value) { codec::write_bool(*out_, value); }
-void Writer::nat(std::uint64_t value) { codec::write_nat(*out_, value); }
-void Writer::integer(std::int64_t value) { codec::write_int(*out_, value); }
-void Writer::real(double value) { codec::write_float(*out_, value); }
-void Writer::text(std::string_view value) { codec::write_text(*out_, value); }
-void Writer::bytes(std::span<const std::uint8_t> value) { codec::write_bytes(*out_, value); }
-void Writer::hash(const Hash& value) { codec::write_text(*out_, to_text(value)); }
-void Writer::uuid(const Uuid& value) { codec::write_text(*out_, to_text(value)); }
-void Writer::list(std::uint64_t count) { codec::write_list_head(*out_, count); }
-void Writer::map(std::uint64_t count) { codec::write_map_head(*out_, count); }
+using codec::Major;
 
 namespace {
 
-// The next item, if it is of that kind.
-inline bool take(codec::CborReader& in, ItemKind kind, Item& item) {
-  codec::Cursor cursor;
-  return in.value(item, cursor) && item.kind == kind;
+// Room for a small state or a few params, taken at once.
+constexpr std::size_t kPiece = 128;
+
+}  // namespace
+
+void Writer::take_room(std::size_t count) {
+  give_back();
+  const std::size_t size = std::max(count, kPiece);
+  begin_ = at_ = out_.room(size);
+  end_ = begin_ + size;
+}
+
+void Writer::give_back() {
+  out_.advance(static_cast<std::size_t>(at_ - begin_));
+  begin_ = at_ = end_ = nullptr;
+}
+
+void Writer::null() {
+  *room(1) = codec::kNullByte;
+  ++at_;
+}
+void Writer::boolean(bool value) {
+  *room(1) = value ? codec::kTrueByte : codec::kFalseByte;
+  ++at_;
+}
+void Writer::nat(std::uint64_t value) {
+  at_ += codec::put_head(room(codec::kMaxHeadBytes), Major::kNat, value);
+}
+void Writer::integer(std::int64_t value) {
+  if (value >= 0) return nat(static_cast<std::uint64_t>(value));
+  at_ += codec::put_head(room(codec::kMaxHeadBytes), Major::kNegative,
+                         ~static_cast<std::uint64_t>(value));
+}
+void Writer::real(double value) {
+  give_back();
+  codec::write_float(out_, value);
+}
+void Writer::text(std::string_view value) {
+  std::uint8_t* at = room(codec::kMaxHeadBytes + value.size());
+  at += codec::put_head(at, Major::kText, value.size());
+  if (!value.empty()) std::memcpy(at, value.data(), value.size());
+  at_ = at + value.size();
+}
+void Writer::bytes(std::span<const std::uint8_t> value) {
+  give_back();
+  codec::write_bytes(out_, value);
+}
+void Writer::hash(const Hash& value) { text(to_text(value)); }
+void Writer::uuid(const Uuid& value) { text(to_text(value)); }
+void Writer::list(std::uint64_t count) {
+  at_ += codec::put_head(room(codec::kMaxHeadBytes), Major::kList, count);
+}
+void Writer::map(std::uint64_t count) {
+  at_ += codec::put_head(room(codec::kMaxHeadBytes), Major::kMap, count);
+}
+
+namespace {
+
+// The number in the head of the next item, if the item is of that kind; the place is then behind
+// it.
+inline bool take_head(const std::uint8_t*& at, const std::uint8_t* end, Major major,
+                      std::uint64_t& number) {
+  if (at == end || static_cast<Major>(*at >> 5) != major) return false;
+  const auto info = static_cast<std::uint8_t>(*at++ & 0x1f);
+  number = info;
+  if (info < codec::kOneByte) return true;
+  if (info > codec::kEightBytes) return false;
+  const std::size_t size = std::size_t{1} << (info - codec::kOneByte);
+  if (static_cast<std::size_t>(end - at) < size) return false;
+  number = codec::load_big_endian(at, size);
+  at += size;
+  return true;
+}
+
+inline bool take_string(const std::uint8_t*& at, const std::uint8_t* end, Major major,
+                        std::span<const std::uint8_t>& value) {
+  std::uint64_t size = 0;
+  if (!take_head(at, end, major, size)) return false;
+  if (size > static_cast<std::uint64_t>(end - at)) return false;
+  value = {at, static_cast<std::size_t>(size)};
+  at += size;
+  return true;
 }
 
 }  // namespace
 
 bool Reader::null() {
-  const auto mark = in_->mark();
-  Item item;
-  if (take(*in_, ItemKind::kNull, item)) return true;
-  in_->rewind(mark);
-  return false;
+  if (at_ == end_ || *at_ != codec::kNullByte) return false;
+  ++at_;
+  return true;
 }
 
 bool Reader::boolean(bool& value) {
-  Item item;
-  if (!take(*in_, ItemKind::kBool, item)) return false;
-  value = item.number != 0;
+  if (at_ == end_ || (*at_ != codec::kTrueByte && *at_ != codec::kFalseByte)) return false;
+  value = *at_++ == codec::kTrueByte;
   return true;
 }
 
-bool Reader::nat(std::uint64_t& value) {
-  Item item;
-  if (!take(*in_, ItemKind::kNat, item)) return false;
-  value = item.number;
-  return true;
-}
+bool Reader::nat(std::uint64_t& value) { return take_head(at_, end_, Major::kNat, value); }
 
 bool Reader::integer(std::int64_t& value) {
-  Item item;
-  codec::Cursor cursor;
-  if (!in_->value(item, cursor)) return false;
-  if (item.number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    return false;
-  const auto magnitude = static_cast<std::int64_t>(item.number);
-  value = item.kind == ItemKind::kNat ? magnitude : -1 - magnitude;
-  return item.kind == ItemKind::kNat || item.kind == ItemKind::kNegative;
+  const bool negative = at_ != end_ && static_cast<Major>(*at_ >> 5) == Major::kNegative;
+  std::uint64_t number = 0;
+  if (!take_head(at_, end_, negative ? Major::kNegative : Major::kNat, number)) return false;
+  if (number > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return false;
+  value = static_cast<std::int64_t>(negative ? ~number : number);
+  return true;
 }
 
 bool Reader::real(double& value) {
-  Item item;
-  if (!take(*in_, ItemKind::kFloat, item)) return false;
+  codec::CborReader reader({at_, end_}, codec::Strictness::kStrict);
+  codec::Item item;
+  codec::Cursor cursor;
+  if (!reader.value(item, cursor) || item.kind != codec::ItemKind::kFloat) return false;
   value = item.real;
+  at_ = reader.mark().at;
   return true;
 }
 
 bool Reader::text(std::string_view& value) {
-  Item item;
-  if (!take(*in_, ItemKind::kText, item)) return false;
-  value = item.text;
+  std::span<const std::uint8_t> found;
+  if (!take_string(at_, end_, Major::kText, found)) return false;
+  value = base::as_text(found);
   return true;
 }
 
 bool Reader::bytes(std::span<const std::uint8_t>& value) {
-  Item item;
-  if (!take(*in_, ItemKind::kBytes, item)) return false;
-  value = base::as_bytes(item.text);
-  return true;
+  return take_string(at_, end_, Major::kBytes, value);
 }
 
 bool Reader::hash(Hash& value) {
@@ -106,32 +163,22 @@ bool Reader::uuid(Uuid& value) {
   return text(written) && native::parse_uuid(written, value);
 }
 
+// Every item is a byte at least, so a count that passes the end is no count.
 bool Reader::list(std::uint64_t& count) {
-  Item item;
-  if (!take(*in_, ItemKind::kList, item)) return false;
-  count = item.number;
-  return true;
+  return take_head(at_, end_, Major::kList, count) &&
+         count <= static_cast<std::uint64_t>(end_ - at_);
 }
 
 bool Reader::map(std::uint64_t& count) {
-  Item item;
-  if (!take(*in_, ItemKind::kMap, item)) return false;
-  count = item.number;
-  return true;
+  return take_head(at_, end_, Major::kMap, count) &&
+         count <= static_cast<std::uint64_t>(end_ - at_) / 2;
 }
 
-// Half of all items are keys that are known beforehand, so their bytes are compared, not read.
-bool Reader::key(std::string_view expected) {
-  std::uint8_t head[codec::kMaxHeadBytes];
-  const std::size_t size = codec::put_head(head, codec::Major::kText, expected.size());
-  const std::uint8_t* at = in_->mark().at;
-  if (static_cast<std::size_t>(end_ - at) < size + expected.size()) return false;
-  if (std::memcmp(at, head, size) != 0) return false;
-  if (std::memcmp(at + size, expected.data(), expected.size()) != 0) return false;
-  in_->rewind({at + size + expected.size()});
+bool Reader::skip() {
+  codec::CborReader reader({at_, end_}, codec::Strictness::kStrict);
+  if (!codec::skip_value(reader)) return false;
+  at_ = reader.mark().at;
   return true;
 }
-
-bool Reader::skip() { return codec::skip_value(*in_); }
 
 }  // namespace holdfast

@@ -137,12 +137,12 @@ inline constexpr std::string_view kMemberName = last_identifier(print_value<Memb
 
 // The name of an enumerator; a number, which no name begins with, where there is none.
 template <auto V>
-inline constexpr std::string_view kValueName = last_identifier(print_value<V>());
+inline constexpr std::string_view kEnumeratorName = last_identifier(print_value<V>());
 
 template <class Enum>
 consteval auto enumerator_names() {
   return []<std::size_t... I>(std::index_sequence<I...>) {
-    return std::array<std::string_view, kMaxEnumerators>{kValueName<static_cast<Enum>(I)>...};
+    return std::array<std::string_view, kMaxEnumerators>{kEnumeratorName<static_cast<Enum>(I)>...};
   }
   (std::make_index_sequence<kMaxEnumerators>());
 }

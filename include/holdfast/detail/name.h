@@ -2,7 +2,9 @@
 // Names of definitions, namespace/Name@version, as far as the compiler can judge them.
 #pragma once
 
+#include <array>
 #include <concepts>
+#include <cstdint>
 #include <string_view>
 
 namespace holdfast::detail {
@@ -38,5 +40,24 @@ constexpr std::string_view short_name(std::string_view name) {
   name.remove_prefix(name.find('/') + 1);
   return name.substr(0, name.rfind('@'));
 }
+
+// A name as it stands in a value: its bytes behind the head of a CBOR text. They are part of the
+// program, so that writing and reading a field spends nothing on its name.
+template <const std::string_view& Name>
+inline constexpr auto kEncodedName = [] {
+  static_assert(Name.size() < 256, "holdfast: a name has at most 255 bytes");
+  constexpr std::size_t kHead = Name.size() < 24 ? 1 : 2;
+  std::array<std::uint8_t, kHead + Name.size()> encoded{};
+  encoded[0] = static_cast<std::uint8_t>(kHead == 1 ? 0x60 + Name.size() : 0x78);
+  if (kHead == 2) encoded[1] = static_cast<std::uint8_t>(Name.size());
+  for (std::size_t i = 0; i < Name.size(); ++i)
+    encoded[kHead + i] = static_cast<std::uint8_t>(Name[i]);
+  return encoded;
+}();
+
+inline constexpr std::string_view kTagName = "$tag";
+inline constexpr std::string_view kValueName = "$value";
+inline constexpr const auto& kTag = kEncodedName<kTagName>;
+inline constexpr const auto& kValue = kEncodedName<kValueName>;
 
 }  // namespace holdfast::detail

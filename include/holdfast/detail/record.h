@@ -78,7 +78,7 @@ struct Form<T> {
     out.map(kCount);
     [[maybe_unused]] const auto fields = fields_of(value);
     in_order([&]<std::size_t I>() {
-      out.text(kFieldName<T, I>);
+      out.items(kEncodedName<kFieldName<T, I>>);
       Form<FieldType<T, I>>::write(out, std::get<I>(fields));
       return true;
     });
@@ -89,7 +89,8 @@ struct Form<T> {
     if (!in.map(count) || count != kCount) return false;
     [[maybe_unused]] const auto fields = fields_of(value);
     return in_order([&]<std::size_t I>() {
-      return in.key(kFieldName<T, I>) && Form<FieldType<T, I>>::read(in, std::get<I>(fields));
+      return in.items(kEncodedName<kFieldName<T, I>>) &&
+             Form<FieldType<T, I>>::read(in, std::get<I>(fields));
     });
   }
 
@@ -137,13 +138,13 @@ struct Form<T> {
     const auto index = static_cast<std::size_t>(value);
     if (index >= kNames.size() || kNames[index].empty()) return out.null();
     out.map(1);
-    out.text("$tag");
+    out.items(kTag);
     out.text(kNames[index]);
   }
   static bool read(Reader& in, T& value) {
     std::uint64_t count = 0;
     std::string_view tag;
-    if (!in.map(count) || count != 1 || !in.key("$tag") || !in.text(tag)) return false;
+    if (!in.map(count) || count != 1 || !in.items(kTag) || !in.text(tag)) return false;
     const auto found = std::find(kNames.begin(), kNames.end(), tag);
     if (found == kNames.end() || tag.empty()) return false;
     value = static_cast<T>(found - kNames.begin());
@@ -181,9 +182,9 @@ struct Form<std::variant<Arms...>> {
     std::visit(
         [&]<class Arm>(const Arm& arm) {
           out.map(2);
-          out.text("$tag");
+          out.items(kTag);
           out.text(short_name(Arm::kSchema));
-          out.text("$value");
+          out.items(kValue);
           Form<Arm>::write(out, arm);
         },
         value);
@@ -191,7 +192,7 @@ struct Form<std::variant<Arms...>> {
   static bool read(Reader& in, Variant& value) {
     std::uint64_t count = 0;
     std::string_view tag;
-    if (!in.map(count) || count != 2 || !in.key("$tag") || !in.text(tag) || !in.key("$value"))
+    if (!in.map(count) || count != 2 || !in.items(kTag) || !in.text(tag) || !in.items(kValue))
       return false;
     bool read = false;
     // The first arm with that name ends the search.
