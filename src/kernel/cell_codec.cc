@@ -13,7 +13,7 @@ namespace holdfast::kernel {
 namespace {
 
 void write_mail(codec::Buffer& out, const Mail& mail) {
-  codec::write_list_head(out, 10);
+  codec::write_list_head(out, 14);
   codec::write_nat(out, static_cast<std::uint64_t>(mail.kind));
   codec::write_text(out, mail.schema);
   codec::write_bytes(out, mail.value);
@@ -24,6 +24,10 @@ void write_mail(codec::Buffer& out, const Mail& mail) {
   codec::write_nat(out, static_cast<std::uint64_t>(mail.status));
   codec::write_nat(out, mail.sequence);
   codec::write_text(out, mail.note);
+  write_optional_nat(out, mail.cost_cents);
+  codec::write_bytes(out, mail.signature);
+  codec::write_bytes(out, mail.payload_hash.bytes);
+  codec::write_nat(out, mail.payload_size);
 }
 
 bool read_mail(codec::View view, Mail& mail) {
@@ -39,6 +43,11 @@ bool read_mail(codec::View view, Mail& mail) {
   mail.status = list.choice(ReceiptStatus::kCancelled);
   mail.sequence = list.nat();
   mail.note = list.text();
+  mail.cost_cents = list.optional_nat();
+  const base::ByteView signature = list.bytes();
+  mail.signature.assign(signature.begin(), signature.end());
+  mail.payload_hash = list.hash();
+  mail.payload_size = list.nat();
   return list.good();
 }
 

@@ -10,10 +10,16 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "codec/cbor_head.h"
+#include "codec/cbor_writer.h"
 #include "codec/view.h"
 
 namespace holdfast::kernel {
+
+// What optional_nat() reads.
+inline void write_optional_nat(codec::Buffer& out, std::optional<std::uint64_t> value) {
+  if (!value) return codec::write_null(out);
+  codec::write_nat(out, *value);
+}
 
 class ListReader {
  public:
@@ -30,6 +36,11 @@ class ListReader {
   }
   bool boolean() { return take(next().boolean()); }
   std::uint64_t nat() { return take(next().nat()); }
+  std::optional<std::uint64_t> optional_nat() {
+    const codec::View view = next();
+    if (view.is_null()) return std::nullopt;
+    return take(view.nat());
+  }
   std::string_view text() { return take(next().text()); }
   base::ByteView bytes() { return take(next().bytes()); }
   base::Hash hash() {
