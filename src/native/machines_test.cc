@@ -63,6 +63,8 @@ class FixedContext : public kernel::Context {
   std::string_view workflow() const override { return "test/Counter@1"; }
   base::Hash workflow_hash() const override { return {}; }
   base::ByteView key() const override { return key_; }
+  bool is_keyed() const override { return true; }
+  void write_event(const kernel::Mail&, codec::Buffer&) const override {}
 
  private:
   base::Bytes key_ = {0x09};
@@ -168,7 +170,7 @@ TEST_F(MachinesTest, a_rejected_receipt_without_a_step_fails_as_it_would_in_the_
   mail_.origin.effect = "test/work@1";
   mail_.note = "expected text";
   step(std::nullopt);
-  expect_failed("receipt.invalid_payload");
+  expect_failed(kernel::kInvalidPayload);
   EXPECT_EQ(output_.error_message(), "expected text");
 }
 

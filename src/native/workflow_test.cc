@@ -75,7 +75,7 @@ TEST_F(WorkflowTest, an_event_steps_its_instance_and_a_receipt_completes_it) {
   bench_.receipt(opened(placed)[0], R"({"reference":"r-9"})");
   EXPECT_EQ(order("o-1").status(), kernel::Status::kCompleted);
   EXPECT_EQ(json_of(order("o-1").outcome), R"({"cents":5,"reference":"r-9"})");
-  EXPECT_EQ(bench_.replayed().next_record(), 3u);
+  bench_.expect_replays();
 }
 
 TEST_F(WorkflowTest, an_error_of_an_effect_is_typed_too) {
@@ -152,7 +152,7 @@ TEST_F(DownloadsTest, effects_are_recognised_by_the_reference_they_were_given) {
   bench_.receipt(opened(wanted)[1], "{}");
   bench_.receipt(opened(wanted)[0], R"({"nonsense":1})");
   EXPECT_EQ(state(), R"({"progress":{},"rejected":"a"})");
-  EXPECT_EQ(bench_.replayed().next_record(), 5u);
+  bench_.expect_replays();
 }
 
 TEST_F(DownloadsTest, progress_of_another_shape_is_nothing_to_fail_for) {

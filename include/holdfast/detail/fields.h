@@ -29,11 +29,10 @@ consteval bool takes(std::index_sequence<I...>) {
   return requires { T{(static_cast<void>(I), AnyField())...}; };
 }
 
+// One more than the limit is as far as it counts.
 template <class T, std::size_t Count = 0>
 consteval std::size_t count_fields() {
-  if constexpr (Count > kMaxFields) {
-    return Count;
-  } else if constexpr (takes<T>(std::make_index_sequence<Count + 1>())) {
+  if constexpr (Count <= kMaxFields && takes<T>(std::make_index_sequence<Count + 1>())) {
     return count_fields<T, Count + 1>();
   } else {
     return Count;
