@@ -23,13 +23,13 @@ std::optional<codec::View> follow(codec::View value, const std::vector<std::stri
 // Whether the key fits the workflow; `target` then has it.
 bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView key,
               Target& target, Refused& refusal) {
-  const auto made = world.normaliser.from_cbor(*workflow.key, key, codec::Strictness::kLenient);
+  const auto made = world.normaliser.part_from_cbor(*workflow.key, key);
   if (!made) {
     refusal = {base::ErrorCode::kInvalid,
                "the key does not fit '" + workflow.name + "': " + made.error().to_string()};
     return false;
   }
-  target.key.assign(made->begin() + sizeof codec::kSelfDescribe, made->end());
+  target.key.assign(made->begin(), made->end());
   if (target.key.size() <= kMaxKeyBytes) return true;
   refusal = {base::ErrorCode::kTooLarge, "the key for '" + workflow.name + "' is too long"};
   return false;
@@ -139,17 +139,8 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
 }
 
 Touched& touch(WorldState& world, Cell& cell) {
-  auto& all = world.draft.touched;
-  if (cell.touched == 0) {
-    Touched entry;
-    entry.workflow = world.program->workflow(cell.workflow).name;
-    entry.key = cell.key;
-    entry.previous_record = cell.last_record;
-    entry.cell = &cell;
-    all.push_back(std::move(entry));
-    cell.touched = static_cast<std::uint32_t>(all.size());
-  }
-  return all[cell.touched - 1];
+  if (cell.touched != 0) return world.draft.touched(cell.touched - 1);
+  return world.draft.add(world.program->workflow(cell.workflow).name, cell);
 }
 
 }  // namespace holdfast::kernel

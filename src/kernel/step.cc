@@ -142,12 +142,12 @@ class Checker {
   }
 
   bool canonical(const codec::Schema& schema, base::ByteView value, base::Bytes& out) {
-    const auto made = world_.normaliser.from_cbor(schema, value, codec::Strictness::kLenient);
+    const auto made = world_.normaliser.part_from_cbor(schema, value);
     if (!made) {
       why_ = made.error().to_string();
       return false;
     }
-    out.assign(made->begin() + sizeof codec::kSelfDescribe, made->end());
+    out.assign(made->begin(), made->end());
     return true;
   }
 
@@ -158,8 +158,7 @@ class Checker {
   std::string why_;
 };
 
-void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
-                 const Emission& emission) {
+void open_intent(WorldState& world, Cell& cell, Plan::Effect& planned, const Emission& emission) {
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   const EffectProgram& effect = world.program->effect(planned.allowed->effect);
   const base::Hash hash = intent_hash(emission, world.scratch);
@@ -167,17 +166,19 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
       hash, Intent(cell.workflow, planned.allowed->effect, world.next_record, world.tick->time_ns,
                    cell.key, planned.params, planned.asked->issuer_ref));
   cell.intents.push_back(hash);
-  touch(world, cell).opened.push_back({hash, effect.name, planned.params});
-  world.draft.commands.emplace_back(OpenIntent{hash, effect.name, effect.executor.kind,
-                                               effect.executor.queue, planned.params, workflow.name,
-                                               cell.key, effect.timeout_ns});
+  const Command& command = world.draft.commands.emplace_back(
+      OpenIntent{hash, effect.name, effect.executor.kind, effect.executor.queue,
+                 std::move(planned.params), workflow.name, cell.key, effect.timeout_ns});
+  touch(world, cell)
+      .opened.push_back({hash, effect.name, std::get_if<OpenIntent>(&command)->params});
 }
 
-void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t delivery) {
-  if (plan.effects.empty()) return;
+void open_intents(WorldState& world, Cell& cell, Plan& plan, std::uint64_t delivery) {
   Emission emission;
-  emission.step = step_hash(cell.key, world.next_record, delivery, world.scratch);
-  for (const Plan::Effect& planned : plan.effects) {
+  emission.key = cell.key;
+  emission.record = world.next_record;
+  emission.delivery = delivery;
+  for (Plan::Effect& planned : plan.effects) {
     emission.site = planned.allowed->site;
     emission.requested_key = planned.asked->requested_key;
     emission.params = planned.params;
@@ -195,7 +196,7 @@ void remove_instance(WorldState& world, Cell& cell) {
   abandon(world, cell);
   if (!cell.mail.empty()) return world.cells[cell.workflow].clear_state(cell);
   if (cell.ready) std::erase(world.ready, &cell);
-  touched.cell = nullptr;
+  world.draft.forget_cell(touched);
   world.cells[cell.workflow].erase(base::Bytes(cell.key));
 }
 

@@ -60,6 +60,7 @@ struct WorldState {
   std::optional<base::Error> failure;  // of what cells and intents do not know of
   bool replaying = false;  // the tick comes from a record: what was admitted is not asked again
   Draft draft;
+  codec::Buffer record;
   codec::Normaliser normaliser;
   codec::Buffer scratch;
   StepOutput output;
@@ -144,7 +145,7 @@ inline void note(WorldState& world, std::string_view what, std::vector<std::stri
   world.draft.notes.push_back({what, std::move(details)});
 }
 
-// The record of the present tick.
-base::Bytes encode_record(WorldState& world);
+// Writes the record of the present tick to world.record.
+void encode_record(WorldState& world);
 
 }  // namespace holdfast::kernel
