@@ -19,6 +19,22 @@ std::optional<codec::View> follow(codec::View value, const std::vector<std::stri
   return value;
 }
 
+// The arm that an event stands for, if it came inside the workflow's variant.
+const Arm* arm_inside(const WorkflowProgram& workflow, const EventProgram& event,
+                      base::ByteView value) {
+  if (workflow.event != event.schema_name || workflow.arms.empty()) return nullptr;
+  const Arm* arm = workflow.arm_of_tag(*codec::View::of(value).find("$tag")->text());
+  CHECK(arm != nullptr);
+  return arm;
+}
+
+// What came of an effect is for the world alone to say: an event in that form would be taken for a
+// receipt that nobody gave.
+bool is_answer(std::string_view schema) {
+  return schema == "sys/EffectReceiptEnvelope@1" || schema == "sys/EffectReceiptRejected@1" ||
+         schema == "sys/EffectStreamFrame@1";
+}
+
 }  // namespace
 
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
@@ -26,6 +42,11 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
   for (const Route& route : event.routes) {
     const WorkflowProgram& workflow = world.program->workflow(route.workflow);
     Target target{route.workflow, {}};
+    const Arm* arm = arm_inside(workflow, event, value);
+    if (is_answer(arm != nullptr ? arm->schema : event.schema_name)) {
+      refusal = {base::ErrorCode::kInvalid, "what came of an effect cannot be sent as an event"};
+      return false;
+    }
     if (workflow.key) {
       const auto found = follow(codec::View::of(value), route.key_path);
       if (!found) {
@@ -88,12 +109,9 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
   mail.schema = event.schema_name;
   // A machine sees the arm, whether the event came as such or inside the workflow's variant.
   const WorkflowProgram& workflow = world.program->workflow(target.workflow);
-  if (workflow.event == event.schema_name && !workflow.arms.empty()) {
-    const codec::View variant = codec::View::of(value);
-    const Arm* arm = workflow.arm_of_tag(*variant.find("$tag")->text());
-    CHECK(arm != nullptr);
+  if (const Arm* arm = arm_inside(workflow, event, value)) {
     mail.schema = arm->schema;
-    value = variant.find("$value")->encoded();
+    value = codec::View::of(value).find("$value")->encoded();
   }
   mail.value.assign(value.begin(), value.end());
   deliver(world, instance(world, target.workflow, target.key), std::move(mail));
