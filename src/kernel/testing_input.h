@@ -12,27 +12,11 @@
 #include "codec/normaliser.h"
 #include "kernel/envelope.h"
 #include "kernel/testing_blobs.h"
+#include "kernel/testing_rules.h"
 #include "kernel/testing_script.h"
 #include "kernel/world.h"
 
 namespace holdfast::kernel::testing {
-
-// Manifests of the scripted world.
-enum class Rules : std::uint8_t {
-  kNone,   // before the first manifest
-  kFirst,  // kScriptRoutes
-  kOther,  // kOtherScriptRoutes
-  kMore,   // the first and one schema more
-};
-
-// What stands in the ticks that bring a manifest.
-enum class Document : std::uint8_t {
-  kFirst,
-  kOther,
-  kPatch,    // makes kMore out of kFirst, and of nothing else
-  kBroken,   // a list of definitions with an error
-  kNotCbor,  // no value at all
-};
 
 // What is wrong with a tick, besides what it asks for.
 enum class Fault : std::uint8_t {
@@ -79,18 +63,6 @@ struct Input {
   std::uint64_t proposal = 0;            // kShadow, kDecide, kApplyProposal
   bool approve = false;                  // kDecide
 };
-
-inline std::string text_key(std::string_view name) {
-  codec::Buffer out;
-  codec::write_text(out, name);
-  return std::string(base::as_text(out.view()));
-}
-
-inline std::string number_key(std::uint64_t number) {
-  codec::Buffer out;
-  codec::write_nat(out, number);
-  return std::string(base::as_text(out.view()));
-}
 
 class ScriptDocuments {
  public:

@@ -14,22 +14,14 @@
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-#include "base/hex.h"
-#include "kernel/cell.h"
 #include "kernel/testing_input.h"
+#include "kernel/testing_rules.h"
+#include "kernel/testing_words.h"
 
 namespace holdfast::kernel::testing {
 
-struct Prediction {
-  std::string answer;
-  std::vector<std::string> commands;
-};
-
 class Model {
  public:
-  using Name = std::pair<std::string, std::string>;  // workflow, canonical key
-
   struct Message {
     MailKind kind;
     std::string script;
@@ -56,15 +48,13 @@ class Model {
     Rules made;
   };
 
-  Prediction reduce(const Input& input) {
+  Told reduce(const Input& input) {
     commands_.clear();
     delivered_ = ignored_ = 0;
     unrouted_ = false;
     std::string answer = dispatch(input);
     if (answer.empty()) {
-      answer = "accepted " + std::to_string(next_record_) + ", delivered " +
-               std::to_string(delivered_) + ", ignored " + std::to_string(ignored_) +
-               (unrouted_ ? ", unrouted" : "");
+      answer = accepted(next_record_, delivered_, ignored_, unrouted_);
       take_turns();
       ++next_record_;
     }
@@ -76,8 +66,8 @@ class Model {
     std::map<Name, std::string> all;
     for (const Name& name : ever_) {
       const auto found = instances_.find(name);
-      const bool there = found != instances_.end() && has_workflow(name.first);
-      all[name] = there ? describe(found->second) : "";
+      const bool there = found != instances_.end() && has_workflow(rules_, name.first);
+      all[name] = there ? describe_all(found->second) : "";
     }
     return all;
   }
@@ -96,13 +86,15 @@ class Model {
   }
 
  private:
+  using Code = base::ErrorCode;
+
   // An empty text: accepted.
   std::string dispatch(const Input& input) {
     switch (input.kind) {
       case Input::Kind::kEvent: return event(input);
       case Input::Kind::kReceipt: return receipt(input);
       case Input::Kind::kProgress: return progress(input);
-      case Input::Kind::kContinue: return line_.empty() ? refused("conflict") : "";
+      case Input::Kind::kContinue: return line_.empty() ? refused(Code::kConflict) : "";
       case Input::Kind::kControl: return control(input);
       case Input::Kind::kApply: return apply_document(input);
       case Input::Kind::kPropose: return propose(input);
@@ -113,45 +105,15 @@ class Model {
     return {};
   }
 
-  static std::string refused(std::string_view code) { return "refused " + std::string(code); }
-  static std::string repeated(std::uint64_t record) { return "repeated " + std::to_string(record); }
-
-  // Routing.
-  bool has_workflow(std::string_view name) const {
-    return rules_ != Rules::kNone && (name != "w/Deaf@1" || rules_ != Rules::kOther);
-  }
-
-  bool has_schema(std::string_view name) const {
-    static const std::set<std::string_view> common{
-        "t/Text@1",   "t/Number@1",    "t/Both@1",      "t/Plain@1",
-        "t/Nobody@1", "t/FullEvent@1", "t/SomeEvent@1", "t/WholeEvent@1"};
-    if (name == "t/More@1") return rules_ == Rules::kMore;
-    return rules_ != Rules::kNone && common.contains(name);
-  }
-
-  std::vector<Name> targets(std::string_view schema, const Actions::Event& event) const {
-    const Name full{"w/Full@1", text_key(event.name)};
-    const Name some{"w/Some@1", number_key(event.number)};
-    const Name deaf{"w/Deaf@1", ""};
-    const Name whole{"w/Whole@1", ""};
-    const bool other = rules_ == Rules::kOther;
-    if (schema == "t/Text@1") return {full};
-    if (schema == "t/Number@1" || schema == "t/SomeEvent@1") return {some};
-    if (schema == "t/Both@1") return other ? std::vector{some} : std::vector{full, some};
-    if (schema == "t/Plain@1") return other ? std::vector{whole} : std::vector{deaf, whole};
-    if (schema == "t/WholeEvent@1") return {whole};
-    return {};
-  }
-
-  // Who would get the event; `planned` counts what the same tick or step brings. A code: nobody,
-  // because some key is too long or some mailbox full.
+  // Who would get the event; `planned` counts what the same tick or step brings. A refusal:
+  // some key is too long, or some mailbox full.
   std::string plan(std::string_view schema, const Actions::Event& event,
                    std::map<Name, std::size_t>& planned, std::vector<Name>& to) const {
-    for (const Name& name : targets(schema, event)) {
-      if (name.second.size() > kMaxKeyBytes) return "too_large";
+    for (const Name& name : targets(rules_, schema, event)) {
+      if (name.second.size() > kMaxKeyBytes) return refused(Code::kTooLarge);
       const auto found = instances_.find(name);
       const std::size_t waiting = found == instances_.end() ? 0 : found->second.mail.size();
-      if (waiting + planned[name]++ >= kMaxMailPerInstance) return "unavailable";
+      if (waiting + planned[name]++ >= kMaxMailPerInstance) return refused(Code::kUnavailable);
       to.push_back(name);
     }
     return {};
@@ -175,31 +137,26 @@ class Model {
 
   // Ticks.
   std::string event(const Input& input) {
-    if (input.fault == Fault::kBadText) return refused("invalid");
+    if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
     if (!input.id.empty() && ids_.contains(input.id)) return repeated(ids_[input.id]);
     const std::string& schema = input.variant.empty() ? input.event.schema : input.variant;
-    if (!has_schema(schema)) return refused("not_found");
-    if (input.fault != Fault::kNone) return refused("invalid");
+    if (!has_schema(rules_, schema)) return refused(Code::kNotFound);
+    if (input.fault != Fault::kNone) return refused(Code::kInvalid);
     std::map<Name, std::size_t> planned;
     std::vector<Name> to;
-    if (const std::string code = plan(schema, input.event, planned, to); !code.empty())
-      return refused(code);
+    if (std::string why = plan(schema, input.event, planned, to); !why.empty()) return why;
     for (const Name& name : to) deliver(name, {MailKind::kEvent, input.event.script});
     if (!input.id.empty()) ids_[input.id] = next_record_;
     unrouted_ = to.empty();
     return {};
   }
 
-  std::string settled_before(const Intent& intent) const {
-    return repeated(intent.settled->first) + " " + std::string(name_of(intent.settled->second));
-  }
-
   std::string receipt(const Input& input) {
-    if (input.intent >= intents_.size()) return refused("not_found");
+    if (input.intent >= intents_.size()) return refused(Code::kNotFound);
     Intent& intent = intents_[input.intent];
-    if (intent.settled) return settled_before(intent);
-    if (input.fault == Fault::kBadSignature) return refused("invalid");
-    if (input.fault == Fault::kNobodyChecks) return refused("unavailable");
+    if (intent.settled) return repeated(intent.settled->first, intent.settled->second);
+    if (input.fault == Fault::kBadSignature) return refused(Code::kInvalid);
+    if (input.fault == Fault::kNobodyChecks) return refused(Code::kUnavailable);
     const Name origin = intent.origin;
     settle(input.intent, input.status);
     const bool fits = input.fault != Fault::kDoesNotFit && input.fault != Fault::kNotCbor;
@@ -213,13 +170,14 @@ class Model {
   }
 
   std::string progress(const Input& input) {
-    if (input.sequence == 0 || input.fault == Fault::kBadText) return refused("invalid");
-    if (input.intent >= intents_.size()) return refused("not_found");
+    if (input.sequence == 0 || input.fault == Fault::kBadText) return refused(Code::kInvalid);
+    if (input.intent >= intents_.size()) return refused(Code::kNotFound);
     Intent& intent = intents_[input.intent];
-    if (intent.settled) return settled_before(intent);
+    if (intent.settled) return repeated(intent.settled->first, intent.settled->second);
     if (input.sequence <= intent.progress) return repeated(intent.opened_at);
-    if (instances_[intent.origin].mail.size() >= kMaxMailPerInstance) return refused("unavailable");
-    if (input.fault == Fault::kNotCbor) return refused("invalid");
+    if (instances_[intent.origin].mail.size() >= kMaxMailPerInstance)
+      return refused(Code::kUnavailable);
+    if (input.fault == Fault::kNotCbor) return refused(Code::kInvalid);
     intent.progress = input.sequence;
     if (intent.origin.first == "w/Full@1")
       deliver(intent.origin, {MailKind::kProgress, input.script});
@@ -227,18 +185,19 @@ class Model {
   }
 
   std::string control(const Input& input) {
-    if (input.fault == Fault::kBadText) return refused("invalid");
+    if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
     const Name name{input.workflow, input.key};
     const auto found = instances_.find(name);
-    if (found == instances_.end() || !has_workflow(input.workflow)) return refused("not_found");
+    if (found == instances_.end() || !has_workflow(rules_, input.workflow))
+      return refused(Code::kNotFound);
     Instance& instance = found->second;
-    if (instance.phase != Phase::kActive) return refused("conflict");
+    if (instance.phase != Phase::kActive) return refused(Code::kConflict);
     if (input.control == Control::kCancel) {
       end(name, Phase::kCancelled, "");
       return {};
     }
     const bool pause = input.control == Control::kPause;
-    if (instance.paused == pause) return refused("conflict");
+    if (instance.paused == pause) return refused(Code::kConflict);
     instance.paused = pause;
     if (!pause && !instance.mail.empty()) line_up(name);
     return {};
@@ -247,63 +206,61 @@ class Model {
   // Manifests.
   std::string apply(Rules rules) {
     std::string blocked = "blocked";
-    for (const Name& name : active()) blocked += "\n" + describe(name);
+    for (const Name& name : active())
+      blocked += "\n" + words(name) + " " + describe(instances_.at(name));
     if (blocked != "blocked") return blocked;
     rules_ = rules;
     return {};
   }
 
   std::string apply_document(const Input& input) {
-    if (input.document == Document::kFirst) return apply(Rules::kFirst);
-    if (input.document == Document::kOther) return apply(Rules::kOther);
-    return refused("invalid");
+    const Rules rules = rules_of(input.document);
+    return rules == Rules::kNone ? refused(Code::kInvalid) : apply(rules);
   }
 
   std::string propose(const Input& input) {
-    if (input.fault == Fault::kBadText) return refused("invalid");
-    Rules made = Rules::kFirst;
-    if (input.document == Document::kOther) made = Rules::kOther;
-    if (input.document == Document::kPatch) {
-      if (rules_ == Rules::kNone) return refused("conflict");
-      if (rules_ != Rules::kFirst) return refused("invalid");
-      made = Rules::kMore;
-    }
-    if (input.document == Document::kBroken || input.document == Document::kNotCbor)
-      return refused("invalid");
+    if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
+    const bool patch = input.document == Document::kPatch;
+    if (patch && rules_ == Rules::kNone) return refused(Code::kConflict);
+    const Rules made = patch ? patched(rules_) : rules_of(input.document);
+    if (made == Rules::kNone) return refused(Code::kInvalid);
     if (proposals_.size() >= kMaxProposals) {
-      const auto oldest = std::find_if(proposals_.begin(), proposals_.end(), [](const auto& it) {
-        return it.second.stage == "rejected" || it.second.stage == "applied";
-      });
-      if (oldest == proposals_.end()) return refused("unavailable");
+      auto oldest = proposals_.begin();
+      while (oldest != proposals_.end() && is_open(oldest->second)) ++oldest;
+      if (oldest == proposals_.end()) return refused(Code::kUnavailable);
       proposals_.erase(oldest);
     }
     proposals_[next_record_] = {"proposed", rules_, made};
     return {};
   }
 
+  static bool is_open(const Proposal& proposal) {
+    return proposal.stage != "rejected" && proposal.stage != "applied";
+  }
+
   std::string shadow(const Input& input) {
-    if (!proposals_.contains(input.proposal)) return refused("not_found");
+    if (!proposals_.contains(input.proposal)) return refused(Code::kNotFound);
     std::string& stage = proposals_[input.proposal].stage;
-    if (stage != "proposed" && stage != "shadowed") return refused("conflict");
-    if (input.fault == Fault::kNotCbor) return refused("invalid");
+    if (stage != "proposed" && stage != "shadowed") return refused(Code::kConflict);
+    if (input.fault == Fault::kNotCbor) return refused(Code::kInvalid);
     stage = "shadowed";
     return {};
   }
 
   std::string decide(const Input& input) {
-    if (input.fault == Fault::kBadText) return refused("invalid");
-    if (!proposals_.contains(input.proposal)) return refused("not_found");
-    std::string& stage = proposals_[input.proposal].stage;
-    const bool open = stage == "proposed" || stage == "shadowed" || stage == "approved";
-    if (input.approve ? stage != "shadowed" : !open) return refused("conflict");
-    stage = input.approve ? "approved" : "rejected";
+    if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
+    if (!proposals_.contains(input.proposal)) return refused(Code::kNotFound);
+    Proposal& proposal = proposals_[input.proposal];
+    if (input.approve ? proposal.stage != "shadowed" : !is_open(proposal))
+      return refused(Code::kConflict);
+    proposal.stage = input.approve ? "approved" : "rejected";
     return {};
   }
 
   std::string apply_proposal(const Input& input) {
-    if (!proposals_.contains(input.proposal)) return refused("not_found");
+    if (!proposals_.contains(input.proposal)) return refused(Code::kNotFound);
     Proposal& proposal = proposals_[input.proposal];
-    if (proposal.stage != "approved" || proposal.base != rules_) return refused("conflict");
+    if (proposal.stage != "approved" || proposal.base != rules_) return refused(Code::kConflict);
     std::string answer = apply(proposal.made);
     if (answer.empty()) proposal.stage = "applied";
     return answer;
@@ -323,7 +280,7 @@ class Model {
       step(name, instance, message);
       ++steps;
     }
-    if (!line_.empty()) commands_.emplace_back("continue");
+    if (!line_.empty()) commands_.emplace_back(kContinues);
   }
 
   void step(const Name& name, Instance& instance, const Message& message) {
@@ -340,8 +297,7 @@ class Model {
     for (const Actions::Effect& effect : actions.effects) {
       instance.intents.push_back(intents_.size());
       intents_.push_back({name, effect.name, effect.script, next_record_, 0, {}});
-      commands_.push_back("open " + effect.name + " for " + describe_name(name) + ": " +
-                          effect.script);
+      commands_.push_back(opens(effect.name, name, effect.script));
     }
     switch (actions.fate) {
       case Fate::kGoesOn: return;
@@ -374,7 +330,7 @@ class Model {
     }
     std::map<Name, std::size_t> planned;
     for (const Actions::Event& event : actions.events) {
-      if (!has_schema(event.schema)) return "step.unknown_event";
+      if (!has_schema(rules_, event.schema)) return "step.unknown_event";
       if (event.bad) return "step.bad_event";
       if (!plan(event.schema, event, planned, to.emplace_back()).empty())
         return "step.undeliverable_event";
@@ -391,7 +347,7 @@ class Model {
   void abandon(const Name& name) {
     for (const std::size_t number : std::vector(instances_[name].intents)) {
       settle(number, ReceiptStatus::kCancelled);
-      commands_.push_back("stop " + std::to_string(number));
+      commands_.push_back(stops(number));
     }
   }
 
@@ -415,29 +371,19 @@ class Model {
     instances_.erase(name);
   }
 
-  // How things stand, in words.
-  static std::string describe_name(const Name& name) {
-    return name.first + " " + base::to_hex(base::as_bytes(name.second));
+  // How an instance stands, in words.
+  static std::string describe(const Instance& instance) {
+    constexpr Status kEnds[] = {Status::kRunning, Status::kCompleted, Status::kFailed,
+                                Status::kCancelled};
+    Status status = kEnds[static_cast<std::size_t>(instance.phase)];
+    if (!instance.intents.empty()) status = Status::kWaiting;
+    return standing(status, instance.paused, instance.intents, instance.mail.size());
   }
 
-  std::string describe_open(const Instance& instance) const {
-    constexpr const char* kPhases[] = {"", "completed", "failed", "cancelled"};
-    std::string text = kPhases[static_cast<std::size_t>(instance.phase)];
-    if (instance.phase == Phase::kActive) text = instance.intents.empty() ? "running" : "waiting";
-    if (instance.paused) text += ", paused";
-    for (const std::size_t number : instance.intents) text += ", intent " + std::to_string(number);
-    return text + ", mail " + std::to_string(instance.mail.size());
-  }
-
-  // A blocker.
-  std::string describe(const Name& name) const {
-    return describe_name(name) + " " + describe_open(instances_.at(name));
-  }
-
-  std::string describe(const Instance& instance) const {
+  static std::string describe_all(const Instance& instance) {
     codec::Buffer state;
     if (instance.state) instance.state->write(state);
-    return describe_open(instance) + ", state " + base::to_hex(state.view()) + ", outcome " +
+    return describe(instance) + ", state " + base::to_hex(state.view()) + ", outcome " +
            instance.outcome;
   }
 

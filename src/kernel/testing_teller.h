@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests over random ticks: which tick comes next, and one run of such ticks through a world
-// and the model beside it. Whoever uses it says how to choose: choice(n) is a number below n, where
-// 0 stands for the simplest thing.
+// For the tests over random ticks: which tick comes next. Whoever uses it says how to choose:
+// choice(n) is a number below n, where 0 stands for the simplest thing.
 #pragma once
 
-#include <algorithm>
-#include <deque>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,6 +20,7 @@ class Teller {
 
   // The next few.
   std::vector<Input> tell() {
+    if (choice_(128) == 127) return jam();
     const std::size_t kind = choice_(64);
     if (kind < 24) return {event()};
     if (kind < 40) return {receipt()};
@@ -35,6 +33,8 @@ class Teller {
     if (kind < 62) return {about_proposal(Input::Kind::kDecide)};
     return quiet(about_proposal(Input::Kind::kApplyProposal));
   }
+
+  std::string any_script() { return script(1); }
 
  private:
   static Input of(Input::Kind kind) {
@@ -63,8 +63,35 @@ class Teller {
     if (c == 'f' || c == 's' || c == 'w') text += digit();
     const bool nests = std::string_view("abfswp").find(c) != std::string_view::npos;
     if (nests && depth < 3) text += "(" + script(depth + 1) + ")";
-    if (depth == 0 && c == 'f' && choice_(32) == 31) text[0] = 'W';
     return text;
+  }
+
+  // More than one tick may deliver.
+  std::string flood() {
+    return std::string("W") + digit() + "(w" + digit() + "(p(" + script(3) + "))p" + script(2) +
+           ")";
+  }
+
+  // More than a mailbox may hold: an instance is paused, and others write to it.
+  std::vector<Input> jam() {
+    std::vector<Input> inputs;
+    Input open;
+    const std::string number(1, digit());
+    open.event = {"t/Text@1", "k" + number, 0, "a"};
+    inputs.push_back(open);
+    Input pause = of(Input::Kind::kControl);
+    pause.control = Control::kPause;
+    pause.workflow = "w/Full@1";
+    pause.key = text_key(open.event.name);
+    inputs.push_back(pause);
+    Input write;
+    write.event = {"t/Plain@1", "", 0, "W" + number + "(" + script(2) + ")"};
+    for (std::size_t i = choice_(4); i > 0; --i) inputs.push_back(write);
+    for (std::size_t i = choice_(3); i > 0; --i) inputs.push_back(open);
+    Input resume = pause;
+    resume.control = Control::kResume;
+    if (choice_(2) == 1) inputs.push_back(resume);
+    return inputs;
   }
 
   char digit() { return static_cast<char>('0' + choice_(3)); }
@@ -74,7 +101,7 @@ class Teller {
     input.event.schema = one_of({"t/Text@1", "t/Number@1", "t/Both@1", "t/Plain@1"});
     input.event.number = choice_(3);
     input.event.name = "k" + std::to_string(choice_(3));
-    input.event.script = script(0);
+    input.event.script = choice_(64) == 63 ? flood() : script(0);
     if (choice_(4) == 3) input.id = "id" + std::to_string(choice_(10));
     if (choice_(8) == 7) wrap(input);
     if (input.variant.empty() && rarely())
@@ -168,7 +195,7 @@ class Teller {
   std::vector<Input> quiet(Input last) {
     std::vector<Input> inputs;
     if (choice_(2) == 1) {
-      for (const Model::Name& name : model_.active()) {
+      for (const Name& name : model_.active()) {
         Input cancel = of(Input::Kind::kControl);
         cancel.workflow = name.first;
         cancel.key = name.second;
@@ -181,90 +208,6 @@ class Teller {
 
   const Model& model_;
   const Choice& choice_;
-};
-
-// What a world came to, in the words of the model.
-class Reporter {
- public:
-  explicit Reporter(const MemoryBlobs& blobs) : blobs_(blobs) {}
-
-  // Numbers the intents that the outcome opens.
-  Prediction report(const Outcome& outcome) {
-    Prediction told;
-    for (const Command& command : outcome.commands) {
-      if (const auto* open = std::get_if<OpenIntent>(&command)) {
-        const bool is_new = numbers_.emplace(open->intent, intents_.size()).second;
-        if (!is_new) told.answer = "an identity was given twice, ";
-        intents_.push_back(open->intent);
-        told.commands.push_back("open " + open->effect + " for " + open->workflow + " " +
-                                base::to_hex(open->key) + ": " +
-                                std::string(*codec::View::of(open->params).find("do")->text()));
-      } else if (const auto* stop = std::get_if<StopIntent>(&command)) {
-        told.commands.push_back("stop " + number(stop->intent));
-      } else {
-        told.commands.emplace_back("continue");
-      }
-    }
-    told.answer += std::visit([&](const auto& answer) { return words(answer); }, outcome.answer);
-    return told;
-  }
-
-  std::string describe(const Cell* cell) const {
-    if (cell == nullptr) return "";
-    base::Bytes state = cell->state;
-    if (state.empty() && cell->state_blob) state = blobs_.get(*cell->state_blob).value();
-    std::string outcome;
-    if (cell->phase == Phase::kCompleted) outcome = "done";
-    if (cell->phase == Phase::kFailed)
-      outcome = *codec::View::of(cell->outcome).find("code")->text();
-    return standing(cell->status(), cell->paused, cell->intents, cell->mail.size()) + ", state " +
-           base::to_hex(state) + ", outcome " + outcome;
-  }
-
-  const std::vector<base::Hash>& intents() const { return intents_; }
-
- private:
-  std::string number(const base::Hash& intent) const {
-    const auto found = numbers_.find(intent);
-    return found == numbers_.end() ? "unknown" : std::to_string(found->second);
-  }
-
-  std::string standing(Status status, bool paused, const std::vector<base::Hash>& intents,
-                       std::uint64_t mail) const {
-    std::string text(name_of(status));
-    if (paused) text += ", paused";
-    for (const base::Hash& intent : intents) text += ", intent " + number(intent);
-    return text + ", mail " + std::to_string(mail);
-  }
-
-  static std::string words(const Accepted& accepted) {
-    return "accepted " + std::to_string(accepted.record) + ", delivered " +
-           std::to_string(accepted.deliveries) + ", ignored " + std::to_string(accepted.ignored) +
-           (accepted.unrouted ? ", unrouted" : "");
-  }
-  static std::string words(const Repeated& repeated) {
-    return "repeated " + std::to_string(repeated.record) +
-           (repeated.settled ? " " + std::string(name_of(*repeated.settled)) : "");
-  }
-  static std::string words(const Refused& refused) {
-    return "refused " + std::string(base::to_string(refused.code));
-  }
-  std::string words(const Blocked& blocked) const {
-    std::vector<std::string> lines;
-    for (const Blocker& blocker : blocked.blockers) {
-      lines.push_back("\n" + blocker.workflow + " " + base::to_hex(blocker.key) + " " +
-                      standing(blocker.status, blocker.paused, blocker.intents, blocker.mail));
-    }
-    // The model knows nothing of key hashes, by which they are ordered.
-    std::sort(lines.begin(), lines.end());
-    std::string text = "blocked";
-    for (const std::string& line : lines) text += line;
-    return blocked.count == lines.size() ? text : text + "\nand others";
-  }
-
-  const MemoryBlobs& blobs_;
-  std::map<base::Hash, std::size_t> numbers_;
-  std::vector<base::Hash> intents_;
 };
 
 }  // namespace holdfast::kernel::testing
