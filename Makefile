@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
-SOURCES = $(shell find $(wildcard src include fuzz bench sim tests examples) -name '*.h' -o -name '*.cc')
+SOURCES = $(shell find $(wildcard src include demo fuzz bench sim tests examples) -name '*.h' -o -name '*.cc')
 
 .PHONY: help setup run test build everything check format-check sanitize fuzz bench soak format clean
 

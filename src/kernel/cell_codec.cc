@@ -48,7 +48,7 @@ bool read_mail(codec::View view, Mail& mail) {
   mail.signature.assign(signature.begin(), signature.end());
   mail.payload_hash = list.hash();
   mail.payload_size = list.nat();
-  return list.good();
+  return list.done();
 }
 
 base::Error damaged() { return {base::ErrorCode::kCorrupt, "a cell in the index is damaged"}; }
@@ -99,11 +99,11 @@ base::Result<Cell> decode_cell(base::ByteView bytes) {
   copy(list.bytes(), cell.state);
   const base::ByteView blob = list.bytes();
   copy(list.bytes(), cell.outcome);
-  const codec::View intents = list.next();
-  ListReader hashes(intents);
-  for (std::uint64_t i = 0; i < intents.size(); ++i) cell.intents.push_back(hashes.hash());
-  for (const codec::View mail : list.next().elements()) {
-    if (!read_mail(mail, cell.mail.emplace_back())) return damaged();
+  ListReader intents(list.next());
+  while (intents.good() && !intents.at_end()) cell.intents.push_back(intents.hash());
+  ListReader mailbox(list.next());
+  while (mailbox.good() && !mailbox.at_end()) {
+    if (!read_mail(mailbox.next(), cell.mail.emplace_back())) return damaged();
   }
   if (!blob.empty()) {
     cell.state_blob.emplace();
@@ -111,7 +111,7 @@ base::Result<Cell> decode_cell(base::ByteView bytes) {
     std::copy(blob.begin(), blob.end(), cell.state_blob->bytes.begin());
   }
   cell.has_state = !cell.state.empty() || cell.state_blob.has_value();
-  if (!list.good() || !hashes.good()) return damaged();
+  if (!list.done() || !intents.good() || !mailbox.good()) return damaged();
   return cell;
 }
 

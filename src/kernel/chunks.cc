@@ -43,16 +43,19 @@ base::Result<void> visit_chunks(const Blobs& blobs, codec::View chunks,
                                 const std::function<bool(codec::View)>& visitor) {
   codec::Normaliser normaliser;
   ListReader hashes(chunks);
-  for (std::uint64_t i = 0; i < chunks.size(); ++i) {
+  while (hashes.good() && !hashes.at_end()) {
     const base::Hash hash = hashes.hash();
-    if (!hashes.good()) return damaged();
+    if (!hashes.good()) break;
     const base::Bytes chunk = TRY(blobs.get(hash));
     if (!normaliser.from_cbor(codec::Schema::item(), chunk, codec::Strictness::kStrict))
       return damaged();
-    for (const codec::View entry : codec::View::of(chunk).elements()) {
-      if (!visitor(entry)) return damaged();
+    ListReader entries(codec::View::of(chunk));
+    while (entries.good() && !entries.at_end()) {
+      if (!visitor(entries.next())) return damaged();
     }
+    if (!entries.good()) return damaged();
   }
+  if (!hashes.good()) return damaged();
   return {};
 }
 

@@ -74,11 +74,10 @@ class EnvelopeWriter {
   void origin() {
     text("origin_module_id", workflow_.name);
     text("executor_entrypoint", effect_->executor.kind);
-    codec::write_text(out_, "origin_instance_key");
     if (workflow_.key) {
-      codec::write_bytes(out_, key_);
+      value("origin_instance_key", key_);
     } else {
-      codec::write_null(out_);
+      null("origin_instance_key");
     }
     null("executor_module_hash");
     hash("origin_workflow_hash", workflow_.hash);

@@ -41,12 +41,15 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   std::vector<Target> targets;
   Refused refusal{};
   if (!is_canonical(world, *program, event.value, refusal)) return refusal;
-  if (!find_targets(world, *program, event.value, targets, refusal)) return refusal;
+  const bool found = event.workflow.empty()
+                         ? find_targets(world, *program, event.value, targets, refusal)
+                         : find_addressee(world, event, targets, refusal);
+  if (!found) return refusal;
 
   for (const Target& target : targets) deliver_event(world, *program, event.value, target);
   if (!event.id.empty()) world.event_ids.add(std::string(event.id), world.next_record);
-  if (program->routes.empty()) note(world, "event.unrouted", {program->schema_name});
-  return Accepted{0, world.draft.deliveries, world.draft.ignored, program->routes.empty()};
+  if (targets.empty()) note(world, "event.unrouted", {program->schema_name});
+  return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.empty()};
 }
 
 }  // namespace holdfast::kernel

@@ -23,7 +23,10 @@ inline void write_optional_nat(codec::Buffer& out, std::optional<std::uint64_t> 
 
 class ListReader {
  public:
-  explicit ListReader(codec::View list) : elements_(list.elements()), at_(elements_.begin()) {}
+  explicit ListReader(codec::View list)
+      : elements_(list.elements()),
+        at_(elements_.begin()),
+        good_(list.kind() == codec::ViewKind::kList) {}
 
   codec::View next() {
     if (at_ == elements_.end()) {
@@ -62,7 +65,11 @@ class ListReader {
     return Enum{};
   }
 
+  bool at_end() const noexcept { return at_ == elements_.end(); }
   bool good() const noexcept { return good_; }
+
+  // Nothing was wrong, and nothing is left.
+  bool done() const noexcept { return good_ && at_end(); }
 
  private:
   static constexpr std::uint8_t kNothing[1] = {codec::kNullByte};
@@ -75,7 +82,7 @@ class ListReader {
 
   codec::View::Elements elements_;
   codec::View::Elements::Iterator at_;
-  bool good_ = true;
+  bool good_;
 };
 
 }  // namespace holdfast::kernel

@@ -41,7 +41,7 @@ std::optional<Intent> decode(base::ByteView bytes) {
   const base::ByteView key = list.bytes();
   const base::ByteView params = list.bytes();
   const std::string_view issuer_ref = list.text();
-  if (!list.good() || workflow > UINT32_MAX || effect > UINT32_MAX) return std::nullopt;
+  if (!list.done() || workflow > UINT32_MAX || effect > UINT32_MAX) return std::nullopt;
   Intent intent(static_cast<std::uint32_t>(workflow), static_cast<std::uint32_t>(effect), opened_at,
                 opened_ns, key, params, issuer_ref);
   intent.last_progress = last_progress;

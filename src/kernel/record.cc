@@ -37,10 +37,13 @@ void write_kind(Buffer& out, Kind kind, std::uint64_t fields) {
 struct TickWriter {
   Buffer& out;
   void operator()(const EventArrived& event) {
-    write_kind(out, Kind::kEvent, 3);
+    write_kind(out, Kind::kEvent, 6);
     codec::write_text(out, event.schema);
     out.append(event.value);
     codec::write_text(out, event.id);
+    codec::write_text(out, event.workflow);
+    codec::write_bytes(out, event.key);
+    codec::write_bool(out, event.starts);
   }
   void operator()(const ReceiptArrived& receipt) {
     write_kind(out, Kind::kReceipt, 6);
@@ -145,6 +148,9 @@ bool read_input(ListReader& list, Tick& tick) {
       event.schema = list.text();
       event.value = list.next().encoded();
       event.id = list.text();
+      event.workflow = list.text();
+      event.key = list.bytes();
+      event.starts = list.boolean();
       tick.input = event;
       break;
     }
@@ -204,7 +210,7 @@ bool read_input(ListReader& list, Tick& tick) {
     }
     case Kind::kApplyProposal: tick.input = ApplyProposal{list.nat()}; break;
   }
-  return list.good();
+  return list.done();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "codec/view.h"
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -20,9 +21,9 @@ std::optional<codec::View> follow(codec::View value, const std::vector<std::stri
 }
 
 // The arm that an event stands for, if it came inside the workflow's variant.
-const Arm* arm_inside(const WorkflowProgram& workflow, const EventProgram& event,
+const Arm* arm_inside(const WorkflowProgram& workflow, std::string_view schema,
                       base::ByteView value) {
-  if (workflow.event != event.schema_name || workflow.arms.empty()) return nullptr;
+  if (workflow.event != schema || workflow.arms.empty()) return nullptr;
   const Arm* arm = workflow.arm_of_tag(*codec::View::of(value).find("$tag")->text());
   CHECK(arm != nullptr);
   return arm;
@@ -30,9 +31,39 @@ const Arm* arm_inside(const WorkflowProgram& workflow, const EventProgram& event
 
 // What came of an effect is for the world alone to say: an event in that form would be taken for a
 // receipt that nobody gave.
-bool is_answer(std::string_view schema) {
-  return schema == "sys/EffectReceiptEnvelope@1" || schema == "sys/EffectReceiptRejected@1" ||
-         schema == "sys/EffectStreamFrame@1";
+bool may_be_sent(const WorkflowProgram& workflow, std::string_view schema, base::ByteView value,
+                 Refused& refusal) {
+  const Arm* arm = arm_inside(workflow, schema, value);
+  if (arm != nullptr) schema = arm->schema;
+  if (schema != "sys/EffectReceiptEnvelope@1" && schema != "sys/EffectReceiptRejected@1" &&
+      schema != "sys/EffectStreamFrame@1")
+    return true;
+  refusal = {base::ErrorCode::kInvalid, "what came of an effect cannot be sent as an event"};
+  return false;
+}
+
+// Whether the key fits the workflow; `target` then has it.
+bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView key,
+              Target& target, Refused& refusal) {
+  const auto made = world.normaliser.from_cbor(*workflow.key, key, codec::Strictness::kLenient);
+  if (!made) {
+    refusal = {base::ErrorCode::kInvalid,
+               "the key does not fit '" + workflow.name + "': " + made.error().to_string()};
+    return false;
+  }
+  target.key.assign(made->begin() + sizeof codec::kSelfDescribe, made->end());
+  if (target.key.size() <= kMaxKeyBytes) return true;
+  refusal = {base::ErrorCode::kTooLarge, "the key for '" + workflow.name + "' is too long"};
+  return false;
+}
+
+bool has_room(WorldState& world, const Target& target, std::size_t others, Refused& refusal) {
+  const Cell* cell = world.cells[target.workflow].find(target.key);
+  if (cell == nullptr || cell->mail.size() + others < kMaxMailPerInstance) return true;
+  refusal = {base::ErrorCode::kUnavailable, "too much mail waits for an instance of '" +
+                                                world.program->workflow(target.workflow).name +
+                                                "'"};
+  return false;
 }
 
 }  // namespace
@@ -42,38 +73,49 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
   for (const Route& route : event.routes) {
     const WorkflowProgram& workflow = world.program->workflow(route.workflow);
     Target target{route.workflow, {}};
-    const Arm* arm = arm_inside(workflow, event, value);
-    if (is_answer(arm != nullptr ? arm->schema : event.schema_name)) {
-      refusal = {base::ErrorCode::kInvalid, "what came of an effect cannot be sent as an event"};
-      return false;
-    }
+    if (!may_be_sent(workflow, event.schema_name, value, refusal)) return false;
     if (workflow.key) {
       const auto found = follow(codec::View::of(value), route.key_path);
       if (!found) {
         refusal = {base::ErrorCode::kInvalid, "the event has no key for '" + workflow.name + "'"};
         return false;
       }
-      const auto key =
-          world.normaliser.from_cbor(*workflow.key, found->encoded(), codec::Strictness::kLenient);
-      if (!key) {
-        refusal = {base::ErrorCode::kInvalid,
-                   "the key does not fit '" + workflow.name + "': " + key.error().to_string()};
-        return false;
-      }
-      target.key.assign(key->begin() + sizeof codec::kSelfDescribe, key->end());
-      if (target.key.size() > kMaxKeyBytes) {
-        refusal = {base::ErrorCode::kTooLarge, "the key for '" + workflow.name + "' is too long"};
-        return false;
-      }
+      if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
-    const Cell* cell = world.cells[route.workflow].find(target.key);
-    if (cell != nullptr && cell->mail.size() + targets.size() >= kMaxMailPerInstance) {
-      refusal = {base::ErrorCode::kUnavailable,
-                 "too much mail waits for an instance of '" + workflow.name + "'"};
-      return false;
-    }
+    if (!has_room(world, target, targets.size(), refusal)) return false;
     targets.push_back(std::move(target));
   }
+  return true;
+}
+
+bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Target>& targets,
+                    Refused& refusal) {
+  const auto index = world.program->workflow_named(event.workflow);
+  if (!index) {
+    refusal = {base::ErrorCode::kNotFound,
+               "the manifest has no workflow '" + shown(event.workflow) + "'"};
+    return false;
+  }
+  const WorkflowProgram& workflow = world.program->workflow(*index);
+  if (workflow.event != event.schema && workflow.arm_of_schema(event.schema) == nullptr) {
+    refusal = {base::ErrorCode::kInvalid, "'" + std::string(event.schema) +
+                                              "' is neither the event type of '" + workflow.name +
+                                              "' nor an arm of it"};
+    return false;
+  }
+  if (!may_be_sent(workflow, event.schema, event.value, refusal)) return false;
+  Target target{*index, {}};
+  if (workflow.key && !take_key(world, workflow, event.key, target, refusal)) return false;
+  if (!workflow.key && !event.key.empty()) {
+    refusal = {base::ErrorCode::kInvalid, "'" + workflow.name + "' has no key"};
+    return false;
+  }
+  if (event.starts && world.cells[*index].find(target.key) != nullptr) {
+    refusal = {base::ErrorCode::kConflict, "the instance is there already"};
+    return false;
+  }
+  if (!has_room(world, target, 0, refusal)) return false;
+  targets.push_back(std::move(target));
   return true;
 }
 
@@ -109,7 +151,7 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
   mail.schema = event.schema_name;
   // A machine sees the arm, whether the event came as such or inside the workflow's variant.
   const WorkflowProgram& workflow = world.program->workflow(target.workflow);
-  if (const Arm* arm = arm_inside(workflow, event, value)) {
+  if (const Arm* arm = arm_inside(workflow, event.schema_name, value)) {
     mail.schema = arm->schema;
     value = codec::View::of(value).find("$value")->encoded();
   }

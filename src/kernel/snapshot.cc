@@ -45,7 +45,7 @@ bool read_event_id(codec::View entry, WorldState& world) {
   ListReader list(entry);
   std::string id(list.text());
   const std::uint64_t record = list.nat();
-  if (!list.good() || world.event_ids.find(id) != nullptr) return false;
+  if (!list.done() || world.event_ids.find(id) != nullptr) return false;
   world.event_ids.add(std::move(id), record);
   return true;
 }
@@ -68,7 +68,7 @@ bool read_settled(codec::View entry, WorldState& world) {
   const base::Hash intent = list.hash();
   const std::uint64_t record = list.nat();
   const ReceiptStatus status = list.choice(ReceiptStatus::kCancelled);
-  if (!list.good() || world.settled.find(intent) != nullptr) return false;
+  if (!list.done() || world.settled.find(intent) != nullptr) return false;
   world.settled.add(intent, {record, status});
   return true;
 }
@@ -89,7 +89,7 @@ bool read_ready(codec::View entry, WorldState& world) {
   ListReader list(entry);
   const std::uint64_t workflow = list.nat();
   const base::ByteView key = list.bytes();
-  if (!list.good() || workflow >= world.cells.size()) return false;
+  if (!list.done() || workflow >= world.cells.size()) return false;
   Cell* cell = world.cells[workflow].find(key);
   if (cell == nullptr || cell->mail.empty() || cell->ready) return false;
   cell->ready = true;
@@ -129,7 +129,7 @@ bool read_proposal(codec::View entry, WorldState& world) {
   proposal.report.assign(report.begin(), report.end());
   proposal.by = list.text();
   proposal.reason = list.text();
-  if (!list.good()) return false;
+  if (!list.done()) return false;
   world.proposals.emplace(id, std::move(proposal));
   return true;
 }
@@ -149,21 +149,25 @@ void write_cells(Buffer& out, const WorldState& world) {
 }
 
 bool read_cells(ListReader& list, WorldState& world) {
-  const codec::View present = list.next();
-  ListReader cells(present);
-  if (present.size() != 4 * world.cells.size()) return false;
+  ListReader cells(list.next());
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
     if (cells.text() != world.program->workflow(i).name) return false;
     const HashTrie index = read_trie(cells);
     world.cells[i].restore(index, cells.nat());
   }
-  const codec::View gone = list.next();
-  ListReader retired(gone);
-  for (std::uint64_t i = 0; i < gone.size() / 3; ++i) {
+  ListReader retired(list.next());
+  while (retired.good() && !retired.at_end()) {
     std::string name(retired.text());
     world.retired.emplace(std::move(name), read_trie(retired));
   }
-  return cells.good() && retired.good();
+  return cells.done() && retired.done();
+}
+
+// A root that is not there must not be found out about later.
+base::Result<void> check_roots(const WorldState& world) {
+  for (const Cells& cells : world.cells) TRY(cells.index().check_root(world.blobs));
+  for (const auto& [name, index] : world.retired) TRY(index.check_root(world.blobs));
+  return world.intents.trie().check_root(world.blobs);
 }
 
 // The program whose definitions are in a blob; the zero hash is the program that does nothing.
@@ -217,6 +221,8 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   begin_cells(world);
   if (!read_cells(list, world)) return damaged("list of workflows");
   world.intents.restore(read_trie(list));
+  if (!list.good()) return damaged("list of roots");
+  TRY(check_roots(world));
   const auto read = [&](bool (*entry)(codec::View, WorldState&)) {
     return visit_chunks(blobs, list.next(), [&](codec::View view) { return entry(view, world); });
   };
@@ -224,7 +230,7 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   TRY(read(read_settled));
   TRY(read(read_ready));
   TRY(read(read_proposal));
-  if (!list.good()) return damaged("form");
+  if (!list.done()) return damaged("form");
   return made;
 }
 

@@ -69,7 +69,7 @@ inline base::Bytes document(std::string_view json) { return value(json); }
 // tick. Its first record applies the definitions.
 class Bench {
  public:
-  Bench(std::string_view definitions, const Machines& machines, WorldOptions options = {})
+  Bench(std::string_view definitions, const MachineSource& machines, WorldOptions options = {})
       : machines_(machines), options_(options), world_(machines, blobs_, options) {
     const Outcome applied = apply(definitions);
     if (const auto* refusal = std::get_if<Refused>(&applied.answer)) {
@@ -147,7 +147,7 @@ class Bench {
   void expect_replays() { EXPECT_EQ(json_of(*replayed().snapshot()), json_of(*world_.snapshot())); }
 
  private:
-  const Machines& machines_;
+  const MachineSource& machines_;
   WorldOptions options_;
   MemoryBlobs blobs_;
   World world_;

@@ -23,6 +23,11 @@ struct EventArrived {
   std::string_view schema;
   base::ByteView value;
   std::string_view id;  // empty: none. A repeated id gets the first answer again.
+
+  // Empty: for everybody who subscribes. Else for one instance of this workflow, and nobody else.
+  std::string_view workflow = {};
+  base::ByteView key = {};  // canonical; empty if the workflow has no key
+  bool starts = false;      // the instance must not be there yet
 };
 
 // Who says so: an Ed25519 key and what it signed receipt_message() with. Without bytes: nobody in

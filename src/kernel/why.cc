@@ -55,6 +55,7 @@ std::vector<Reason> World::why(std::string_view workflow, base::ByteView key) {
 base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {
   std::vector<InstanceName> found;
   for (Cells& cells : state_->cells) {
+    if (found.size() == limit) break;
     TRY(cells.flush());
     TRY(cells.visit([&](const Cell& cell) {
       const std::vector<Reason> reasons = reasons_of(*state_, cell);

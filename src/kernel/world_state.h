@@ -85,6 +85,10 @@ struct Target {
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
                   std::vector<Target>& targets, Refused& refusal);
 
+// The same for an event that names its one instance.
+bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Target>& targets,
+                    Refused& refusal);
+
 void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
                    const Target& target);
 
