@@ -57,9 +57,14 @@ bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView
   return false;
 }
 
-bool has_room(WorldState& world, const Target& target, std::size_t others, Refused& refusal) {
+// `planned` goes to mailboxes too, some of it perhaps to the same one.
+bool has_room(WorldState& world, const Target& target, const std::vector<Target>& planned,
+              Refused& refusal) {
   const Cell* cell = world.cells[target.workflow].find(target.key);
-  if (cell == nullptr || cell->mail.size() + others < kMaxMailPerInstance) return true;
+  const std::size_t waiting = cell == nullptr ? 0 : cell->mail.size();
+  if (waiting + planned.size() < kMaxMailPerInstance) return true;
+  const auto same = static_cast<std::size_t>(std::count(planned.begin(), planned.end(), target));
+  if (waiting + same < kMaxMailPerInstance) return true;
   refusal = {base::ErrorCode::kUnavailable, "too much mail waits for an instance of '" +
                                                 world.program->workflow(target.workflow).name +
                                                 "'"};
@@ -82,7 +87,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
       }
       if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
-    if (!has_room(world, target, targets.size(), refusal)) return false;
+    if (!has_room(world, target, targets, refusal)) return false;
     targets.push_back(std::move(target));
   }
   return true;
@@ -114,7 +119,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     refusal = {base::ErrorCode::kConflict, "the instance is there already"};
     return false;
   }
-  if (!has_room(world, target, 0, refusal)) return false;
+  if (!has_room(world, target, targets, refusal)) return false;
   targets.push_back(std::move(target));
   return true;
 }
