@@ -49,6 +49,7 @@ struct Input {
   Actions::Event event;  // kEvent
   std::string variant;   // kEvent: the schema of the variant that it comes in; empty: as it is
   std::string id;        // kEvent
+  bool starts = false;   // kEvent to one instance
 
   std::size_t intent = 0;                     // kReceipt, kProgress: by order of opening, from 0
   ReceiptStatus status = ReceiptStatus::kOk;  // kReceipt
@@ -56,8 +57,8 @@ struct Input {
   std::string script;                         // kProgress: its kind
 
   Control control = Control::kCancel;  // kControl
-  std::string workflow;                // kControl
-  std::string key;                     // kControl: canonical
+  std::string workflow;                // kControl; kEvent: empty if it goes to all who subscribe
+  std::string key;                     // canonical
 
   Document document = Document::kFirst;  // kApply, kPropose
   std::uint64_t proposal = 0;            // kShadow, kDecide, kApplyProposal
@@ -178,7 +179,9 @@ class Prepared {
       case Fault::kDoesNotFit: codec::write_nat(value_, 0); break;
       default: write_value();
     }
-    tick_.input = EventArrived{schema, value_.view(), text(input_.id)};
+    tick_.input = EventArrived{
+        schema,       value_.view(), text(input_.id), input_.workflow, base::as_bytes(input_.key),
+        input_.starts};
   }
 
   void write_value() {

@@ -64,10 +64,13 @@ class Model {
   // Every instance that there ever was; nothing: it is gone, or its workflow is.
   std::map<Name, std::string> instances() const {
     std::map<Name, std::string> all;
-    for (const Name& name : ever_) {
-      const auto found = instances_.find(name);
-      const bool there = found != instances_.end() && has_workflow(rules_, name.first);
-      all[name] = there ? describe_all(found->second) : "";
+    for (const Name& name : ever_) all[name] = "";
+    for (const auto& [name, instance] : instances_) {
+      if (!has_workflow(rules_, name.first)) continue;
+      codec::Buffer state;
+      if (instance.state) instance.state->write(state);
+      all[name] = describe(instance) + ", state " + base::to_hex(state.view()) + ", outcome " +
+                  instance.outcome;
     }
     return all;
   }
@@ -105,16 +108,14 @@ class Model {
     return {};
   }
 
-  // Who would get the event; `planned` counts what the same tick or step brings. A refusal:
-  // some key is too long, or some mailbox full.
-  std::string plan(std::string_view schema, const Actions::Event& event,
-                   std::map<Name, std::size_t>& planned, std::vector<Name>& to) const {
-    for (const Name& name : targets(rules_, schema, event)) {
+  // Whether all of them may get one message more; `planned` counts what the same tick or step
+  // brings. A refusal: some key is too long, or some mailbox full.
+  std::string plan(const std::vector<Name>& names, std::map<Name, std::size_t>& planned) const {
+    for (const Name& name : names) {
       if (name.second.size() > kMaxKeyBytes) return refused(Code::kTooLarge);
       const auto found = instances_.find(name);
       const std::size_t waiting = found == instances_.end() ? 0 : found->second.mail.size();
       if (waiting + planned[name]++ >= kMaxMailPerInstance) return refused(Code::kUnavailable);
-      to.push_back(name);
     }
     return {};
   }
@@ -135,19 +136,24 @@ class Model {
     if (std::find(line_.begin(), line_.end(), name) == line_.end()) line_.push_back(name);
   }
 
-  // Ticks.
   std::string event(const Input& input) {
     if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
     if (!input.id.empty() && ids_.contains(input.id)) return repeated(ids_[input.id]);
     const std::string& schema = input.variant.empty() ? input.event.schema : input.variant;
     if (!has_schema(rules_, schema)) return refused(Code::kNotFound);
     if (input.fault != Fault::kNone) return refused(Code::kInvalid);
+    std::vector<Name> names = targets(rules_, schema, input.event);
+    if (!input.workflow.empty()) {
+      names = {{input.workflow, input.key}};
+      if (!has_workflow(rules_, input.workflow)) return refused(Code::kNotFound);
+      if (!takes(input.workflow, schema) || !key_fits(names[0])) return refused(Code::kInvalid);
+      if (input.starts && instances_.contains(names[0])) return refused(Code::kConflict);
+    }
     std::map<Name, std::size_t> planned;
-    std::vector<Name> to;
-    if (std::string why = plan(schema, input.event, planned, to); !why.empty()) return why;
-    for (const Name& name : to) deliver(name, {MailKind::kEvent, input.event.script});
+    if (std::string why = plan(names, planned); !why.empty()) return why;
+    for (const Name& name : names) deliver(name, {MailKind::kEvent, input.event.script});
     if (!input.id.empty()) ids_[input.id] = next_record_;
-    unrouted_ = to.empty();
+    unrouted_ = names.empty();
     return {};
   }
 
@@ -196,10 +202,9 @@ class Model {
       end(name, Phase::kCancelled, "");
       return {};
     }
-    const bool pause = input.control == Control::kPause;
-    if (instance.paused == pause) return refused(Code::kConflict);
-    instance.paused = pause;
-    if (!pause && !instance.mail.empty()) line_up(name);
+    if (instance.paused == (input.control == Control::kPause)) return refused(Code::kConflict);
+    instance.paused = !instance.paused;
+    if (!instance.paused && !instance.mail.empty()) line_up(name);
     return {};
   }
 
@@ -250,10 +255,9 @@ class Model {
   std::string decide(const Input& input) {
     if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
     if (!proposals_.contains(input.proposal)) return refused(Code::kNotFound);
-    Proposal& proposal = proposals_[input.proposal];
-    if (input.approve ? proposal.stage != "shadowed" : !is_open(proposal))
-      return refused(Code::kConflict);
-    proposal.stage = input.approve ? "approved" : "rejected";
+    Proposal& it = proposals_[input.proposal];
+    if (input.approve ? it.stage != "shadowed" : !is_open(it)) return refused(Code::kConflict);
+    it.stage = input.approve ? "approved" : "rejected";
     return {};
   }
 
@@ -332,13 +336,12 @@ class Model {
     for (const Actions::Event& event : actions.events) {
       if (!has_schema(rules_, event.schema)) return "step.unknown_event";
       if (event.bad) return "step.bad_event";
-      if (!plan(event.schema, event, planned, to.emplace_back()).empty())
-        return "step.undeliverable_event";
+      to.push_back(targets(rules_, event.schema, event));
+      if (!plan(to.back(), planned).empty()) return "step.undeliverable_event";
     }
     return {};
   }
 
-  // Ends.
   void settle(std::size_t number, ReceiptStatus status) {
     intents_[number].settled = {next_record_, status};
     std::erase(instances_[intents_[number].origin].intents, number);
@@ -378,13 +381,6 @@ class Model {
     Status status = kEnds[static_cast<std::size_t>(instance.phase)];
     if (!instance.intents.empty()) status = Status::kWaiting;
     return standing(status, instance.paused, instance.intents, instance.mail.size());
-  }
-
-  static std::string describe_all(const Instance& instance) {
-    codec::Buffer state;
-    if (instance.state) instance.state->write(state);
-    return describe(instance) + ", state " + base::to_hex(state.view()) + ", outcome " +
-           instance.outcome;
   }
 
   Rules rules_ = Rules::kNone;

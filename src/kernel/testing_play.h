@@ -116,17 +116,7 @@ class Play {
       const std::string should = i < expected.commands.size() ? expected.commands[i] : "";
       if (was != should) return differ("command " + std::to_string(i), should, was);
     }
-    for (const auto& [name, should] : model_.instances()) {
-      const Cell* cell = world_.find(name.first, base::as_bytes(name.second));
-      const std::string is = reporter_.describe(cell);
-      if (is != should) return differ(words(name), should, is);
-    }
-    const auto open = static_cast<std::uint64_t>(
-        std::count_if(model_.intents().begin(), model_.intents().end(),
-                      [](const Model::Intent& intent) { return !intent.settled; }));
-    if (world_.open_intents() != open)
-      return differ("open intents", std::to_string(open), std::to_string(world_.open_intents()));
-    return {};
+    return compare_all();
   }
 
   World& world() { return world_; }
@@ -141,6 +131,27 @@ class Play {
   const std::vector<base::Bytes>& records() const { return records_; }
 
  private:
+  // Everything that can be seen between ticks.
+  std::string compare_all() {
+    for (const auto& [name, should] : model_.instances()) {
+      const Cell* cell = world_.find(name.first, base::as_bytes(name.second));
+      const std::string is = reporter_.describe(cell);
+      if (is != should) return differ(words(name), should, is);
+    }
+    std::string stages;
+    for (const auto& [id, proposal] : model_.proposals())
+      stages += std::to_string(id) + " " + proposal.stage + "\n";
+    std::string told;
+    for (const ProposalView& proposal : world_.proposals())
+      told += std::to_string(proposal.id) + " " + std::string(proposal.stage) + "\n";
+    if (told != stages) return differ("the proposals", stages, told);
+    const auto open = static_cast<std::uint64_t>(
+        std::count_if(model_.intents().begin(), model_.intents().end(),
+                      [](const Model::Intent& intent) { return !intent.settled; }));
+    if (world_.open_intents() == open) return {};
+    return differ("open intents", std::to_string(open), std::to_string(world_.open_intents()));
+  }
+
   static std::string differ(const std::string& what, const std::string& should,
                             const std::string& is) {
     return what + ": should be '" + should + "', is '" + is + "'";

@@ -39,7 +39,8 @@ inline Rules rules_of(Document document) {
 inline Rules patched(Rules rules) { return rules == Rules::kFirst ? Rules::kMore : Rules::kNone; }
 
 inline bool has_workflow(Rules rules, std::string_view name) {
-  return rules != Rules::kNone && (name != "w/Deaf@1" || rules != Rules::kOther);
+  if (name == "w/Deaf@1") return rules == Rules::kFirst || rules == Rules::kMore;
+  return rules != Rules::kNone && (name == "w/Full@1" || name == "w/Some@1" || name == "w/Whole@1");
 }
 
 inline bool has_schema(Rules rules, std::string_view name) {
@@ -60,6 +61,21 @@ inline std::string number_key(std::uint64_t number) {
   codec::Buffer out;
   codec::write_nat(out, number);
   return std::string(base::as_text(out.view()));
+}
+
+// Whether a workflow takes an event that is meant for it alone.
+inline bool takes(std::string_view workflow, std::string_view schema) {
+  if (workflow == "w/Full@1")
+    return schema == "t/Text@1" || schema == "t/Both@1" || schema == "t/FullEvent@1";
+  if (workflow == "w/Some@1")
+    return schema == "t/Number@1" || schema == "t/Both@1" || schema == "t/SomeEvent@1";
+  return schema == "t/Plain@1" || (workflow == "w/Whole@1" && schema == "t/WholeEvent@1");
+}
+
+inline bool key_fits(const Name& name) {
+  if (name.first == "w/Full@1") return !name.second.empty() && (name.second[0] & 0xe0) == 0x60;
+  if (name.first == "w/Some@1") return !name.second.empty() && (name.second[0] & 0xe0) == 0;
+  return name.second.empty();
 }
 
 // Who gets an event, in order.

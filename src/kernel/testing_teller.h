@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -21,16 +22,17 @@ class Teller {
   // The next few.
   std::vector<Input> tell() {
     if (choice_(128) == 127) return jam();
+    if (model_.has_left_over() && choice_(2) == 1) return {of(Input::Kind::kContinue)};
     const std::size_t kind = choice_(64);
-    if (kind < 24) return {event()};
-    if (kind < 40) return {receipt()};
-    if (kind < 45) return {progress()};
-    if (kind < 50) return {control()};
-    if (kind < 53) return {of(Input::Kind::kContinue)};
-    if (kind < 56) return quiet(apply());
-    if (kind < 58) return {propose()};
-    if (kind < 60) return {about_proposal(Input::Kind::kShadow)};
-    if (kind < 62) return {about_proposal(Input::Kind::kDecide)};
+    if (kind < 22) return {event()};
+    if (kind < 36) return {receipt()};
+    if (kind < 41) return {progress()};
+    if (kind < 46) return {control()};
+    if (kind < 47) return {of(Input::Kind::kContinue)};
+    if (kind < 50) return quiet(apply());
+    if (kind < 53) return {propose()};
+    if (kind < 56) return {about_proposal(Input::Kind::kShadow)};
+    if (kind < 60) return {about_proposal(Input::Kind::kDecide)};
     return quiet(about_proposal(Input::Kind::kApplyProposal));
   }
 
@@ -112,6 +114,10 @@ class Teller {
                             Fault::kBadText, Fault::kPretends});
     }
     if (input.fault == Fault::kPretends) input.variant = "t/WholeEvent@1";
+    if (choice_(8) == 7) {
+      address(input);
+      input.starts = choice_(2) == 1;
+    }
     return input;
   }
 
@@ -154,13 +160,17 @@ class Teller {
     return input;
   }
 
-  Input control() {
-    Input input = of(Input::Kind::kControl);
-    input.control = one_of({Control::kPause, Control::kResume, Control::kResume, Control::kCancel});
+  void address(Input& input) {
     input.workflow = one_of({"w/Full@1", "w/Some@1", "w/Whole@1", "w/Deaf@1"});
     if (input.workflow == "w/Full@1") input.key = text_key("k" + std::to_string(choice_(3)));
     if (input.workflow == "w/Some@1") input.key = number_key(choice_(3));
-    if (rarely()) input.workflow = "w/Nobody@1";
+    if (rarely()) input.workflow = one_of({"w/Nobody@1", "w/Full@1", "w/Some@1", "w/Deaf@1"});
+  }
+
+  Input control() {
+    Input input = of(Input::Kind::kControl);
+    input.control = one_of({Control::kPause, Control::kResume, Control::kResume, Control::kCancel});
+    address(input);
     if (rarely()) input.fault = Fault::kBadText;
     return input;
   }
@@ -183,10 +193,11 @@ class Teller {
   Input about_proposal(Input::Kind kind) {
     Input input = of(kind);
     input.approve = choice_(4) != 3;
+    // The newest first; none of them last.
     const auto& all = model_.proposals();
-    std::size_t back = choice_(all.size() + 1);
-    for (auto at = all.rbegin(); at != all.rend() && back-- != all.size(); ++at)
-      input.proposal = at->first;
+    const std::size_t which = choice_(all.size() + 1);
+    if (which < all.size())
+      input.proposal = std::next(all.rbegin(), static_cast<std::ptrdiff_t>(which))->first;
     if (rarely()) input.fault = one_of({Fault::kNotCbor, Fault::kBadText});
     return input;
   }

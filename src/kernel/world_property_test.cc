@@ -27,7 +27,7 @@ using testing::ScriptMachines;
 using testing::Teller;
 
 // Cases per property, unless RC_PARAMS asks for another number.
-const bool kCases = setenv("RC_PARAMS", "max_success=500", 0) == 0;
+const bool kCases = setenv("RC_PARAMS", "max_success=300", 0) == 0;
 
 const ScriptMachines kMachines;
 
