@@ -51,13 +51,14 @@ struct Plan {
   struct Event {
     const EventProgram* event;
     base::Bytes value;
-    std::vector<Target> targets;
+    std::size_t targets;  // how many
   };
   base::Bytes state;
   base::Bytes annotations;
   base::Bytes result;
   std::vector<Effect> effects;
   std::vector<Event> events;
+  std::vector<Target> targets;  // of one event after the other
 };
 
 struct Objection {
@@ -129,14 +130,16 @@ class Checker {
     const EventProgram* event = world_.program->event(emitted.schema);
     if (event == nullptr)
       return Objection{"step.unknown_event", "the manifest has no schema '" + emitted.schema + "'"};
-    Plan::Event planned{event, {}, {}};
+    Plan::Event planned{event, {}, 0};
     if (!canonical(event->schema, output_.value(emitted.begin, emitted.end), planned.value)) {
       return Objection{"step.bad_event", "an event '" + emitted.schema + "': " + why_};
     }
+    const std::size_t before = plan.targets.size();
     Refused refusal{};
-    if (!find_targets(world_, *event, planned.value, planned.targets, refusal)) {
+    if (!find_targets(world_, *event, planned.value, plan.targets, refusal)) {
       return Objection{"step.undeliverable_event", refusal.message};
     }
+    planned.targets = plan.targets.size() - before;
     plan.events.push_back(std::move(planned));
     return std::nullopt;
   }
@@ -219,9 +222,12 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, std::move(plan.state));
   if (!plan.annotations.empty())
     touch(world, cell).annotations.push_back(std::move(plan.annotations));
+  auto target = plan.targets.begin();
   for (Plan::Event& event : plan.events) {
-    for (const Target& target : event.targets)
-      deliver_event(world, *event.event, event.value, target);
+    for (const auto stop = target + static_cast<std::ptrdiff_t>(event.targets); target != stop;
+         ++target) {
+      deliver_event(world, *event.event, event.value, *target);
+    }
     world.draft.emitted.push_back({event.event->schema_name, std::move(event.value)});
   }
   open_intents(world, cell, plan, delivery);

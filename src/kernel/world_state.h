@@ -79,10 +79,12 @@ void deliver(WorldState& world, Cell& cell, Mail mail);
 struct Target {
   std::uint32_t workflow;
   base::Bytes key;
+
+  friend bool operator==(const Target&, const Target&) = default;
 };
 
-// Adds everybody who subscribes to the event. False: some mailbox is full or some key does not
-// fit; `refusal` says why.
+// Adds everybody who subscribes to the event to those who get mail already. False: some mailbox
+// would be too full or some key does not fit; `refusal` says why.
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
                   std::vector<Target>& targets, Refused& refusal);
 
