@@ -85,17 +85,17 @@ struct Shipped {
   std::string tracking;
 };
 
-enum class Stage : std::uint8_t { charging, reserving, shipping, releasing, refunding };
+enum class Stage : std::uint8_t { charge, reserve, ship, release, refund };
 
 struct Order {
   static constexpr std::string_view kWorkflow = "demo/Order@1";
 
   struct State {
-    Stage stage = Stage::charging;
+    Stage stage = Stage::charge;  // what is under way
     std::string sku;
     std::uint64_t count = 0;
-    std::string payment;
-    std::string problem;  // why the order is being undone; empty while all is well
+    std::string paid;  // the payment
+    std::string why;   // the order is being undone; empty while all is well
   };
 
   using Events = holdfast::Events<holdfast::On<OrderPlaced, &OrderPlaced::id>,

@@ -117,7 +117,7 @@ TEST(Order, an_order_is_charged_reserved_and_shipped) {
     EXPECT_EQ(shop.open("demo/charge@1"), R"({"cents":1990,"order":"o-1"})");
     EXPECT_EQ(shop.open("sys/timer.set@1"), R"({"key":null,"deliver_at_ns":902000000000})");
     EXPECT_EQ(shop.state(),
-              R"({"sku":"mug","count":2,"stage":{"$tag":"charging"},"payment":"","problem":""})");
+              R"({"sku":"mug","why":"","paid":"","count":2,"stage":{"$tag":"charge"}})");
     shop.answer("demo/charge@1", R"({"payment":"p-7"})");
     EXPECT_EQ(shop.open("demo/reserve@1"), R"({"sku":"mug","count":2,"order":"o-1"})");
     shop.answer("demo/reserve@1", "{}");

@@ -2,12 +2,27 @@
 // SHA-256 by OpenSSL.
 #pragma once
 
+#include <cstdint>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 
 namespace holdfast::base {
 
 Hash sha256(ByteView bytes) noexcept;
+
+// An input that begins with whole blocks of 64 bytes which many inputs share: they are hashed once.
+class Sha256Prefix {
+ public:
+  explicit Sha256Prefix(ByteView blocks) noexcept;
+
+  // The hash of those blocks with `rest` behind them.
+  Hash finish(ByteView rest) const noexcept;
+
+ private:
+  std::uint32_t state_[8];
+  std::uint64_t size_;
+};
 
 // For input that comes in pieces. After finish() it is as new.
 class Sha256 {
@@ -18,7 +33,8 @@ class Sha256 {
   Hash finish() noexcept;
 
  private:
-  alignas(8) unsigned char storage_[128];  // OpenSSL's context, so that its headers stay out of ours
+  alignas(
+      8) unsigned char storage_[128];  // OpenSSL's context, so that its headers stay out of ours
 };
 
 }  // namespace holdfast::base

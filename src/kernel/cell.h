@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <list>
 #include <optional>
 #include <string_view>
@@ -11,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "kernel/mail.h"
+#include "kernel/mailbox.h"
 
 namespace holdfast::kernel {
 
@@ -40,7 +39,7 @@ struct Cell {
   std::optional<base::Hash> state_hash;  // as a value that stands alone, if it was asked for
   bool dirty = false;                    // changed since the index knows it
   std::list<Cell*>::iterator recent;  // its place in the order of use, among the clean or the dirty
-  std::deque<Mail> mail;
+  Mailbox mail;
   bool ready = false;         // stands in the queue of ready cells
   std::uint32_t touched = 0;  // its place in the draft of the present record, plus 1
 

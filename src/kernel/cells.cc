@@ -49,7 +49,7 @@ Cell* Cells::find(base::ByteView key) {
     return found->second.get();
   }
   if (index_.size() == 0 || failure_ || erased_.contains(text)) return nullptr;
-  auto bytes = index_.find(blobs_, key_hash(key));
+  auto bytes = index_.find(blobs_, cache_, key_hash(key));
   if (!bytes) {
     failure_ = std::move(bytes).error();
     return nullptr;
@@ -70,6 +70,11 @@ Cell& Cells::create(base::ByteView key) {
   changed(made);
   ++active_;
   return made;
+}
+
+Cell& Cells::begin(base::ByteView key) {
+  const auto found = table_.find(base::as_text(key));
+  return found != table_.end() ? *found->second : create(key);
 }
 
 void Cells::erase(base::ByteView key) {

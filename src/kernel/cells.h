@@ -35,6 +35,9 @@ class Cells {
   // A reference to a cell holds until the cell is erased, flushed or trimmed.
   Cell* find(base::ByteView key);
   Cell& create(base::ByteView key);
+
+  // The same where the key was looked for during this tick and not found; it may have begun since.
+  Cell& begin(base::ByteView key);
   void erase(base::ByteView key);
 
   // To be told, after a tick, of every cell that it touched.
@@ -90,6 +93,7 @@ class Cells {
   std::size_t dirty_state_bytes_ = 0;
   std::set<std::string, std::less<>> erased_;  // since the last flush
   HashTrie index_;
+  TrieCache cache_;
   std::uint64_t active_ = 0;
   std::optional<base::Error> failure_;
 };

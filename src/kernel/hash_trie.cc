@@ -28,7 +28,9 @@ base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child, std::siz
 
 base::Result<TrieChild> save(Blobs& blobs, const TrieNode& node, std::uint64_t count) {
   if (count == 0) return TrieChild{};
-  return TrieChild{count, TRY(blobs.put(encode(node)))};
+  TrieChild saved{count, TRY(blobs.put(encode(node)))};
+  if (const auto* leaf = std::get_if<TrieLeaf>(&node)) saved.marks = marks_of(*leaf);
+  return saved;
 }
 
 // Recurses at most once per four bits of a hash.
@@ -121,36 +123,60 @@ class Updater {
 
 }  // namespace
 
-base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs,
+TrieCache::TrieCache() = default;
+TrieCache::~TrieCache() = default;
+TrieCache::TrieCache(TrieCache&&) noexcept = default;
+TrieCache& TrieCache::operator=(TrieCache&&) noexcept = default;
+
+const TrieNode* TrieCache::find(const base::Hash& hash) const {
+  const auto found = nodes_.find(hash);
+  return found == nodes_.end() ? nullptr : found->second.get();
+}
+
+const TrieNode& TrieCache::add(const base::Hash& hash, TrieNode node) {
+  if (nodes_.size() >= kMostNodes) nodes_.clear();
+  return *nodes_.emplace(hash, std::make_unique<TrieNode>(std::move(node))).first->second;
+}
+
+TrieChild HashTrie::top() const { return {count_, root_}; }
+
+base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs, TrieCache& cache,
                                                         const base::Hash& key) const {
-  TrieChild at{count_, root_};
-  for (std::size_t depth = 0; at.count != 0; ++depth) {
-    TrieNode node = TRY(load(blobs, at, depth));
-    if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
+  const TrieChild top_child = top();
+  const TrieChild* at = &top_child;
+  for (std::size_t depth = 0; at->count != 0 && at->may_have(key); ++depth) {
+    const TrieNode* node = cache.find(at->hash);
+    TrieNode loaded;
+    if (node == nullptr) {
+      loaded = TRY(load(blobs, *at, depth));
+      // Leaves are many, and each is seldom looked at; but the only leaf of a small trie is not.
+      const bool keep = depth == 0 || std::holds_alternative<TrieBranch>(loaded);
+      node = keep ? &cache.add(at->hash, std::move(loaded)) : &loaded;
+    }
+    if (const auto* leaf = std::get_if<TrieLeaf>(node)) {
       const auto found = leaf->entries.find(key);
       if (found == leaf->entries.end()) break;
-      return std::optional(std::move(found->second));
+      return std::optional(found->second);
     }
     if (depth == kDeepest)
       return base::Error(base::ErrorCode::kCorrupt, "a hash trie is deeper than its hashes");
-    at = std::get_if<TrieBranch>(&node)->children[nibble(key, depth)];
+    at = &std::get_if<TrieBranch>(node)->children[nibble(key, depth)];
   }
   return std::optional<base::Bytes>();
 }
 
 base::Result<void> HashTrie::check_root(const Blobs& blobs) const {
-  TRY(load(blobs, {count_, root_}, 0));
+  TRY(load(blobs, top(), 0));
   return {};
 }
 
 base::Result<void> HashTrie::visit(const Blobs& blobs, const Visitor& visitor) const {
-  TRY(visit_node(blobs, {count_, root_}, 0, visitor));
+  TRY(visit_node(blobs, top(), 0, visitor));
   return {};
 }
 
 base::Result<void> HashTrie::apply(Blobs& blobs, const Changes& changes) {
-  const TrieChild made =
-      TRY(Updater(blobs).update({count_, root_}, changes.begin(), changes.end(), 0));
+  const TrieChild made = TRY(Updater(blobs).update(top(), changes.begin(), changes.end(), 0));
   root_ = made.hash;
   count_ = made.count;
   return {};

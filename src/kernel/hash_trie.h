@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <variant>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -19,6 +21,30 @@
 #include "kernel/blobs.h"
 
 namespace holdfast::kernel {
+
+struct TrieBranch;
+struct TrieChild;
+struct TrieLeaf;
+using TrieNode = std::variant<TrieLeaf, TrieBranch>;
+
+// Nodes of tries that were read lately, so that looking for a key reads little. A node never
+// changes: what is in here is right for every version of a trie. Bounded; it is emptied when it is
+// full.
+class TrieCache {
+ public:
+  static constexpr std::size_t kMostNodes = 8192;  // of about 2 KiB
+
+  TrieCache();
+  ~TrieCache();
+  TrieCache(TrieCache&&) noexcept;
+  TrieCache& operator=(TrieCache&&) noexcept;
+
+  const TrieNode* find(const base::Hash& hash) const;
+  const TrieNode& add(const base::Hash& hash, TrieNode node);
+
+ private:
+  std::map<base::Hash, std::unique_ptr<TrieNode>> nodes_;
+};
 
 class HashTrie {
  public:
@@ -36,7 +62,8 @@ class HashTrie {
   // Whether the root is there and has that many entries; what is below it is read when needed.
   base::Result<void> check_root(const Blobs& blobs) const;
 
-  base::Result<std::optional<base::Bytes>> find(const Blobs& blobs, const base::Hash& key) const;
+  base::Result<std::optional<base::Bytes>> find(const Blobs& blobs, TrieCache& cache,
+                                                const base::Hash& key) const;
 
   // All entries in the order of their hashes; the visitor says whether to go on.
   using Visitor = std::function<bool(const base::Hash& key, base::ByteView entry)>;
@@ -46,6 +73,8 @@ class HashTrie {
   base::Result<void> apply(Blobs& blobs, const Changes& changes);
 
  private:
+  TrieChild top() const;
+
   base::Hash root_;
   std::uint64_t count_;
 };

@@ -2,6 +2,7 @@
 #include "kernel/hash_trie_node.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "codec/cbor_writer.h"
 #include "codec/normaliser.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kLeaf = 0;
 constexpr std::uint64_t kBranch = 1;
+constexpr std::size_t kMarkBytes = 2;
 
 base::Error damaged() { return {base::ErrorCode::kCorrupt, "a node of a hash trie is damaged"}; }
 
@@ -33,11 +35,12 @@ struct Encoder {
     }
   }
   void operator()(const TrieBranch& branch) {
-    codec::write_list_head(out, 1 + 2 * branch.children.size());
+    codec::write_list_head(out, 1 + 3 * branch.children.size());
     codec::write_nat(out, kBranch);
     for (const TrieChild& child : branch.children) {
       codec::write_nat(out, child.count);
       codec::write_bytes(out, child.hash.bytes);
+      codec::write_bytes(out, child.marks);
     }
   }
 };
@@ -58,10 +61,11 @@ base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
   const codec::View list = codec::View::of(bytes);
   const auto elements = list.elements();
   auto at = elements.begin();
-  if (at == elements.end() || list.size() % 2 != 1) return damaged();
+  if (at == elements.end()) return damaged();
   const auto kind = (*at).nat();
   ++at;
   if (kind == kLeaf) {
+    if (list.size() % 2 != 1) return damaged();
     TrieLeaf leaf;
     while (at != elements.end()) {
       base::Hash key;
@@ -76,15 +80,36 @@ base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
     return TrieNode(std::move(leaf));
   }
   TrieBranch branch;
-  if (kind != kBranch || list.size() != 1 + 2 * branch.children.size()) return damaged();
+  if (kind != kBranch || list.size() != 1 + 3 * branch.children.size()) return damaged();
   for (TrieChild& child : branch.children) {
     const auto count = (*at).nat();
     ++at;
     if (!count || !read_hash(*at, child.hash)) return damaged();
     child.count = *count;
     ++at;
+    const auto marks = (*at).bytes();
+    if (!marks) return damaged();
+    child.marks.assign(marks->begin(), marks->end());
+    ++at;
   }
   return TrieNode(branch);
+}
+
+bool TrieChild::may_have(const base::Hash& key) const noexcept {
+  if (marks.empty()) return true;
+  const std::size_t last = key.bytes.size() - kMarkBytes;
+  for (std::size_t i = 0; i + kMarkBytes <= marks.size(); i += kMarkBytes) {
+    if (std::memcmp(&marks[i], &key.bytes[last], kMarkBytes) == 0) return true;
+  }
+  return false;
+}
+
+base::Bytes marks_of(const TrieLeaf& leaf) {
+  base::Bytes marks;
+  marks.reserve(kMarkBytes * leaf.entries.size());
+  for (const auto& [key, entry] : leaf.entries)
+    marks.insert(marks.end(), key.bytes.end() - kMarkBytes, key.bytes.end());
+  return marks;
 }
 
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // One node of a hash trie, and its bytes: a leaf is [0, key, entry, key, entry, ...], a branch
-// is [1, count, hash, count, hash, ...] with sixteen pairs.
+// is [1, count, hash, marks, count, hash, marks, ...] for sixteen children.
+//
+// The marks of a child that is a leaf are the last two bytes of each of its keys: whoever looks for
+// a key that is not there, as every new instance does, seldom reads a leaf in vain.
 #pragma once
 
 #include <array>
@@ -21,6 +24,10 @@ struct TrieLeaf {
 struct TrieChild {
   std::uint64_t count = 0;  // 0: nothing there
   base::Hash hash;
+  base::Bytes marks = {};  // of a leaf; empty: not known
+
+  // Whether the key may be below.
+  bool may_have(const base::Hash& key) const noexcept;
 };
 
 struct TrieBranch {
@@ -33,6 +40,8 @@ base::Bytes encode(const TrieNode& node);
 
 // Refuses what encode does not produce.
 base::Result<TrieNode> decode_trie_node(base::ByteView bytes);
+
+base::Bytes marks_of(const TrieLeaf& leaf);
 
 // The four bits of a hash that choose the child at a depth.
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept;

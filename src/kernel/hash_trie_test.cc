@@ -61,22 +61,48 @@ TEST(HashTrie, what_came_and_went_leaves_no_trace) {
 }
 
 TEST(HashTrie, every_entry_is_found_and_others_are_not) {
+  TrieCache cache;
   MemoryBlobs blobs;
   const HashTrie index = filled(blobs, count_to(500), 77);
   for (int i = 0; i < 500; ++i) {
-    const auto found = index.find(blobs, key(i));
+    const auto found = index.find(blobs, cache, key(i));
     ASSERT_TRUE(found);
     EXPECT_EQ(**found, entry(i));
   }
-  EXPECT_FALSE((*index.find(blobs, key(1000))).has_value());
+  EXPECT_FALSE((*index.find(blobs, cache, key(1000))).has_value());
+}
+
+// Counts what is read.
+class CountingBlobs : public testing::MemoryBlobs {
+ public:
+  base::Result<base::Bytes> get(const base::Hash& hash) const override {
+    ++gets;
+    return MemoryBlobs::get(hash);
+  }
+  mutable int gets = 0;
+};
+
+TEST(HashTrie, a_key_that_is_not_there_is_seldom_looked_for_in_a_leaf) {
+  CountingBlobs blobs;
+  HashTrie index;
+  HashTrie::Changes changes;
+  for (int i = 0; i < 5000; ++i) changes[key(i)] = base::Bytes{1};
+  ASSERT_TRUE(index.apply(blobs, changes));
+  TrieCache cache;
+  for (int i = 5000; i < 10'000; ++i) ASSERT_FALSE((*index.find(blobs, cache, key(i))).has_value());
+  blobs.gets = 0;
+  for (int i = 10'000; i < 20'000; ++i)
+    ASSERT_FALSE((*index.find(blobs, cache, key(i))).has_value());
+  EXPECT_LT(blobs.gets, 50) << "about one in 3000, with twenty marks a leaf";
 }
 
 TEST(HashTrie, a_missing_blob_is_an_error_and_changes_nothing) {
+  TrieCache cache;
   MemoryBlobs blobs;
   HashTrie index = filled(blobs, count_to(500), 500);
   const base::Hash root = index.root();
   MemoryBlobs empty;
-  EXPECT_FALSE(index.find(empty, key(1)));
+  EXPECT_FALSE(index.find(empty, cache, key(1)));
   EXPECT_FALSE(index.apply(empty, {{key(1), entry(9)}}));
   EXPECT_EQ(index.root(), root);
 }

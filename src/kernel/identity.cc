@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/identity.h"
 
+#include <algorithm>
+
+#include "base/check.h"
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
 
@@ -46,19 +49,40 @@ base::Hash site_hash(std::string_view workflow, const base::Hash& workflow_hash,
   return base::sha256(out.view());
 }
 
-// Short, because every 64 bytes are one more round of the hash.
+Site::Site(const base::Hash& site) : hashed_(bytes_of(site)) {}
+
+std::array<std::uint8_t, Site::kBlock> Site::bytes_of(const base::Hash& site) {
+  codec::Buffer out;
+  begin(out, 4);
+  codec::write_text(out, "as");
+  const std::size_t padded = kBlock - out.size() - codec::head_size(kBlock / 2);
+  codec::write_head(out, codec::Major::kBytes, padded);
+  out.append(site.bytes);
+  while (out.size() < kBlock) out.push(0);
+  CHECK(out.size() == kBlock);
+  std::array<std::uint8_t, kBlock> bytes;
+  std::copy(out.view().begin(), out.view().end(), bytes.begin());
+  return bytes;
+}
+
+// Short names, because every 64 bytes are one more round.
 base::Hash intent_hash(const Emission& emission, codec::Buffer& scratch) {
-  begin(scratch, emission.requested_key.empty() ? 4 : 5);
+  scratch.clear();
   codec::write_text(scratch, "at");
-  codec::write_list_head(scratch, 3);
+  codec::write_list_head(scratch, emission.requested_key.empty() ? 3 : 4);
   codec::write_nat(scratch, emission.record);
   codec::write_nat(scratch, emission.delivery);
   codec::write_nat(scratch, emission.index);
-  field(scratch, "key", emission.key);
-  field(scratch, "site", emission.site.bytes);
-  field(scratch, "params", emission.params);
-  if (!emission.requested_key.empty()) field(scratch, "request", emission.requested_key);
-  return base::sha256(scratch.view());
+  if (!emission.requested_key.empty()) codec::write_text(scratch, emission.requested_key);
+  codec::write_text(scratch, "do");
+  scratch.append(emission.params);
+  codec::write_text(scratch, "in");
+  if (emission.key.empty()) {
+    codec::write_null(scratch);
+  } else {
+    scratch.append(emission.key);
+  }
+  return emission.site->hashed().finish(scratch.view());
 }
 
 base::Hash delivery_entropy(base::ByteView tick_entropy, std::uint64_t delivery,

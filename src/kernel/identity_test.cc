@@ -17,27 +17,29 @@ using testing::open;
 using testing::opened;
 using testing::state;
 
-base::Bytes bytes_of(std::string_view text) {
-  return {base::as_bytes(text).begin(), base::as_bytes(text).end()};
-}
-
-// A buffer that remembers: the map that was hashed last is still in it.
-void expect_canonical(const codec::Buffer& scratch) {
-  codec::Normaliser normaliser;
-  EXPECT_TRUE(
-      normaliser.from_cbor(codec::Schema::item(), scratch.view(), codec::Strictness::kStrict));
-}
-
-TEST(IdentityTest, hashes_are_over_canonical_maps) {
+TEST(IdentityTest, an_intent_is_the_hash_of_a_canonical_map_that_begins_with_the_site) {
+  const base::Hash site_name = base::sha256(base::as_bytes("1"));
+  const Site site(site_name);
+  const base::Bytes params = testing::value(R"({"a":1})");
+  const base::Bytes key = testing::value(R"("k")");
   codec::Buffer scratch;
-  const base::Bytes params = bytes_of("params");
   for (const char* requested : {"", "mine"}) {
-    const base::Hash intent = intent_hash({{}, params, 7, 1, 0, params, requested}, scratch);
-    expect_canonical(scratch);
-    EXPECT_EQ(intent, base::sha256(scratch.view()));
+    const base::Hash intent = intent_hash({&site, key, 7, 1, 0, params, requested}, scratch);
+    const auto begin = Site::bytes_of(site_name);
+    base::Bytes map(begin.begin(), begin.end());
+    map.insert(map.end(), scratch.view().begin(), scratch.view().end());
+    codec::Normaliser normaliser;
+    ASSERT_TRUE(normaliser.from_cbor(codec::Schema::item(), map, codec::Strictness::kStrict));
+    EXPECT_EQ(intent, base::sha256(map));
+    const codec::View view = codec::View::of(map);
+    EXPECT_EQ(
+        base::Bytes(view.find("as")->bytes()->begin(), view.find("as")->bytes()->begin() + 32),
+        base::Bytes(site_name.bytes.begin(), site_name.bytes.end()));
+    EXPECT_EQ(testing::json_of(view.find("at")->encoded()),
+              *requested == 0 ? "[7,1,0]" : R"([7,1,0,"mine"])");
+    EXPECT_EQ(testing::json_of(view.find("do")->encoded()), R"({"a":1})");
+    EXPECT_EQ(testing::json_of(view.find("in")->encoded()), R"("k")");
   }
-  delivery_entropy(bytes_of("entropy"), 3, scratch);
-  expect_canonical(scratch);
 }
 
 TEST(IdentityTest, everything_that_tells_emissions_apart_is_in_it) {
@@ -50,13 +52,13 @@ TEST(IdentityTest, everything_that_tells_emissions_apart_is_in_it) {
     all.insert(hash);
     ++made;
   };
-  const base::Bytes key = bytes_of("a");
-  const base::Bytes params = bytes_of("p");
-  const Emission plain{one, key, 1, 0, 0, params, ""};
-  for (int bits = 0; bits < 128; ++bits) {
-    Emission emission = plain;
-    const base::Bytes other = bytes_of("b");
-    if (bits & 1) emission.site = two;
+  const Site site(one);
+  const Site other_site(two);
+  const base::Bytes value = testing::value(R"("a")");
+  const base::Bytes other = testing::value(R"("b")");
+  for (unsigned bits = 0; bits < 128; ++bits) {
+    Emission emission{&site, value, 1, 0, 0, value, ""};
+    if (bits & 1) emission.site = &other_site;
     if (bits & 2) emission.key = other;
     if (bits & 4) emission.record = 2;
     if (bits & 8) emission.delivery = 1;

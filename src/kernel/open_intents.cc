@@ -74,7 +74,7 @@ Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
   const auto found = recent_.find(hash);
   if (found != recent_.end()) return found->second.intent ? &*found->second.intent : nullptr;
   if (trie_.size() == 0 || failure_) return nullptr;
-  auto bytes = trie_.find(blobs, hash);
+  auto bytes = trie_.find(blobs, cache_, hash);
   if (!bytes) {
     failure_ = std::move(bytes).error();
     return nullptr;

@@ -50,6 +50,16 @@ class Intent {
   std::unique_ptr<std::uint8_t[]> block_;
 };
 
+// For tables of intents: their hashes are as random as any. Such tables are only looked into; what
+// walks over them would find another order elsewhere.
+struct FirstBytes {
+  std::size_t operator()(const base::Hash& hash) const noexcept {
+    std::size_t first = 0;
+    std::memcpy(&first, hash.bytes.data(), sizeof first);
+    return first;
+  }
+};
+
 class OpenIntents {
  public:
   // Null: there is none. It holds until the next flush, or until the intent is removed.
@@ -80,18 +90,10 @@ class OpenIntents {
     std::optional<Intent> intent;  // nothing: removed
     bool changed = false;
   };
-  // An intent's hash is as random as any; it is only looked up, and put in order when it is
-  // flushed.
-  struct FirstBytes {
-    std::size_t operator()(const base::Hash& hash) const noexcept {
-      std::size_t first = 0;
-      std::memcpy(&first, hash.bytes.data(), sizeof first);
-      return first;
-    }
-  };
   std::unordered_map<base::Hash, Recent, FirstBytes> recent_;
   std::uint64_t size_ = 0;
   HashTrie trie_;
+  TrieCache cache_;
   std::optional<base::Error> failure_;
 };
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "defs/name.h"
-#include "kernel/identity.h"
 
 namespace holdfast::kernel {
 
@@ -66,9 +65,9 @@ class ProgramBuilder {
       const auto index = effect(effect_name);
       if (!index) continue;
       const EffectProgram& target = program_->effects_[*index];
-      made.effects.emplace(
-          effect_name, AllowedEffect{*index, site_hash(name, made.hash, effect_name, target.hash,
-                                                       target.executor)});
+      made.effects.emplace(effect_name,
+                           AllowedEffect{*index, Site(site_hash(name, made.hash, effect_name,
+                                                                target.hash, target.executor))});
     }
     const auto index = static_cast<std::uint32_t>(program_->workflows_.size());
     program_->workflows_.push_back(std::move(made));

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "codec/schema.h"
 #include "defs/load.h"
+#include "kernel/identity.h"
 #include "kernel/machine.h"
 
 namespace holdfast::kernel {
@@ -30,7 +31,7 @@ struct EffectProgram {
 // An effect that a workflow may emit, and the hash that binds the two and who performs it.
 struct AllowedEffect {
   std::uint32_t effect;
-  base::Hash site;
+  Site site;
 };
 
 // One arm of the variant that is a workflow's event type.

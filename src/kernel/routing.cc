@@ -58,10 +58,10 @@ bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView
 }
 
 // `planned` goes to mailboxes too, some of it perhaps to the same one.
-bool has_room(WorldState& world, const Target& target, const std::vector<Target>& planned,
+bool has_room(WorldState& world, Target& target, const std::vector<Target>& planned,
               Refused& refusal) {
-  const Cell* cell = world.cells[target.workflow].find(target.key);
-  const std::size_t waiting = cell == nullptr ? 0 : cell->mail.size();
+  target.cell = world.cells[target.workflow].find(target.key);
+  const std::size_t waiting = target.cell == nullptr ? 0 : target.cell->mail.size();
   if (waiting + planned.size() < kMaxMailPerInstance) return true;
   const auto same = static_cast<std::size_t>(std::count(planned.begin(), planned.end(), target));
   if (waiting + same < kMaxMailPerInstance) return true;
@@ -77,7 +77,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
                   std::vector<Target>& targets, Refused& refusal) {
   for (const Route& route : event.routes) {
     const WorkflowProgram& workflow = world.program->workflow(route.workflow);
-    Target target{route.workflow, {}};
+    Target target{route.workflow};
     if (!may_be_sent(workflow, event.schema_name, value, refusal)) return false;
     if (workflow.key) {
       const auto found = follow(codec::View::of(value), route.key_path);
@@ -109,17 +109,17 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     return false;
   }
   if (!may_be_sent(workflow, event.schema, event.value, refusal)) return false;
-  Target target{*index, {}};
+  Target target{*index};
   if (workflow.key && !take_key(world, workflow, event.key, target, refusal)) return false;
   if (!workflow.key && !event.key.empty()) {
     refusal = {base::ErrorCode::kInvalid, "'" + workflow.name + "' has no key"};
     return false;
   }
-  if (event.starts && world.cells[*index].find(target.key) != nullptr) {
+  if (!has_room(world, target, targets, refusal)) return false;
+  if (event.starts && target.cell != nullptr) {
     refusal = {base::ErrorCode::kConflict, "the instance is there already"};
     return false;
   }
-  if (!has_room(world, target, targets, refusal)) return false;
   targets.push_back(std::move(target));
   return true;
 }
@@ -129,11 +129,6 @@ Answer unreadable(const WorldState& world) {
                                   [](const Cells& cells) { return cells.failure().has_value(); });
   CHECK(failed);  // an open intent has an instance
   return Refused{base::ErrorCode::kIo, "an instance could not be read"};
-}
-
-Cell& instance(WorldState& world, std::uint32_t workflow, base::ByteView key) {
-  Cell* cell = world.cells[workflow].find(key);
-  return cell != nullptr ? *cell : world.cells[workflow].create(key);
 }
 
 void deliver(WorldState& world, Cell& cell, Mail mail) {
@@ -161,7 +156,9 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
     value = codec::View::of(value).find("$value")->encoded();
   }
   mail.value.assign(value.begin(), value.end());
-  deliver(world, instance(world, target.workflow, target.key), std::move(mail));
+  Cell& cell =
+      target.cell != nullptr ? *target.cell : world.cells[target.workflow].begin(target.key);
+  deliver(world, cell, std::move(mail));
 }
 
 Touched& touch(WorldState& world, Cell& cell) {

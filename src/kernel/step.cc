@@ -177,12 +177,15 @@ void open_intent(WorldState& world, Cell& cell, Plan::Effect& planned, const Emi
 }
 
 void open_intents(WorldState& world, Cell& cell, Plan& plan, std::uint64_t delivery) {
+  if (plan.effects.empty()) return;
+  world.draft.commands.reserve(world.draft.commands.size() + plan.effects.size());
+  cell.intents.reserve(cell.intents.size() + plan.effects.size());
   Emission emission;
   emission.key = cell.key;
   emission.record = world.next_record;
   emission.delivery = delivery;
   for (Plan::Effect& planned : plan.effects) {
-    emission.site = planned.allowed->site;
+    emission.site = &planned.allowed->site;
     emission.requested_key = planned.asked->requested_key;
     emission.params = planned.params;
     open_intent(world, cell, planned, emission);
@@ -195,7 +198,7 @@ void open_intents(WorldState& world, Cell& cell, Plan& plan, std::uint64_t deliv
 void remove_instance(WorldState& world, Cell& cell) {
   Touched& touched = touch(world, cell);
   touched.ignored += static_cast<std::uint32_t>(
-      std::erase_if(cell.mail, [](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
+      cell.mail.erase_if([](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
   abandon(world, cell);
   if (!cell.mail.empty()) return world.cells[cell.workflow].clear_state(cell);
   if (cell.ready) std::erase(world.ready, &cell);

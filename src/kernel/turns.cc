@@ -17,8 +17,7 @@ void take_turns(WorldState& world) {
     world.ready.pop_front();
     cell->ready = false;
     if (cell->paused || cell->mail.empty()) continue;
-    const Mail mail = std::move(cell->mail.front());
-    cell->mail.pop_front();
+    const Mail mail = cell->mail.take_front();
     // Back in the line before the step: the step may end or delete the cell.
     if (!cell->mail.empty()) {
       cell->ready = true;

@@ -10,7 +10,7 @@
 
 namespace holdfast::kernel {
 
-template <class Key, class Value>
+template <class Key, class Value, class Values = std::map<Key, Value, std::less<>>>
 class Window {
  public:
   explicit Window(std::size_t limit) : limit_(limit) {}
@@ -37,7 +37,7 @@ class Window {
  private:
   std::size_t limit_;
   std::deque<Key> order_;
-  std::map<Key, Value, std::less<>> values_;
+  Values values_;
 };
 
 }  // namespace holdfast::kernel

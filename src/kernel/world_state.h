@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "codec/buffer.h"
@@ -51,7 +52,8 @@ struct WorldState {
   OpenIntents intents;
   std::deque<Cell*> ready;  // instances with mail, in the order of their turns
   Window<std::string, std::uint64_t> event_ids{kEventIdWindow};
-  Window<base::Hash, SettledIntent> settled{kSettledWindow};
+  Window<base::Hash, SettledIntent, std::unordered_map<base::Hash, SettledIntent, FirstBytes>>
+      settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
 
   // Reused from tick to tick; nothing in them outlives one.
@@ -69,16 +71,14 @@ struct WorldState {
 // The entry of a cell in the present draft.
 Touched& touch(WorldState& world, Cell& cell);
 
-// Finds the instance, or begins a new one.
-Cell& instance(WorldState& world, std::uint32_t workflow, base::ByteView key);
-
 // Puts a message in the mailbox of an instance; one that has ended ignores it.
 void deliver(WorldState& world, Cell& cell, Mail mail);
 
 // One instance that an event goes to.
 struct Target {
-  std::uint32_t workflow;
-  base::Bytes key;
+  std::uint32_t workflow = 0;
+  base::Bytes key = {};
+  Cell* cell = nullptr;  // null: there was none when it was looked for
 
   friend bool operator==(const Target&, const Target&) = default;
 };
