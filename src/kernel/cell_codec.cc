@@ -6,7 +6,7 @@
 
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
-#include "codec/normaliser.h"
+#include "codec/well_formed.h"
 #include "kernel/list_reader.h"
 
 namespace holdfast::kernel {
@@ -83,9 +83,7 @@ base::Bytes encode_cell(const Cell& cell) {
 }
 
 base::Result<Cell> decode_cell(base::ByteView bytes) {
-  codec::Normaliser normaliser;
-  if (!normaliser.from_cbor(codec::Schema::item(), bytes, codec::Strictness::kStrict))
-    return damaged();
+  if (!codec::is_well_formed(bytes)) return damaged();
   ListReader list(codec::View::of(bytes));
   Cell cell;
   const auto copy = [](base::ByteView from, base::Bytes& to) {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "codec/cbor_writer.h"
-#include "codec/normaliser.h"
 #include "codec/view.h"
+#include "codec/well_formed.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -55,9 +55,7 @@ base::Bytes encode(const TrieNode& node) {
 }
 
 base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
-  codec::Normaliser normaliser;
-  if (!normaliser.from_cbor(codec::Schema::item(), bytes, codec::Strictness::kStrict))
-    return damaged();
+  if (!codec::is_well_formed(bytes)) return damaged();
   const codec::View list = codec::View::of(bytes);
   const auto elements = list.elements();
   auto at = elements.begin();

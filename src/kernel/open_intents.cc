@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
-#include "codec/normaliser.h"
+#include "codec/well_formed.h"
 #include "kernel/list_reader.h"
 
 namespace holdfast::kernel {
@@ -29,9 +29,7 @@ base::Bytes encode(const Intent& intent) {
 }
 
 std::optional<Intent> decode(base::ByteView bytes) {
-  codec::Normaliser normaliser;
-  if (!normaliser.from_cbor(codec::Schema::item(), bytes, codec::Strictness::kStrict))
-    return std::nullopt;
+  if (!codec::is_well_formed(bytes)) return std::nullopt;
   ListReader list(codec::View::of(bytes));
   const std::uint64_t workflow = list.nat();
   const std::uint64_t effect = list.nat();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doing again what a record says was done.
-#include <algorithm>
 #include <string>
 
 #include "codec/json_writer.h"
+#include "codec/normaliser.h"
 #include "codec/view.h"
+#include "kernel/list_reader.h"
 #include "kernel/record.h"
 #include "kernel/world_state.h"
 
@@ -13,34 +14,36 @@ namespace {
 
 constexpr std::size_t kInstances = 5;  // the place of the touched instances in a record
 
-codec::View field(codec::View list, std::size_t index) {
-  auto at = list.elements().begin();
-  for (; index > 0; --index) ++at;
-  return *at;
+// What is recorded is canonical, but nobody knows who wrote it: it may have any form.
+codec::View instances_of(base::ByteView record) {
+  ListReader fields(codec::View::of(record));
+  for (std::size_t i = 0; i < kInstances; ++i) fields.next();
+  return fields.next();
 }
 
+// Empty: it is no instance.
 std::string name_of(codec::View instance) {
-  const auto key = field(instance, 1).bytes();
-  std::string name(field(instance, 0).text().value_or(""));
-  if (key && !key->empty()) name += " " + codec::to_json(codec::View::of(*key));
+  ListReader fields(instance);
+  std::string name(fields.text());
+  const base::ByteView key = fields.bytes();
+  if (!fields.good()) return "";
+  codec::Normaliser normaliser;
+  const auto shown = normaliser.from_cbor(codec::Schema::item(), key, codec::Strictness::kLenient);
+  if (shown) name += " " + codec::to_json(codec::View::of(*shown));
   return name;
 }
 
 // Which instance came out differently; empty: what differs is not about one.
 std::string first_difference(base::ByteView recorded, base::ByteView now) {
-  const codec::View before = field(codec::View::of(recorded), kInstances);
-  const codec::View after = field(codec::View::of(now), kInstances);
-  const auto before_all = before.elements();
-  const auto after_all = after.elements();
-  auto b = after_all.begin();
-  for (auto a = before_all.begin(); a != before_all.end(); ++a) {
-    if (b == after_all.end()) return name_of(*a);
-    const base::ByteView was = (*a).encoded();
-    const base::ByteView is = (*b).encoded();
-    if (!std::equal(was.begin(), was.end(), is.begin(), is.end())) return name_of(*a);
-    ++b;
+  ListReader before(instances_of(recorded));
+  ListReader after(instances_of(now));
+  while (!before.at_end() && !after.at_end()) {
+    const codec::View was = before.next();
+    const codec::View is = after.next();
+    if (!base::equal(was.encoded(), is.encoded())) return name_of(was);
   }
-  return b == after_all.end() ? "" : name_of(*b);
+  if (!before.at_end()) return name_of(before.next());
+  return after.at_end() ? "" : name_of(after.next());
 }
 
 base::Error differs(std::uint64_t record, std::string message) {
@@ -61,8 +64,7 @@ base::Result<Outcome> World::replay(base::ByteView record) {
     return differs(number, refusal != nullptr ? "it is refused now: " + refusal->message
                                               : "it has no effect now");
   }
-  if (std::equal(record.begin(), record.end(), outcome.record.begin(), outcome.record.end()))
-    return outcome;
+  if (base::equal(record, outcome.record)) return outcome;
   const std::string instance = first_difference(record, outcome.record);
   return differs(number, instance.empty() ? "its outcome is another one now"
                                           : "the outcome of " + instance + " is another one now");
