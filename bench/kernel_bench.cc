@@ -13,6 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION
+#endif
+
 #include "base/check.h"
 #include "codec/normaliser.h"
 #include "demo/order/order.h"
@@ -53,6 +59,11 @@ class Shop {
     const base::Bytes placed = value(R"({"id":"order-)" + std::to_string(++last_) +
                                      R"(","sku":"mug","count":2,"cents":1990})");
     run(kernel::EventArrived{"demo/OrderPlaced@1", placed, {}});
+  }
+
+  // New orders until the upper nodes of the index have been read.
+  void warm() {
+    for (std::size_t i = 0; i < 12'000; ++i) place();
   }
 
   void put_away() { CHECK(world_.snapshot().has_value()); }
@@ -118,8 +129,7 @@ std::size_t own_memory() {
 // Microseconds of each tick: the median over many orders.
 std::vector<double> measure(Shop& shop) {
   constexpr std::size_t kOrders = 4000;
-  constexpr std::size_t kWarm = 12'000;  // until the index's upper nodes have been read
-  for (std::size_t i = 0; i < kWarm; ++i) shop.place();
+  shop.warm();
   std::vector<double> medians;
   std::vector<std::vector<double>> times(std::size(kTicks));
   for (std::size_t i = 0; i < kOrders; ++i) {
@@ -170,6 +180,8 @@ int main(int argc, char** argv) {
   if (argc != 4 || std::string_view(argv[1]) != "--once") return compare(), 0;
   const std::size_t wanted = std::stoul(argv[2]);
   Shop shop(std::stoul(argv[3]));
+  shop.warm();
+  CALLGRIND_START_INSTRUMENTATION;
   for (std::size_t round = 0; round < 3; ++round) {  // buffers grow in the first ones
     for (std::size_t tick = 0; tick < std::size(kTicks); ++tick) {
       const auto prepared = shop.prepare(tick);

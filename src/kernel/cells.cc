@@ -137,9 +137,9 @@ base::Result<void> Cells::spill(Cell& cell) {
   return {};
 }
 
-void Cells::trim() {
-  // A cell that stands in a queue is needed soon, and others point to it.
-  for (std::size_t looked_at = 0; clean_.size() > limits_.clean_cells && looked_at < kTrimPerCall;
+// A cell that stands in a queue is needed soon, and others point to it.
+void Cells::let_go(std::size_t most) {
+  for (std::size_t looked_at = 0; clean_.size() > limits_.clean_cells && looked_at < most;
        ++looked_at) {
     Cell& oldest = *clean_.back();
     if (oldest.ready) {
@@ -149,6 +149,10 @@ void Cells::trim() {
     clean_.pop_back();
     table_.erase(table_.find(base::as_text(oldest.key)));
   }
+}
+
+void Cells::trim() {
+  let_go(kTrimPerCall);
   if (!dirty_.empty() && dirty_.front()->state.size() >= kLargeStateBytes)
     keep(spill(*dirty_.front()));
   if (dirty_state_bytes_ <= limits_.dirty_state_bytes) return;
@@ -176,6 +180,7 @@ base::Result<void> Cells::flush() {
   for (Cell* cell : dirty_) cell->dirty = false;
   clean_.splice(clean_.begin(), dirty_);
   dirty_state_bytes_ = 0;
+  let_go(clean_.size());
   return {};
 }
 

@@ -79,6 +79,7 @@ class Cells {
   using Table = std::map<std::string_view, std::unique_ptr<Cell>>;  // by the cell's own key
 
   Cell& insert(std::unique_ptr<Cell> cell);
+  void let_go(std::size_t most);
   base::Result<void> spill(Cell& cell);
   void keep(base::Result<void> result);
   std::list<Cell*>& list_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }

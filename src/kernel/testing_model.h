@@ -141,14 +141,17 @@ class Model {
     if (!input.id.empty() && ids_.contains(input.id)) return repeated(ids_[input.id]);
     const std::string& schema = input.variant.empty() ? input.event.schema : input.variant;
     if (!has_schema(rules_, schema)) return refused(Code::kNotFound);
-    if (input.fault != Fault::kNone) return refused(Code::kInvalid);
+    const bool lies = input.fault == Fault::kPretends;
+    if (input.fault != Fault::kNone && !lies) return refused(Code::kInvalid);
     std::vector<Name> names = targets(rules_, schema, input.event);
     if (!input.workflow.empty()) {
       names = {{input.workflow, input.key}};
       if (!has_workflow(rules_, input.workflow)) return refused(Code::kNotFound);
       if (!takes(input.workflow, schema) || !key_fits(names[0])) return refused(Code::kInvalid);
+      if (lies) return refused(Code::kInvalid);
       if (input.starts && instances_.contains(names[0])) return refused(Code::kConflict);
     }
+    if (lies) return refused(Code::kInvalid);
     std::map<Name, std::size_t> planned;
     if (std::string why = plan(names, planned); !why.empty()) return why;
     for (const Name& name : names) deliver(name, {MailKind::kEvent, input.event.script});
