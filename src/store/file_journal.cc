@@ -42,14 +42,19 @@ base::Result<RecordNumber> FileJournal::append(std::span<const base::ByteView> r
                            std::to_string(max_batch_bytes()) + " are allowed");
   }
   const std::size_t batch_bytes = batch_bytes_of(body_bytes);
-  if (!writer_.has_room_for(batch_bytes)) TRY(roll(batch_bytes, room));
-  auto written = writer_.write(records);
+  auto written = write(records, batch_bytes, room);
   if (!written) {
     // A full disk is no reason to stop: the next batch is written over what there is of this one.
     if (written.error().code() == base::ErrorCode::kUnavailable) return std::move(written).error();
     return latch(std::move(written).error());
   }
   return writer_.last();
+}
+
+base::Result<void> FileJournal::write(std::span<const base::ByteView> records,
+                                      std::size_t batch_bytes, Room room) {
+  if (!writer_.has_room_for(batch_bytes)) TRY(roll(batch_bytes, room));
+  return writer_.write(records);
 }
 
 base::Result<RecordNumber> FileJournal::sync() {

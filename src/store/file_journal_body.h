@@ -41,6 +41,8 @@ class FileJournal : public Journal {
   base::Result<void> alive() const;
   base::Error latch(base::Error error);
 
+  base::Result<void> write(std::span<const base::ByteView> records, std::size_t batch_bytes,
+                           Room room);
   base::Result<void> roll(std::size_t batch_bytes, Room room);
   base::Result<std::string> take_blank(std::uint64_t bytes, Room room);
 

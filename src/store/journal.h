@@ -12,8 +12,8 @@
 //     gives the same error, and the process must end. Opening again finds what can be saved.
 //  4. Each opening has a higher epoch than all before, and it is durable when opening returns.
 //
-// What a record means is for others. append, sync, mark, trim and close are for one thread; read,
-// prepare and the numbers may be asked for from any.
+// What a record means is for others. read, prepare, first, durable and epoch are for any thread,
+// everything else for one.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,8 @@ class Journal {
   virtual ~Journal() = default;
 
   // Writes the records as one batch, and gives the number of the last. The one before must be
-  // synced. kUnavailable: no space; nothing was written, and the journal is as before. kTooLarge:
-  // more than max_batch_bytes() together.
+  // synced. After kUnavailable (no space) and kTooLarge (more than max_batch_bytes() together) the
+  // journal is as before; any other error has ended it, as a failed sync does.
   virtual base::Result<RecordNumber> append(std::span<const base::ByteView> records,
                                             Room room = Room::kNormal) = 0;
 

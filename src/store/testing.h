@@ -4,9 +4,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +13,7 @@
 #include "env/process.h"
 #include "env/random.h"
 #include "env/sim_disk.h"
+#include "env/testing.h"
 #include "store/file_journal.h"
 
 namespace holdfast::store::testing {
@@ -58,27 +57,15 @@ class SimWorld {
 
 class PosixWorld {
  public:
-  PosixWorld() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
-    path_ = pattern;
-  }
-  ~PosixWorld() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  PosixWorld(const PosixWorld&) = delete;
-  PosixWorld& operator=(const PosixWorld&) = delete;
-
   base::Result<std::unique_ptr<OpenWorld>> open(JournalOptions options = small_segments()) {
     return open_world(*disk_, *random_, path(), options);
   }
-  std::string path() const { return path_ + "/world"; }
+  std::string path() const { return folder_.path() + "/world"; }
 
  private:
   std::unique_ptr<env::Disk> disk_ = env::posix_disk();
   std::unique_ptr<env::Random> random_ = env::posix_random();
-  std::string path_;
+  env::testing::TemporaryFolder folder_;
 };
 
 // Records differ by their number, and in length.
