@@ -123,6 +123,17 @@ TEST(Recovery, what_a_failed_sync_dropped_is_written_again_before_it_is_shown) {
   EXPECT_EQ(read_all(opened(after)->journal())->size(), 2u);
 }
 
+TEST(Recovery, damage_to_what_was_written_again_is_refused) {
+  SimWorld world;
+  ASSERT_TRUE(commit_batch(opened(world)->journal(), 1));
+  EXPECT_EQ(opened(world)->report().copied_records, 1u);
+  env::DiskState state = world.disk().now();
+  contents(state, kFolder + "/000000000002.log")[kBlockBytes + 200] ^= 1;
+  const auto open = SimWorld(state).open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().where(), kFolder + "/000000000002.log at 4096");
+}
+
 TEST(Recovery, closed_journal_goes_on_in_the_same_segment) {
   SimWorld world;
   for (int i = 0; i < 30; ++i) {
