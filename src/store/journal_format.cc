@@ -69,7 +69,8 @@ bool is_possible(const BatchHeader& header, const SegmentHeader& segment, std::u
 }  // namespace
 
 Block encode(SegmentHeader& header) {
-  CHECK(is_possible(header));
+  CHECK(header.number > 0 && header.first > 0 && header.epoch > 0);
+  CHECK(header.bytes % kBlockBytes == 0);
   Block block{};
   FieldWriter fields(std::span<std::uint8_t>(block).subspan(kSegmentCrcEnd));
   fields.number(kJournalVersion);
