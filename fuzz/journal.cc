@@ -27,8 +27,8 @@ struct Open {
 };
 
 base::Result<std::unique_ptr<Open>> open_world(env::SimDisk& disk) {
-  const auto process = env::posix_process();
-  const auto random = env::seeded_random(1);
+  static const auto process = env::posix_process();
+  static const auto random = env::seeded_random(1);
   auto open =
       std::make_unique<Open>(Open{TRY(WorldFolder::open(disk, *random, *process, "./w")), {}});
   open->opened = TRY(open_file_journal(open->folder, kSmall));
@@ -86,7 +86,7 @@ void change(env::DiskState& state, base::ByteView& input) {
   const unsigned kind = input[0] % 8;
   auto file = state.files.begin();
   std::advance(file, input[1] % state.files.size());
-  const std::size_t place = input[2] | input[3] << 8;
+  const std::size_t place = std::size_t{input[2]} | std::size_t{input[3]} << 8;
   const std::size_t length = std::min<std::size_t>(input[4], input.size() - 5);
   const base::ByteView bytes = input.subspan(5, length);
   input = input.subspan(5 + length);

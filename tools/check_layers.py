@@ -42,6 +42,7 @@ PURE = {"codec", "defs", "kernel", "steps", "tasks"}
 FOREIGN = {
     "CLI/": "cli",
     "openssl/": "base executors gateway node",
+    "sqlite3.h": "store",
     "yaml-cpp/": "bundle",
 }
 

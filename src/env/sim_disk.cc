@@ -225,6 +225,18 @@ const DiskState& SimDisk::start() const { return body_->start; }
 const std::vector<DiskOperation>& SimDisk::operations() const { return body_->operations; }
 const DiskState& SimDisk::now() const { return body_->now; }
 
+std::unique_ptr<SimDisk> SimDisk::after_process_death() const {
+  auto next = std::make_unique<SimDisk>(body_->start);
+  next->body_->now = body_->now;
+  next->body_->operations = body_->operations;
+  next->body_->next_file = body_->next_file;
+  next->body_->calls = body_->calls;
+  next->body_->failing_call = body_->failing_call;
+  next->body_->fault = body_->fault;
+  next->body_->capacity = body_->capacity;
+  return next;
+}
+
 void SimDisk::fail_call(std::uint64_t after, DiskFault fault) {
   body_->failing_call = body_->calls + after;
   body_->fault = fault;

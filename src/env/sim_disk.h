@@ -39,6 +39,10 @@ class SimDisk : public Disk {
   const std::vector<DiskOperation>& operations() const;
   const DiskState& now() const;
 
+  // The same disk, files and pending operations and all, as the next process finds it when this one
+  // dies now: what the dying one still does, when its objects are destroyed, is not seen there.
+  std::unique_ptr<SimDisk> after_process_death() const;
+
   // The call after `after` more of those that change something fails, once.
   void fail_call(std::uint64_t after, DiskFault fault);
 

@@ -105,6 +105,17 @@ TEST(SimDisk, failed_sync_drops_what_it_should_have_saved_and_the_next_succeeds)
   EXPECT_EQ(possible(disk), std::set<std::string>{"xbc"}) << "writing it again saves it";
 }
 
+TEST(SimDisk, death_of_a_process_keeps_what_it_did_and_nothing_it_does_later) {
+  SimDisk disk;
+  const auto file = synced_file(disk, "abc");
+  const auto lock = *disk.lock("./LOCK", "the one that dies");
+  ASSERT_TRUE(write_all(*file, 0, base::as_bytes("x")));
+  const auto after = disk.after_process_death();
+  ASSERT_TRUE(write_all(*file, 0, base::as_bytes("y")));
+  EXPECT_EQ(possible(*after), (std::set<std::string>{"abc", "xbc"})) << "still not synced";
+  EXPECT_TRUE(after->lock("./LOCK", "the next one"));
+}
+
 TEST(SimDisk, faults_happen_once_and_in_their_way) {
   SimDisk disk;
   auto file = *disk.open("./a", OpenMode::kCreate);

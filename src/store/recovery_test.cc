@@ -87,6 +87,28 @@ TEST(Recovery, bad_batch_with_a_torn_batch_behind_it_is_refused) {
   EXPECT_EQ(open.error().where(), kFolder + "/000000000001.log at 4096");
 }
 
+// Two copies of a world went different ways, and a block of one came into the other: its checksum
+// is right, and only the chain tells.
+TEST(Recovery, batch_of_another_history_is_refused) {
+  SimWorld world;
+  ASSERT_TRUE(opened(world)->journal().close());
+  env::DiskState states[2];
+  for (const std::size_t way : {std::size_t{0}, std::size_t{1}}) {
+    SimWorld copy(world.disk().now());
+    auto open = opened(copy);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(commit_batch(open->journal(), 1, 100 + way));
+    states[way] = copy.disk().now();
+  }
+  const std::string path = kFolder + "/000000000001.log";
+  const base::Bytes& other = contents(states[1], path);
+  std::copy_n(other.begin() + 3 * kBlockBytes, kBlockBytes,
+              contents(states[0], path).begin() + 3 * kBlockBytes);
+  const auto open = SimWorld(states[0]).open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().to_string(),
+            path + " at 12288: the batch does not follow the one before it");
+}
+
 TEST(Recovery, mark_makes_the_last_batch_unambiguous) {
   for (const bool marked : {false, true}) {
     SimWorld world;
