@@ -62,6 +62,7 @@ base::Result<RecordNumber> FileJournal::sync() {
   auto synced = writer_.sync();
   if (!synced) return latch(std::move(synced).error());
   table_->set_durable(writer_.durable());
+  table_->add_landmark(writer_.segment().number, {writer_.chain(), writer_.end()});
   return writer_.durable();
 }
 
@@ -114,12 +115,10 @@ base::Result<void> FileJournal::roll(std::size_t batch_bytes, Room room) {
 
 base::Result<void> FileJournal::trim(RecordNumber below) {
   TRY(alive());
-  const auto entries = table_->entries();
-  for (std::size_t i = 0; i + 1 < entries.size(); ++i) {
-    if (entries[i + 1].first > below) break;
+  for (const std::uint64_t number : table_->segments_below(below)) {
     // One after the other, each durably: a gap would look like damage.
     table_->drop_first();
-    auto gone = spares_->recycle(segment_path(folder_, entries[i].number));
+    auto gone = spares_->recycle(segment_path(folder_, number));
     if (!gone) return latch(std::move(gone).error());
   }
   return {};

@@ -57,8 +57,9 @@ class FileJournal : public Journal {
 };
 
 // A reader that begins at `from`.
-base::Result<std::unique_ptr<JournalReader>> read_file_journal(
-    env::Disk& disk, std::string folder, const JournalId& journal,
-    std::shared_ptr<const SegmentTable> table, RecordNumber from);
+base::Result<std::unique_ptr<JournalReader>> read_file_journal(env::Disk& disk, std::string folder,
+                                                               const JournalId& journal,
+                                                               std::shared_ptr<SegmentTable> table,
+                                                               RecordNumber from);
 
 }  // namespace holdfast::store

@@ -12,7 +12,7 @@ using Found = BatchScanner::Found;
 class FileJournalReader : public JournalReader {
  public:
   FileJournalReader(env::Disk& disk, std::string folder, const JournalId& journal,
-                    std::shared_ptr<const SegmentTable> table, RecordNumber from)
+                    std::shared_ptr<SegmentTable> table, RecordNumber from)
       : disk_(disk),
         folder_(std::move(folder)),
         journal_(journal),
@@ -69,14 +69,16 @@ class FileJournalReader : public JournalReader {
       if (!table_->segment_of(cursor_)) return trimmed();
       return std::move(segment).error();
     }
-    const ChainPoint begin{segment->header.first, segment->header.chain};
-    // Coming from the segment before, we know what this one has to follow.
-    if (open_ && (begin.next != chain_.next || begin.hash != chain_.hash)) {
+    SegmentTable::Landmark begin{{segment->header.first, segment->header.chain}, kBlockBytes};
+    if (!open_) {
+      begin = table_->landmark_before(number, cursor_).value_or(begin);
+    } else if (begin.chain.next != chain_.next || begin.chain.hash != chain_.hash) {
+      // Coming from the segment before, we know what this one has to follow.
       return corrupt_at(segment_path(folder_, number), 0,
                         "the segment does not follow the one before it");
     }
-    chain_ = begin;
-    open_ = std::make_unique<Open>(std::move(*segment), kBlockBytes);
+    chain_ = begin.chain;
+    open_ = std::make_unique<Open>(std::move(*segment), begin.offset);
     return {};
   }
 
@@ -102,6 +104,7 @@ class FileJournalReader : public JournalReader {
     next_in_batch_ = header.first;
     last_in_batch_ = header.first + header.count - 1;
     chain_.advance(header, scanner.header_bytes());
+    if (chain_.next <= table_->durable()) table_->add_landmark(*number, {chain_, scanner.offset()});
     rest_of_batch_ = scanner.body();
     if (last_in_batch_ < cursor_) next_in_batch_ = last_in_batch_ + 1;
     return {};
@@ -110,7 +113,7 @@ class FileJournalReader : public JournalReader {
   env::Disk& disk_;
   const std::string folder_;
   const JournalId journal_;
-  const std::shared_ptr<const SegmentTable> table_;
+  const std::shared_ptr<SegmentTable> table_;
   RecordNumber cursor_;
   ChainPoint chain_{0, {}};
   std::unique_ptr<Open> open_;
@@ -121,9 +124,10 @@ class FileJournalReader : public JournalReader {
 
 }  // namespace
 
-base::Result<std::unique_ptr<JournalReader>> read_file_journal(
-    env::Disk& disk, std::string folder, const JournalId& journal,
-    std::shared_ptr<const SegmentTable> table, RecordNumber from) {
+base::Result<std::unique_ptr<JournalReader>> read_file_journal(env::Disk& disk, std::string folder,
+                                                               const JournalId& journal,
+                                                               std::shared_ptr<SegmentTable> table,
+                                                               RecordNumber from) {
   if (!table->segment_of(from)) {
     return base::Error(
         base::ErrorCode::kNotFound, "record " + std::to_string(from),

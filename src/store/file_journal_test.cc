@@ -92,6 +92,24 @@ TEST(FileJournal, append_needs_no_new_blocks_in_a_prepared_segment) {
   EXPECT_TRUE(commit_batch(open->journal(), 1, 3000));
 }
 
+// With segments that are large enough for landmarks, before and after opening again.
+TEST(FileJournal, any_record_is_found_without_reading_its_whole_segment) {
+  SimWorld world;
+  const JournalOptions large = {.segment_bytes = std::uint64_t{4} << 20};
+  for (const bool is_first : {true, false}) {
+    auto open = *world.open(large);
+    Journal& journal = open->journal();
+    for (int i = 0; is_first && i < 60; ++i) ASSERT_TRUE(commit_batch(journal, 10, 5000));
+    for (const RecordNumber number : {600u, 1u, 599u, 300u, 299u, 301u, 50u, 51u, 60u, 61u}) {
+      const auto record = (*journal.read(number))->next();
+      ASSERT_TRUE(record) << record.error().to_string();
+      EXPECT_EQ((*record)->number, number);
+      EXPECT_EQ(base::as_text((*record)->bytes), record_text(number, 5000));
+    }
+    ASSERT_TRUE(journal.close());
+  }
+}
+
 TEST(FileJournal, process_that_finds_the_world_taken_is_told_by_whom) {
   PosixWorld world;
   auto open = *world.open();

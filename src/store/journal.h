@@ -58,7 +58,8 @@ class Journal {
   virtual ~Journal() = default;
 
   // Writes the records as one batch, and gives the number of the last. The one before must be
-  // synced. After kUnavailable (no space) and kTooLarge (more than max_batch_bytes() together) the
+  // synced. After kUnavailable (no space) and kTooLarge (more than max_batch_bytes()
+  // together, each record counting 4 more) the
   // journal is as before; any other error has ended it, as a failed sync does.
   virtual base::Result<RecordNumber> append(std::span<const base::ByteView> records,
                                             Room room = Room::kNormal) = 0;

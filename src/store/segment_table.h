@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// SegmentTable: which segment holds which records, and how far they are durable. The journal
-// writes it; readers on any thread look things up.
+// SegmentTable: which segment holds which records, how far they are durable, and places inside
+// segments where reading may begin. The journal writes it; readers on any thread look things up,
+// and add the places they came by.
 #pragma once
 
 #include <atomic>
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <utility>
+#include <vector>
 
-#include "store/journal.h"
+#include "store/batch_scanner.h"
 
 namespace holdfast::store {
 
 class SegmentTable {
  public:
+  // Between batches: what comes next there.
+  struct Landmark {
+    ChainPoint chain;
+    std::uint64_t offset;
+  };
+  // So far from each other at least, so that there are few of them.
+  static constexpr std::uint64_t kLandmarkDistance = std::uint64_t{256} << 10;
+
   struct Entry {
     std::uint64_t number;
     RecordNumber first;
+    std::vector<Landmark> landmarks = {};  // in order
   };
 
   void add(Entry entry) {
     const std::lock_guard guard(mutex_);
-    entries_.push_back(entry);
+    entries_.push_back(std::move(entry));
   }
   void drop_first() {
     const std::lock_guard guard(mutex_);
@@ -33,10 +45,15 @@ class SegmentTable {
     const std::lock_guard guard(mutex_);
     return entries_.front().first;
   }
-  std::deque<Entry> entries() const {
-    const std::lock_guard guard(mutex_);
-    return entries_;
-  }
+
+  // The segments that may go when records below this one may; never the last.
+  std::vector<std::uint64_t> segments_below(RecordNumber record) const;
+
+  // Kept if it is far enough from the others. Must lie in what is durable.
+  void add_landmark(std::uint64_t segment, const Landmark& landmark);
+
+  // The last one in the segment at or before the record.
+  std::optional<Landmark> landmark_before(std::uint64_t segment, RecordNumber record) const;
 
   // The segment that holds the record, or will when it comes; nothing when it was trimmed.
   std::optional<std::uint64_t> segment_of(RecordNumber record) const;

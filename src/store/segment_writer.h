@@ -32,7 +32,9 @@ class SegmentWriter {
   RecordNumber last() const noexcept { return (unsynced_ ? unsynced_->chain : chain_).next - 1; }
   RecordNumber durable() const noexcept { return chain_.next - 1; }
   bool ends_with_mark() const noexcept { return ends_with_mark_; }
+  // Behind the last batch that is synced.
   const ChainPoint& chain() const noexcept { return chain_; }
+  std::uint64_t end() const noexcept { return end_; }
   const SegmentHeader& segment() const noexcept { return segment_.header; }
 
  private:

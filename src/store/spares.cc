@@ -74,9 +74,9 @@ base::Result<void> Spares::fill(env::File& file, std::uint64_t bytes) {
   return file.sync_data();
 }
 
-base::Result<std::string> Spares::make_apart(std::uint64_t bytes) {
-  const std::string path = new_path();
-  auto file = TRY(disk_.open(path, env::OpenMode::kCreate));
+base::Result<std::string> Spares::fill_at(const std::string& path, env::OpenMode mode,
+                                          std::uint64_t bytes) {
+  const auto file = TRY(disk_.open(path, mode));
   auto filled = fill(*file, bytes);
   if (!filled) {
     // Gives back the space. The first error is the one to tell.
@@ -86,29 +86,22 @@ base::Result<std::string> Spares::make_apart(std::uint64_t bytes) {
   return path;
 }
 
+base::Result<std::string> Spares::make_apart(std::uint64_t bytes) {
+  return fill_at(new_path(), env::OpenMode::kCreate, bytes);
+}
+
 base::Result<void> Spares::make_one() {
-  std::string path;
+  std::string used;
   {
     const std::lock_guard guard(mutex_);
     if (ready_.size() + in_making_ >= wanted_) return {};
     ++in_making_;
     if (!used_.empty()) {
-      path = std::move(used_.back());
+      used = std::move(used_.back());
       used_.pop_back();
     }
   }
-  base::Result<std::string> made = std::string();
-  if (path.empty()) {
-    made = make_apart(bytes_);
-  } else {
-    auto file = disk_.open(path, env::OpenMode::kReadWrite);
-    auto filled = file ? fill(**file, bytes_) : base::Result<void>(std::move(file).error());
-    if (filled) {
-      made = path;
-    } else {
-      made = std::move(filled).error();
-    }
-  }
+  auto made = used.empty() ? make_apart(bytes_) : fill_at(used, env::OpenMode::kReadWrite, bytes_);
   const std::lock_guard guard(mutex_);
   --in_making_;
   if (!made) return std::move(made).error();

@@ -38,6 +38,8 @@ class Spares {
 
  private:
   base::Result<void> fill(env::File& file, std::uint64_t bytes);
+  base::Result<std::string> fill_at(const std::string& path, env::OpenMode mode,
+                                    std::uint64_t bytes);
   std::string new_path();
 
   env::Disk& disk_;

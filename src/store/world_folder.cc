@@ -17,7 +17,9 @@ constexpr std::size_t kCrcOffset = kFileBytes - 4;
 }  // namespace
 
 base::Result<WorldFolder> WorldFolder::open(env::Disk& disk, env::Random& random,
-                                            env::Process& process, const std::string& path) {
+                                            env::Process& process, std::string path) {
+  // With a slash at the end, the folder around it would be taken for the folder itself.
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   WorldFolder world(disk, random, path);
   TRY(disk.make_directory(path));
   TRY(disk.sync_directory(env::parent_of(path)));

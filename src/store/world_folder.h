@@ -22,7 +22,7 @@ class WorldFolder {
   // Makes the folder if there is none; the one around it must be there. kConflict: another process
   // has it, and the message says which.
   static base::Result<WorldFolder> open(env::Disk& disk, env::Random& random, env::Process& process,
-                                        const std::string& path);
+                                        std::string path);
 
   const std::string& path() const noexcept { return path_; }
   std::string journal_path() const { return path_ + "/journal"; }
