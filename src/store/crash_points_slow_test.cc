@@ -34,11 +34,13 @@ TEST(CrashPoints, acknowledged_records_survive_every_power_cut) {
   }
   std::cout << "crash points: " << seen.images << " disks of " << seed << " runs; " << seen.torn
             << " torn, " << seen.copied << " copied forward, " << seen.clean << " clean, "
-            << seen.trimmed << " trimmed\n";
+            << seen.trimmed << " trimmed; " << seen.in_recovery
+            << " more were cut again during recovery\n";
   EXPECT_GT(seen.torn, 0u);
   EXPECT_GT(seen.copied, 0u);
   EXPECT_GT(seen.clean, 0u);
   EXPECT_GT(seen.trimmed, 0u);
+  EXPECT_GT(seen.in_recovery, 0u);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct Sightings {
   std::uint64_t copied = 0;
   std::uint64_t clean = 0;
   std::uint64_t trimmed = 0;
+  std::uint64_t in_recovery = 0;
 };
 
 class CrashWorkload {
@@ -48,24 +49,14 @@ class CrashWorkload {
   void check(const env::Crash& crash, Sightings& seen) {
     SCOPED_TRACE("seed " + std::to_string(seed_) + ", " + crash.to_string());
     SimWorld after(env::after_crash(sim_.disk().start(), operations(), crash));
-    Promise promise = promise_at(crash.at);
-    {
-      auto world = after.open();
-      ASSERT_TRUE(world) << world.error().to_string();
-      count(**world, seen);
-      check_promise((*world)->journal(), promise);
-      if (::testing::Test::HasFailure()) return;
-      promise.durable = (*world)->journal().durable();
-      promise.epoch = (*world)->journal().epoch();
-    }
+    const Promise promise = promise_at(crash.at);
+    const Promise shown = open_and_check(after, promise, &seen);
+    if (::testing::Test::HasFailure()) return;
     env::Crash nothing_pending{.at = after.disk().operations().size()};
     const auto pending = env::pending_operations(after.disk().operations());
     nothing_pending.lost.insert(pending.begin(), pending.end());
-    SimWorld again(
-        env::after_crash(after.disk().start(), after.disk().operations(), nothing_pending));
-    auto world = again.open();
-    ASSERT_TRUE(world) << "after recovery: " << world.error().to_string();
-    check_promise((*world)->journal(), promise);
+    check_again(after, nothing_pending, shown);
+    if (seen.images % 100 == 0) check_cuts_in_recovery(after, promise, seen);
   }
 
   std::uint64_t seed() const { return seed_; }
@@ -77,6 +68,35 @@ class CrashWorkload {
     std::uint64_t epoch = 0;
     RecordNumber trim_below = 1;
   };
+
+  // Gives what the opening promised in its turn.
+  Promise open_and_check(SimWorld& after, Promise promise, Sightings* seen) {
+    auto world = after.open();
+    if (!world) {
+      ADD_FAILURE() << world.error().to_string();
+      return promise;
+    }
+    if (seen != nullptr) count(**world, *seen);
+    check_promise((*world)->journal(), promise);
+    promise.durable = (*world)->journal().durable();
+    promise.epoch = (*world)->journal().epoch();
+    return promise;
+  }
+
+  void check_again(SimWorld& before, const env::Crash& crash, const Promise& promise) {
+    SCOPED_TRACE("then " + crash.to_string());
+    SimWorld after(env::after_crash(before.disk().start(), before.disk().operations(), crash));
+    open_and_check(after, promise, nullptr);
+  }
+
+  // The power is cut while the opening after the first cut does its work.
+  void check_cuts_in_recovery(SimWorld& recovered, const Promise& promise, Sightings& seen) {
+    env::for_each_crash(recovered.disk().operations(), [&](const env::Crash& crash) {
+      if (::testing::Test::HasFailure()) return;
+      check_again(recovered, crash, promise);
+      ++seen.in_recovery;
+    });
+  }
 
   std::size_t writes_so_far() {
     return static_cast<std::size_t>(
