@@ -168,4 +168,30 @@ void read_beside_raw(benchmark::State& state) {
 }
 BENCHMARK(read_beside_raw)->Arg(4096)->Arg(65536)->Arg(262144)->Iterations(15);
 
+// A world that is not there yet.
+void open_new_world(benchmark::State& state) {
+  const Folder folder;
+  int number = 0;
+  for (auto _ : state) World(folder.path() + "/world" + std::to_string(number++));
+}
+BENCHMARK(open_new_world)->Unit(benchmark::kMillisecond)->Iterations(50);
+
+// A world whose process died after some batches, so that the last one is written again.
+void open_after_death(benchmark::State& state) {
+  const Folder folder;
+  const base::Bytes record(kRecordBytes, 0x5a);
+  const auto records = records_for(65536, record);
+  for (auto _ : state) {
+    World world(folder.path() + "/world");
+    state.PauseTiming();
+    for (int i = 0; i < 10; ++i) {
+      world.journal().append(records).take();
+      world.journal().sync().take();
+    }
+    world.journal().trim(world.journal().durable()).take();
+    state.ResumeTiming();
+  }
+}
+BENCHMARK(open_after_death)->Unit(benchmark::kMillisecond)->Iterations(50);
+
 }  // namespace

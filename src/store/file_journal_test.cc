@@ -101,7 +101,8 @@ TEST(FileJournal, any_record_is_found_without_reading_its_whole_segment) {
     Journal& journal = open->journal();
     for (int i = 0; is_first && i < 60; ++i) ASSERT_TRUE(commit_batch(journal, 10, 5000));
     for (const RecordNumber number : {600u, 1u, 599u, 300u, 299u, 301u, 50u, 51u, 60u, 61u}) {
-      const auto record = (*journal.read(number))->next();
+      auto reader = journal.read(number);
+      const auto record = (*reader)->next();
       ASSERT_TRUE(record) << record.error().to_string();
       EXPECT_EQ((*record)->number, number);
       EXPECT_EQ(base::as_text((*record)->bytes), record_text(number, 5000));
