@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 export JOBS
 
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
-SOURCES = $(shell find $(wildcard src include fuzz bench sim tests examples) -name '*.h' -o -name '*.cc')
+SOURCES = $(shell find $(wildcard src include demo fuzz bench sim tests examples) -name '*.h' -o -name '*.cc')
 
 .PHONY: help setup run test build everything check format-check sanitize fuzz bench soak format clean
 
@@ -43,7 +43,7 @@ bench: build/build.ninja ## run the benchmarks
 
 soak: everything ## the long set: many more cases per property, crashed disks, planted bugs, long fuzzing
 	RC_PARAMS=max_success=100000 $(CTEST) -L property --timeout 3600
-	HOLDFAST_CRASH_IMAGES=250000 build/src/store/store_slow_test --gtest_brief=1
+	HOLDFAST_CRASH_IMAGES=250000 HOLDFAST_POWER_CUTS=200 build/src/store/store_slow_test --gtest_brief=1
 	tests/planted/run store
 	FUZZ_SECONDS=300 scripts/fuzz
 

@@ -20,6 +20,7 @@ LAYERS = {
     "codec": "base",
     "defs": "base codec",
     "kernel": "base codec defs",
+    "native": "holdfast base codec defs kernel",
     "steps": "base codec defs kernel",
     "tasks": "base codec defs kernel",
     "env": "base",
@@ -27,16 +28,16 @@ LAYERS = {
     "store": "base codec env",
     "executors": "base codec defs kernel env",
     "registry": "base env",
-    "node": "holdfast base codec defs kernel steps tasks env bundle store executors",
+    "node": "holdfast base codec defs kernel native steps tasks env bundle store executors",
     "postgres": "holdfast base codec defs env node",
     "gateway": "holdfast base codec defs node",
     "worker": "base codec env registry",
-    "cli": "holdfast base codec defs kernel steps tasks env bundle store executors registry node"
-           " postgres gateway worker",
+    "cli": "holdfast base codec defs kernel native steps tasks env bundle store executors registry"
+           " node postgres gateway worker",
 }
 
 # These compute, and do nothing else: no clock, chance, file, network or thread.
-PURE = {"codec", "defs", "kernel", "steps", "tasks"}
+PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 
 # Headers of other people -> the folders that may include them.
 FOREIGN = {
@@ -75,8 +76,9 @@ def check_own(owner, name):
         return f'name "{name}" from the include root, as in "base/bytes.h"'
     if folder not in LAYERS and folder != "holdfast":
         return f"{folder} is not in the include table"
-    if owner != "holdfast" and folder != owner and folder not in LAYERS[owner].split():
-        return f"src/{owner} may not include {folder}"
+    if folder != owner and folder not in LAYERS.get(owner, "").split():
+        place = "include/holdfast" if owner == "holdfast" else f"src/{owner}"
+        return f"{place} may not include {folder}"
     return None
 
 

@@ -1,44 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 
 #include "defs/check.h"
 #include "defs/name.h"
 #include "defs/references.h"
+#include "defs/sections.h"
 
 namespace holdfast::defs {
 namespace {
 
 using codec::Errors;
 
-struct Section {
-  std::string_view field;
-  std::string_view kind;
-  std::vector<NamedRef> Manifest::*refs;
-};
-
-constexpr std::array<Section, 5> kSections{{
-    {"schemas", "defschema", &Manifest::schemas},
-    {"modules", "defmodule", &Manifest::modules},
-    {"workflows", "defworkflow", &Manifest::workflows},
-    {"effects", "defeffect", &Manifest::effects},
-    {"secrets", "defsecret", &Manifest::secrets},
-}};
-
 // The system's own definitions belong to every world; all others must be listed.
 bool is_listed(const Manifest& manifest, std::string_view kind, std::string_view name) {
   if (is_reserved(name)) return true;
-  for (const Section& section : kSections) {
-    if (section.kind != kind) continue;
-    const auto& refs = manifest.*section.refs;
-    const auto at = std::lower_bound(
-        refs.begin(), refs.end(), name,
-        [](const NamedRef& ref, std::string_view wanted) { return ref.name < wanted; });
-    return at != refs.end() && at->name == name;
-  }
-  return false;
+  const Section* section = section_of(kind);
+  return section != nullptr && lists(manifest.*section->refs, name);
 }
 
 class ManifestChecker {

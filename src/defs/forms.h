@@ -43,6 +43,10 @@ void write(ObjectWriter& out, const EffectDef& effect);
 void write(ObjectWriter& out, const SecretDef& secret);
 void write(ObjectWriter& out, const Manifest& manifest);
 
+std::vector<Subscription> read_subscriptions(const std::vector<View>& elements,
+                                             const std::string& path, Errors& errors);
+void write_subscriptions(codec::Buffer& list, const std::vector<Subscription>& subscriptions);
+
 Impl read_impl(View object, const std::string& path, Errors& errors);
 ObjectWriter impl_object(const Impl& impl);
 

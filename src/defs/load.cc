@@ -3,9 +3,13 @@
 
 #include <utility>
 
+#include "base/check.h"
+#include "codec/cbor_writer.h"
+#include "codec/limits.h"
 #include "codec/normaliser.h"
 #include "defs/check.h"
 #include "defs/name.h"
+#include "defs/sections.h"
 
 namespace holdfast::defs {
 namespace {
@@ -19,6 +23,16 @@ class Loader {
 
   Bundle run(const std::vector<Document>& documents) {
     for (const Document& document : documents) read(document);
+    return finish();
+  }
+
+  Bundle run(View definitions, const std::string& place) {
+    read(definitions, place);
+    return finish();
+  }
+
+ private:
+  Bundle finish() {
     check_definitions(bundle_.catalogue, bundle_.errors);
     if (bundle_.manifest) {
       std::string place = bundle_.manifest->place;
@@ -29,16 +43,18 @@ class Loader {
     return std::move(bundle_);
   }
 
- private:
   void read(const Document& document) {
     auto value = normaliser_.from_json(any_, document.json);
     if (!value) return bundle_.errors.push_back(std::move(value).error().within(document.file));
-    const View root = View::of(*value);
-    if (root.kind() != codec::ViewKind::kList) return definition(root, document.file + ": $");
-    if (root.size() == 0) refuse(document.file + ": $", "there is no definition in it");
+    read(View::of(*value), document.file + ": $");
+  }
+
+  void read(View root, const std::string& place) {
+    if (root.kind() != codec::ViewKind::kList) return definition(root, place);
+    if (root.size() == 0) refuse(place, "there is no definition in it");
     std::size_t index = 0;
     for (const View element : root.elements()) {
-      definition(element, document.file + ": $[" + std::to_string(index++) + "]");
+      definition(element, place + "[" + std::to_string(index++) + "]");
     }
   }
 
@@ -86,6 +102,32 @@ class Loader {
 
 Bundle load(const std::vector<Document>& documents, const Catalogue* below, Reserved reserved) {
   return Loader(below, reserved).run(documents);
+}
+
+Bundle load(View definitions, const std::string& place, const Catalogue* below) {
+  return Loader(below, Reserved::kRefused).run(definitions, place);
+}
+
+base::Result<base::Bytes> closure_of(const Bundle& bundle) {
+  if (!bundle.manifest) return base::invalid("", "there is no manifest");
+  std::vector<const Entry*> listed;
+  for (const Section& section : kSections) {
+    for (const NamedRef& ref : std::get<Manifest>(bundle.manifest->definition).*section.refs) {
+      if (is_reserved(ref.name)) continue;
+      listed.push_back(bundle.catalogue.find_entry(ref.name));
+      CHECK(listed.back() != nullptr);
+    }
+  }
+  listed.push_back(&*bundle.manifest);
+  codec::Buffer out;
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  codec::write_list_head(out, listed.size());
+  for (const Entry* entry : listed) {
+    out.append(base::ByteView(entry->canonical).subspan(sizeof codec::kSelfDescribe));
+  }
+  if (out.size() > codec::kMaxValueBytes)
+    return base::Error(base::ErrorCode::kTooLarge, "the definitions are more than 16 MiB");
+  return out.to_bytes();
 }
 
 }  // namespace holdfast::defs

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "defs/catalogue.h"
 
 namespace holdfast::defs {
@@ -34,5 +35,14 @@ struct Bundle {
 // Definitions may use what `below` holds. With errors, the rest holds what could be read.
 Bundle load(const std::vector<Document>& documents, const Catalogue* below,
             Reserved reserved = Reserved::kRefused);
+
+// The same from a value: one definition, or a list of them.
+Bundle load(codec::View definitions, const std::string& place, const Catalogue* below);
+
+// The manifest of a bundle without errors and everything it lists, as one canonical list: what a
+// world keeps of it. Equal manifests give equal bytes; loading them gives the same manifest. What
+// the bundle has beyond its manifest is left out. Fails if there is no manifest, or the list is
+// larger than a value may be.
+base::Result<base::Bytes> closure_of(const Bundle& bundle);
 
 }  // namespace holdfast::defs

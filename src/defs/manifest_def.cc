@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "codec/cbor_writer.h"
 #include "defs/forms.h"
+#include "defs/sections.h"
 
 namespace holdfast::defs {
 namespace {
@@ -32,9 +31,7 @@ std::vector<NamedRef> read_refs(const std::vector<View>& elements, const std::st
     NamedRef ref{fields.name("name"), fields.optional_hash("hash")};
     fields.finish();
     if (ref.name.empty()) continue;
-    const auto at =
-        std::lower_bound(refs.begin(), refs.end(), ref,
-                         [](const NamedRef& a, const NamedRef& b) { return a.name < b.name; });
+    const auto at = place_of(refs, ref.name);
     if (at != refs.end() && at->name == ref.name) {
       errors.push_back(base::invalid(place, "'" + ref.name + "' is there twice"));
     } else {
@@ -76,6 +73,28 @@ void write_refs(ObjectWriter& out, std::string_view field, const std::vector<Nam
 
 }  // namespace
 
+std::vector<Subscription> read_subscriptions(const std::vector<View>& elements,
+                                             const std::string& path, Errors& errors) {
+  std::vector<Subscription> subscriptions;
+  if (too_many(elements, path, errors)) return subscriptions;
+  for (const View element : elements) {
+    const std::string place = path + "[" + std::to_string(subscriptions.size()) + "]";
+    subscriptions.push_back(read_subscription(element, place, errors));
+  }
+  return subscriptions;
+}
+
+void write_subscriptions(codec::Buffer& list, const std::vector<Subscription>& subscriptions) {
+  codec::write_list_head(list, subscriptions.size());
+  for (const Subscription& subscription : subscriptions) {
+    ObjectWriter object;
+    object.text("event", subscription.event);
+    object.text("workflow", subscription.workflow);
+    object.optional_text("key_field", subscription.key_field);
+    object.write(list);
+  }
+}
+
 Manifest read_manifest(Fields& fields) {
   Manifest manifest;
   const std::string version = fields.text("air_version");
@@ -90,13 +109,8 @@ Manifest read_manifest(Fields& fields) {
   manifest.secrets = refs("secrets", fields.optional_list("secrets"));
   if (const auto routing = fields.optional("routing")) {
     Fields parts(*routing, fields.path_of("routing"), fields.errors());
-    const std::string list = parts.path_of("subscriptions");
-    const std::vector<View> elements = parts.optional_list("subscriptions");
-    const std::size_t count = too_many(elements, list, fields.errors()) ? 0 : elements.size();
-    for (std::size_t i = 0; i < count; ++i) {
-      manifest.subscriptions.push_back(
-          read_subscription(elements[i], list + "[" + std::to_string(i) + "]", fields.errors()));
-    }
+    manifest.subscriptions = read_subscriptions(parts.optional_list("subscriptions"),
+                                                parts.path_of("subscriptions"), fields.errors());
     parts.finish();
   }
   return manifest;
@@ -111,15 +125,7 @@ void write(ObjectWriter& out, const Manifest& manifest) {
   if (!manifest.secrets.empty()) write_refs(out, "secrets", manifest.secrets);
   if (manifest.subscriptions.empty()) return;
   ObjectWriter routing;
-  codec::Buffer& list = routing.value("subscriptions");
-  codec::write_list_head(list, manifest.subscriptions.size());
-  for (const Subscription& subscription : manifest.subscriptions) {
-    ObjectWriter object;
-    object.text("event", subscription.event);
-    object.text("workflow", subscription.workflow);
-    object.optional_text("key_field", subscription.key_field);
-    object.write(list);
-  }
+  write_subscriptions(routing.value("subscriptions"), manifest.subscriptions);
   out.object("routing", routing);
 }
 

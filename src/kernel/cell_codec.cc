@@ -13,7 +13,7 @@ namespace holdfast::kernel {
 namespace {
 
 void write_mail(codec::Buffer& out, const Mail& mail) {
-  codec::write_list_head(out, 10);
+  codec::write_list_head(out, 14);
   codec::write_nat(out, static_cast<std::uint64_t>(mail.kind));
   codec::write_text(out, mail.schema);
   codec::write_bytes(out, mail.value);
@@ -24,6 +24,10 @@ void write_mail(codec::Buffer& out, const Mail& mail) {
   codec::write_nat(out, static_cast<std::uint64_t>(mail.status));
   codec::write_nat(out, mail.sequence);
   codec::write_text(out, mail.note);
+  write_optional_nat(out, mail.cost_cents);
+  codec::write_bytes(out, mail.signature);
+  codec::write_bytes(out, mail.payload_hash.bytes);
+  codec::write_nat(out, mail.payload_size);
 }
 
 bool read_mail(codec::View view, Mail& mail) {
@@ -39,7 +43,12 @@ bool read_mail(codec::View view, Mail& mail) {
   mail.status = list.choice(ReceiptStatus::kCancelled);
   mail.sequence = list.nat();
   mail.note = list.text();
-  return list.good();
+  mail.cost_cents = list.optional_nat();
+  const base::ByteView signature = list.bytes();
+  mail.signature.assign(signature.begin(), signature.end());
+  mail.payload_hash = list.hash();
+  mail.payload_size = list.nat();
+  return list.done();
 }
 
 base::Error damaged() { return {base::ErrorCode::kCorrupt, "a cell in the index is damaged"}; }
@@ -90,11 +99,11 @@ base::Result<Cell> decode_cell(base::ByteView bytes) {
   copy(list.bytes(), cell.state);
   const base::ByteView blob = list.bytes();
   copy(list.bytes(), cell.outcome);
-  const codec::View intents = list.next();
-  ListReader hashes(intents);
-  for (std::uint64_t i = 0; i < intents.size(); ++i) cell.intents.push_back(hashes.hash());
-  for (const codec::View mail : list.next().elements()) {
-    if (!read_mail(mail, cell.mail.emplace_back())) return damaged();
+  ListReader intents(list.next());
+  while (intents.good() && !intents.at_end()) cell.intents.push_back(intents.hash());
+  ListReader mailbox(list.next());
+  while (mailbox.good() && !mailbox.at_end()) {
+    if (!read_mail(mailbox.next(), cell.mail.emplace_back())) return damaged();
   }
   if (!blob.empty()) {
     cell.state_blob.emplace();
@@ -102,7 +111,7 @@ base::Result<Cell> decode_cell(base::ByteView bytes) {
     std::copy(blob.begin(), blob.end(), cell.state_blob->bytes.begin());
   }
   cell.has_state = !cell.state.empty() || cell.state_blob.has_value();
-  if (!list.good() || !hashes.good()) return damaged();
+  if (!list.done() || !intents.good() || !mailbox.good()) return damaged();
   return cell;
 }
 

@@ -68,6 +68,7 @@ Cell& Cells::create(base::ByteView key) {
   cell->key.assign(key.begin(), key.end());
   Cell& made = insert(std::move(cell));
   changed(made);
+  ++active_;
   return made;
 }
 
@@ -75,6 +76,7 @@ void Cells::erase(base::ByteView key) {
   const auto found = table_.find(base::as_text(key));
   CHECK(found != table_.end());
   Cell& cell = *found->second;
+  if (!cell.terminal()) --active_;
   if (cell.dirty) dirty_state_bytes_ -= cell.state.size();
   list_of(cell).erase(cell.recent);
   erased_.insert(found->first);
@@ -88,6 +90,12 @@ void Cells::changed(Cell& cell) {
   dirty_state_bytes_ += cell.state.size();
 }
 
+void Cells::end(Cell& cell, Phase phase) {
+  CHECK(!cell.terminal() && phase != Phase::kActive);
+  cell.phase = phase;
+  --active_;
+}
+
 void Cells::set_state(Cell& cell, base::Bytes state) {
   changed(cell);
   dirty_state_bytes_ += state.size();
@@ -95,6 +103,11 @@ void Cells::set_state(Cell& cell, base::Bytes state) {
   cell.state = std::move(state);
   cell.state_blob.reset();
   cell.has_state = true;
+}
+
+void Cells::clear_state(Cell& cell) {
+  set_state(cell, {});
+  cell.has_state = false;
 }
 
 std::optional<base::ByteView> Cells::state_of(Cell& cell) {

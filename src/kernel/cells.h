@@ -40,7 +40,14 @@ class Cells {
   // To be told, after a tick, of every cell that it touched.
   void changed(Cell& cell);
 
+  // Ends a cell that has not ended.
+  void end(Cell& cell, Phase phase);
+
+  // How many have not ended.
+  std::uint64_t active() const noexcept { return active_; }
+
   void set_state(Cell& cell, base::Bytes state);
+  void clear_state(Cell& cell);
 
   // The state of a cell, brought back from its blob if it is there.
   std::optional<base::ByteView> state_of(Cell& cell);
@@ -53,7 +60,10 @@ class Cells {
   base::Result<void> flush();
 
   const HashTrie& index() const noexcept { return index_; }
-  void restore(HashTrie index) { index_ = index; }
+  void restore(HashTrie index, std::uint64_t active) {
+    index_ = index;
+    active_ = active;
+  }
 
   const std::optional<base::Error>& failure() const noexcept { return failure_; }
   std::size_t in_memory() const noexcept { return table_.size(); }
@@ -80,6 +90,7 @@ class Cells {
   std::size_t dirty_state_bytes_ = 0;
   std::set<std::string, std::less<>> erased_;  // since the last flush
   HashTrie index_;
+  std::uint64_t active_ = 0;
   std::optional<base::Error> failure_;
 };
 

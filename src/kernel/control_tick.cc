@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cancel, pause and resume of one instance, and going on with what was left over.
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -10,6 +11,8 @@ Answer reduce_continue(WorldState& world, const Continue&) {
 }
 
 Answer reduce_control(WorldState& world, const ControlRequested& request) {
+  if (!is_text(request.reason, kMaxReasonBytes))
+    return Refused{base::ErrorCode::kInvalid, "the reason is too long, or not UTF-8"};
   const auto workflow = world.program->workflow_named(request.workflow);
   Cell* cell = workflow ? world.cells[*workflow].find(request.key) : nullptr;
   if (cell == nullptr) return Refused{base::ErrorCode::kNotFound, "there is no such instance"};

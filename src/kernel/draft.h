@@ -39,11 +39,19 @@ struct Touched {
   std::uint32_t ignored = 0;  // messages that came after its end
   std::vector<Opened> opened;
   std::vector<Settled> settled;
+  std::vector<base::Bytes> annotations;
+};
+
+// Something worth knowing that is not about an instance's state: what it is, and the details.
+struct Note {
+  std::string_view what;
+  std::vector<std::string> details;
 };
 
 struct Draft {
   std::vector<Touched> touched;
   std::vector<Emitted> emitted;
+  std::vector<Note> notes;
   std::vector<Command> commands;
   std::uint32_t deliveries = 0;  // messages put in mailboxes
   std::uint32_t ignored = 0;     // messages to instances that had ended

@@ -1,26 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
+namespace {
+
+// Whether the bytes are the canonical form of a value of the event's schema; else `refusal` says
+// why not.
+bool is_canonical(WorldState& world, const EventProgram& program, base::ByteView value,
+                  Refused& refusal) {
+  const auto made = world.normaliser.from_cbor(program.schema, value, codec::Strictness::kLenient);
+  if (!made) {
+    refusal = {base::ErrorCode::kInvalid, "the event: " + made.error().to_string()};
+    return false;
+  }
+  const base::ByteView canonical = made->subspan(sizeof codec::kSelfDescribe);
+  if (std::equal(canonical.begin(), canonical.end(), value.begin(), value.end())) return true;
+  refusal = {base::ErrorCode::kInvalid, "the event is not in its canonical form"};
+  return false;
+}
+
+}  // namespace
 
 Answer reduce_event(WorldState& world, const EventArrived& event) {
-  if (event.id.size() > kMaxEventIdBytes)
-    return Refused{base::ErrorCode::kInvalid, "the event id is too long"};
+  if (!is_text(event.id, kMaxEventIdBytes))
+    return Refused{base::ErrorCode::kInvalid, "the event id is too long, or not UTF-8"};
   if (!event.id.empty()) {
-    if (const std::uint64_t* before = world.event_ids.find(event.id)) return Repeated{*before};
+    if (const std::uint64_t* before = world.event_ids.find(event.id)) {
+      ++world.counters.repeated_events;
+      return Repeated{*before};
+    }
   }
   const EventProgram* program = world.program->event(event.schema);
   if (program == nullptr) {
     return Refused{base::ErrorCode::kNotFound,
-                   "the manifest has no schema '" + std::string(event.schema) + "'"};
+                   "the manifest has no schema '" + shown(event.schema) + "'"};
   }
   std::vector<Target> targets;
   Refused refusal{};
-  if (!find_targets(world, *program, event.value, targets, refusal)) return refusal;
+  if (!is_canonical(world, *program, event.value, refusal)) return refusal;
+  const bool found = event.workflow.empty()
+                         ? find_targets(world, *program, event.value, targets, refusal)
+                         : find_addressee(world, event, targets, refusal);
+  if (!found) return refusal;
 
   for (const Target& target : targets) deliver_event(world, *program, event.value, target);
   if (!event.id.empty()) world.event_ids.add(std::string(event.id), world.next_record);
-  return Accepted{0, world.draft.deliveries, world.draft.ignored, program->routes.empty()};
+  if (targets.empty()) note(world, "event.unrouted", {program->schema_name});
+  return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.empty()};
 }
 
 }  // namespace holdfast::kernel

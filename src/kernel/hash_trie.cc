@@ -9,10 +9,21 @@
 namespace holdfast::kernel {
 namespace {
 
-base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child) {
+constexpr std::size_t kDeepest = 64;  // four bits of a hash are one level
+
+std::uint64_t count_of(const TrieNode& node) {
+  if (const auto* leaf = std::get_if<TrieLeaf>(&node)) return leaf->entries.size();
+  std::uint64_t count = 0;
+  for (const TrieChild& child : std::get_if<TrieBranch>(&node)->children) count += child.count;
+  return count;
+}
+
+base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child, std::size_t depth) {
   if (child.count == 0) return TrieNode(TrieLeaf{});
   const base::Bytes bytes = TRY(blobs.get(child.hash));
-  return decode_trie_node(bytes);
+  TrieNode node = TRY(decode_trie_node(bytes));
+  if (count_of(node) == child.count && depth <= kDeepest) return node;
+  return base::Error(base::ErrorCode::kCorrupt, "a hash trie is not what it says it is");
 }
 
 base::Result<TrieChild> save(Blobs& blobs, const TrieNode& node, std::uint64_t count) {
@@ -21,9 +32,9 @@ base::Result<TrieChild> save(Blobs& blobs, const TrieNode& node, std::uint64_t c
 }
 
 // Recurses at most once per four bits of a hash.
-base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at,
+base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at, std::size_t depth,
                               const HashTrie::Visitor& visitor) {
-  const TrieNode node = TRY(load(blobs, at));
+  const TrieNode node = TRY(load(blobs, at, depth));
   if (const auto* leaf = std::get_if<TrieLeaf>(&node)) {
     for (const auto& [key, entry] : leaf->entries) {
       if (!visitor(key, entry)) return false;
@@ -32,7 +43,7 @@ base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at,
   }
   for (const TrieChild& child : std::get_if<TrieBranch>(&node)->children) {
     if (child.count == 0) continue;
-    const bool more = TRY(visit_node(blobs, child, visitor));
+    const bool more = TRY(visit_node(blobs, child, depth + 1, visitor));
     if (!more) return false;
   }
   return true;
@@ -47,7 +58,7 @@ class Updater {
   // The changes all agree with `at` in the bits above `depth`.
   base::Result<TrieChild> update(const TrieChild& at, Change begin, Change end, std::size_t depth) {
     if (begin == end) return at;
-    TrieNode node = TRY(load(blobs_, at));
+    TrieNode node = TRY(load(blobs_, at, depth));
     if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
       for (Change change = begin; change != end; ++change) {
         if (change->second) {
@@ -68,7 +79,7 @@ class Updater {
       begin = stop;
     }
     if (count > HashTrie::kLeafEntries) return save(blobs_, node, count);
-    return gather(branch);
+    return gather(branch, depth);
   }
 
  private:
@@ -77,7 +88,7 @@ class Updater {
   base::Result<TrieChild> build(Entries entries, std::size_t depth) {
     const std::uint64_t count = entries.size();
     if (count <= HashTrie::kLeafEntries) return save(blobs_, TrieLeaf{std::move(entries)}, count);
-    CHECK(depth < 64);  // two keys with one hash are one key
+    CHECK(depth < kDeepest);  // two keys with one hash are one key
     std::array<Entries, 16> parts;
     while (!entries.empty()) {
       auto entry = entries.extract(entries.begin());
@@ -92,11 +103,11 @@ class Updater {
   }
 
   // A branch that has become small is a leaf again.
-  base::Result<TrieChild> gather(const TrieBranch& branch) {
+  base::Result<TrieChild> gather(const TrieBranch& branch, std::size_t depth) {
     Entries entries;
     for (const TrieChild& child : branch.children) {
       if (child.count == 0) continue;
-      TRY(visit_node(blobs_, child, [&](const base::Hash& key, base::ByteView entry) {
+      TRY(visit_node(blobs_, child, depth + 1, [&](const base::Hash& key, base::ByteView entry) {
         entries.emplace_hint(entries.end(), key, base::Bytes(entry.begin(), entry.end()));
         return true;
       }));
@@ -114,21 +125,26 @@ base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs,
                                                         const base::Hash& key) const {
   TrieChild at{count_, root_};
   for (std::size_t depth = 0; at.count != 0; ++depth) {
-    TrieNode node = TRY(load(blobs, at));
+    TrieNode node = TRY(load(blobs, at, depth));
     if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
       const auto found = leaf->entries.find(key);
       if (found == leaf->entries.end()) break;
       return std::optional(std::move(found->second));
     }
-    if (depth == 64)
+    if (depth == kDeepest)
       return base::Error(base::ErrorCode::kCorrupt, "a hash trie is deeper than its hashes");
     at = std::get_if<TrieBranch>(&node)->children[nibble(key, depth)];
   }
   return std::optional<base::Bytes>();
 }
 
+base::Result<void> HashTrie::check_root(const Blobs& blobs) const {
+  TRY(load(blobs, {count_, root_}, 0));
+  return {};
+}
+
 base::Result<void> HashTrie::visit(const Blobs& blobs, const Visitor& visitor) const {
-  TRY(visit_node(blobs, {count_, root_}, visitor));
+  TRY(visit_node(blobs, {count_, root_}, 0, visitor));
   return {};
 }
 

@@ -33,6 +33,9 @@ class HashTrie {
   const base::Hash& root() const noexcept { return root_; }
   std::uint64_t size() const noexcept { return count_; }
 
+  // Whether the root is there and has that many entries; what is below it is read when needed.
+  base::Result<void> check_root(const Blobs& blobs) const;
+
   base::Result<std::optional<base::Bytes>> find(const Blobs& blobs, const base::Hash& key) const;
 
   // All entries in the order of their hashes; the visitor says whether to go on.

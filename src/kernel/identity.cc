@@ -33,41 +33,35 @@ void field(codec::Buffer& out, std::string_view name, std::uint64_t nat) {
 }  // namespace
 
 base::Hash site_hash(std::string_view workflow, const base::Hash& workflow_hash,
-                     std::string_view effect, const base::Hash& effect_hash) {
+                     std::string_view effect, const base::Hash& effect_hash,
+                     const defs::Executor& executor) {
   codec::Buffer out;
-  begin(out, 4);
+  begin(out, 6);
+  field(out, "queue", executor.queue);
   field(out, "effect", effect);
+  field(out, "executor", executor.kind);
   field(out, "workflow", workflow);
   field(out, "effect_hash", effect_hash.bytes);
   field(out, "workflow_hash", workflow_hash.bytes);
   return base::sha256(out.view());
 }
 
-base::Hash effect_identity(std::string_view effect, const base::Hash& effect_hash,
-                           const defs::Executor& executor) {
-  codec::Buffer out;
-  begin(out, 4);
-  field(out, "queue", executor.queue);
-  field(out, "effect", effect);
-  field(out, "executor", executor.kind);
-  field(out, "effect_hash", effect_hash.bytes);
-  return base::sha256(out.view());
+base::Hash step_hash(base::ByteView key, std::uint64_t record, std::uint64_t delivery,
+                     codec::Buffer& scratch) {
+  begin(scratch, 3);
+  field(scratch, "key", key);
+  field(scratch, "record", record);
+  field(scratch, "delivery", delivery);
+  return base::sha256(scratch.view());
 }
 
-base::Hash intent_hash(const Emission& emission, const base::Hash& effect_identity,
-                       base::ByteView params, codec::Buffer& scratch) {
-  begin(scratch, 6);
-  field(scratch, "key", emission.key);
+base::Hash intent_hash(const Emission& emission, codec::Buffer& scratch) {
+  begin(scratch, 5);
+  field(scratch, "key", emission.requested_key);
   field(scratch, "site", emission.site.bytes);
+  field(scratch, "step", emission.step.bytes);
   field(scratch, "index", emission.index);
-  field(scratch, "record", emission.record);
-  field(scratch, "delivery", emission.delivery);
-  field(scratch, "requested_key", emission.requested_key);
-  const base::Hash derived_key = base::sha256(scratch.view());
-  begin(scratch, 3);
-  field(scratch, "effect", effect_identity.bytes);
-  field(scratch, "params", params);
-  field(scratch, "derived_key", derived_key.bytes);
+  field(scratch, "params", emission.params);
   return base::sha256(scratch.view());
 }
 
@@ -76,6 +70,13 @@ base::Hash delivery_entropy(base::ByteView tick_entropy, std::uint64_t delivery,
   begin(scratch, 2);
   field(scratch, "tick", tick_entropy);
   field(scratch, "delivery", delivery);
+  return base::sha256(scratch.view());
+}
+
+base::Hash value_hash(base::ByteView value, codec::Buffer& scratch) {
+  scratch.clear();
+  scratch.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  scratch.append(value);
   return base::sha256(scratch.view());
 }
 

@@ -15,14 +15,36 @@ inline constexpr std::size_t kMaxStepOutputBytes = std::size_t{1} << 20;
 // How many messages one tick delivers. What is left goes on in a `continue` tick.
 inline constexpr std::size_t kMaxDeliveriesPerTick = 1024;
 
+// The canonical key of an instance.
+inline constexpr std::size_t kMaxKeyBytes = 1024;
+
+// What a step calls one of its effects, to know it again or to tell it apart.
+inline constexpr std::size_t kMaxReferenceBytes = 1024;
+
+// Effects that one instance may have open at a time.
+inline constexpr std::size_t kMaxOpenIntents = std::size_t{1} << 14;
+
 // Messages that may wait for one instance.
 inline constexpr std::size_t kMaxMailPerInstance = 1024;
 
-// How many event ids, and how many settled intents, are remembered. A repetition within the window
-// gets the first answer again; later it is a new event, or an unknown intent.
+// How many event ids, and how many settled intents, are remembered: the last ones, over the whole
+// world. A repetition within the window gets the first answer again; later it is a new event, or an
+// unknown intent.
 inline constexpr std::size_t kEventIdWindow = std::size_t{1} << 16;
 inline constexpr std::size_t kSettledWindow = std::size_t{1} << 16;
 
+// What people write into ticks: names are short, reasons and descriptions a page.
 inline constexpr std::size_t kMaxEventIdBytes = 255;
+inline constexpr std::size_t kMaxProgressKindBytes = 255;
+inline constexpr std::size_t kMaxReasonBytes = 4096;
+
+// Proposals that are kept; when there are more, the oldest that is decided is forgotten.
+inline constexpr std::size_t kMaxProposals = 64;
+
+// What a trial run may report.
+inline constexpr std::size_t kMaxReportBytes = std::size_t{1} << 20;
+
+// Blockers that are listed one by one; beyond that they are counted.
+inline constexpr std::size_t kMaxBlockersListed = 1000;
 
 }  // namespace holdfast::kernel

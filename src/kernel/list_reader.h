@@ -10,14 +10,23 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "codec/cbor_head.h"
+#include "codec/cbor_writer.h"
 #include "codec/view.h"
 
 namespace holdfast::kernel {
 
+// What optional_nat() reads.
+inline void write_optional_nat(codec::Buffer& out, std::optional<std::uint64_t> value) {
+  if (!value) return codec::write_null(out);
+  codec::write_nat(out, *value);
+}
+
 class ListReader {
  public:
-  explicit ListReader(codec::View list) : elements_(list.elements()), at_(elements_.begin()) {}
+  explicit ListReader(codec::View list)
+      : elements_(list.elements()),
+        at_(elements_.begin()),
+        good_(list.kind() == codec::ViewKind::kList) {}
 
   codec::View next() {
     if (at_ == elements_.end()) {
@@ -30,6 +39,11 @@ class ListReader {
   }
   bool boolean() { return take(next().boolean()); }
   std::uint64_t nat() { return take(next().nat()); }
+  std::optional<std::uint64_t> optional_nat() {
+    const codec::View view = next();
+    if (view.is_null()) return std::nullopt;
+    return take(view.nat());
+  }
   std::string_view text() { return take(next().text()); }
   base::ByteView bytes() { return take(next().bytes()); }
   base::Hash hash() {
@@ -51,7 +65,11 @@ class ListReader {
     return Enum{};
   }
 
+  bool at_end() const noexcept { return at_ == elements_.end(); }
   bool good() const noexcept { return good_; }
+
+  // Nothing was wrong, and nothing is left.
+  bool done() const noexcept { return good_ && at_end(); }
 
  private:
   static constexpr std::uint8_t kNothing[1] = {codec::kNullByte};
@@ -64,7 +82,7 @@ class ListReader {
 
   codec::View::Elements elements_;
   codec::View::Elements::Iterator at_;
-  bool good_ = true;
+  bool good_;
 };
 
 }  // namespace holdfast::kernel

@@ -7,7 +7,7 @@ namespace holdfast::kernel {
 
 void StepOutput::clear() {
   fate_ = Fate::kGoesOn;
-  state_ = result_ = Slice{};
+  state_ = annotations_ = result_ = Slice{};
   events_.clear();
   effects_.clear();
   error_code_.clear();
@@ -21,6 +21,7 @@ void StepOutput::finish() {
   switch (std::exchange(last_, Last::kNone)) {
     case Last::kNone: return;
     case Last::kState: state_.end = bytes_.size(); return;
+    case Last::kAnnotations: annotations_.end = bytes_.size(); return;
     case Last::kResult: result_.end = bytes_.size(); return;
     case Last::kEvent: events_.back().end = bytes_.size(); return;
     case Last::kEffect: effects_.back().end = bytes_.size(); return;
@@ -31,6 +32,12 @@ void StepOutput::begin_state() {
   finish();
   state_ = {bytes_.size(), bytes_.size(), true};
   last_ = Last::kState;
+}
+
+void StepOutput::begin_annotations() {
+  finish();
+  annotations_ = {bytes_.size(), bytes_.size(), true};
+  last_ = Last::kAnnotations;
 }
 
 void StepOutput::begin_result() {

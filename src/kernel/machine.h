@@ -27,6 +27,11 @@ class Context {
   virtual std::string_view workflow() const = 0;
   virtual base::Hash workflow_hash() const = 0;
   virtual base::ByteView key() const = 0;  // canonical; empty if the workflow has no key
+  virtual bool is_keyed() const = 0;
+
+  // The message as a value of the workflow's event type: an arm in its variant, a receipt in its
+  // envelope. For machines that know messages as bytes only; canonical.
+  virtual void write_event(const Mail& mail, codec::Buffer& out) const = 0;
 };
 
 struct StepInput {
@@ -66,7 +71,8 @@ class StepOutput {
   void begin_event(std::string_view schema);
   void begin_effect(std::string_view name, std::string_view requested_key = {},
                     std::string_view issuer_ref = {});
-  void begin_result();  // completes the instance
+  void begin_annotations();  // what people should know of this step; for the record only
+  void begin_result();       // completes the instance
   codec::Buffer& bytes() noexcept { return bytes_; }
 
   void remove();  // deletes the instance
@@ -74,6 +80,7 @@ class StepOutput {
 
   Fate fate() const noexcept { return fate_; }
   std::optional<base::ByteView> state() const { return slice(state_); }
+  std::optional<base::ByteView> annotations() const { return slice(annotations_); }
   std::optional<base::ByteView> result() const { return slice(result_); }
   const std::string& error_code() const noexcept { return error_code_; }
   const std::string& error_message() const noexcept { return error_message_; }
@@ -95,13 +102,15 @@ class StepOutput {
 
   Fate fate_ = Fate::kGoesOn;
   Slice state_;
+  Slice annotations_;
   Slice result_;
   std::vector<Event> events_;
   std::vector<Effect> effects_;
   std::string error_code_;
   std::string error_message_;
   codec::Buffer bytes_;
-  enum class Last : std::uint8_t { kNone, kState, kResult, kEvent, kEffect } last_ = Last::kNone;
+  enum class Last : std::uint8_t { kNone, kState, kAnnotations, kResult, kEvent, kEffect };
+  Last last_ = Last::kNone;
 };
 
 class Machine {

@@ -12,6 +12,9 @@
 
 namespace holdfast::kernel {
 
+// The code of a receipt whose payload does not fit.
+inline constexpr std::string_view kInvalidPayload = "receipt.invalid_payload";
+
 enum class ReceiptStatus : std::uint8_t { kOk, kError, kTimeout, kCancelled };
 
 std::string_view name_of(ReceiptStatus status) noexcept;
@@ -23,6 +26,8 @@ struct Origin {
   std::string effect;
   std::string issuer_ref;
   std::uint64_t opened_at = 0;  // the record that opened it
+
+  friend bool operator==(const Origin&, const Origin&) = default;
 };
 
 enum class MailKind : std::uint8_t {
@@ -35,12 +40,17 @@ enum class MailKind : std::uint8_t {
 struct Mail {
   MailKind kind = MailKind::kEvent;
   std::string schema;  // kEvent: the schema of the value
-  base::Bytes
-      value;  // canonical, without the self-describe tag: the event, the payload, sys/EffectError@1
+  // Canonical, without the self-describe tag: the event, the payload, a sys/EffectError@1. What was
+  // rejected is not kept: then it is empty.
+  base::Bytes value;
   Origin origin;                              // all but kEvent
   ReceiptStatus status = ReceiptStatus::kOk;  // kReceipt, kRejected
   std::uint64_t sequence = 0;                 // kProgress
   std::string note;                           // kRejected: why; kProgress: its kind
+  std::optional<std::uint64_t> cost_cents;    // kReceipt
+  base::Bytes signature;                      // kReceipt
+  base::Hash payload_hash;                    // kRejected: of the payload as it came
+  std::uint64_t payload_size = 0;             // kRejected
 };
 
 }  // namespace holdfast::kernel

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
+#include "codec/normaliser.h"
 #include "kernel/list_reader.h"
 
 namespace holdfast::kernel {
@@ -14,6 +15,7 @@ namespace {
 
 base::Bytes encode(const Intent& intent) {
   codec::Buffer out;
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
   codec::write_list_head(out, 8);
   codec::write_nat(out, intent.workflow());
   codec::write_nat(out, intent.effect());
@@ -27,6 +29,9 @@ base::Bytes encode(const Intent& intent) {
 }
 
 std::optional<Intent> decode(base::ByteView bytes) {
+  codec::Normaliser normaliser;
+  if (!normaliser.from_cbor(codec::Schema::item(), bytes, codec::Strictness::kStrict))
+    return std::nullopt;
   ListReader list(codec::View::of(bytes));
   const std::uint64_t workflow = list.nat();
   const std::uint64_t effect = list.nat();
@@ -36,12 +41,14 @@ std::optional<Intent> decode(base::ByteView bytes) {
   const base::ByteView key = list.bytes();
   const base::ByteView params = list.bytes();
   const std::string_view issuer_ref = list.text();
-  if (!list.good() || workflow > UINT32_MAX || effect > UINT32_MAX) return std::nullopt;
+  if (!list.done() || workflow > UINT32_MAX || effect > UINT32_MAX) return std::nullopt;
   Intent intent(static_cast<std::uint32_t>(workflow), static_cast<std::uint32_t>(effect), opened_at,
                 opened_ns, key, params, issuer_ref);
   intent.last_progress = last_progress;
   return intent;
 }
+
+base::Error damaged() { return {base::ErrorCode::kCorrupt, "an open intent is damaged"}; }
 
 }  // namespace
 
@@ -63,53 +70,69 @@ Intent::Intent(std::uint32_t workflow, std::uint32_t effect, std::uint64_t opene
   }
 }
 
-Intent* OpenIntents::find(const base::Hash& intent) {
-  const auto found = table_.find(intent);
-  return found == table_.end() ? nullptr : &found->second;
-}
-
-const Intent* OpenIntents::find(const base::Hash& intent) const {
-  const auto found = table_.find(intent);
-  return found == table_.end() ? nullptr : &found->second;
+Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
+  const auto found = recent_.find(hash);
+  if (found != recent_.end()) return found->second.intent ? &*found->second.intent : nullptr;
+  if (trie_.size() == 0 || failure_) return nullptr;
+  auto bytes = trie_.find(blobs, hash);
+  if (!bytes) {
+    failure_ = std::move(bytes).error();
+    return nullptr;
+  }
+  if (!bytes->has_value()) return nullptr;
+  auto intent = decode(**bytes);
+  if (!intent) {
+    failure_ = damaged();
+    return nullptr;
+  }
+  return &*recent_.emplace(hash, Recent{std::move(intent), false}).first->second.intent;
 }
 
 void OpenIntents::add(const base::Hash& hash, Intent intent) {
-  const bool added = table_.emplace(hash, std::move(intent)).second;
+  const bool added = recent_.emplace(hash, Recent{std::move(intent), true}).second;
   CHECK(added);  // an identity is never given twice
-  changed_.insert(hash);
+  ++size_;
 }
 
-void OpenIntents::remove(const base::Hash& intent) {
-  table_.erase(intent);
-  changed_.insert(intent);
+void OpenIntents::remove(const base::Hash& hash) {
+  const auto found = recent_.find(hash);
+  CHECK(found != recent_.end() && found->second.intent);
+  found->second = {std::nullopt, true};
+  --size_;
 }
 
-void OpenIntents::progressed(const base::Hash& intent, std::uint64_t sequence) {
-  find(intent)->last_progress = sequence;
-  changed_.insert(intent);
+void OpenIntents::progressed(const base::Hash& hash, std::uint64_t sequence) {
+  const auto found = recent_.find(hash);
+  CHECK(found != recent_.end() && found->second.intent);
+  found->second.intent->last_progress = sequence;
+  found->second.changed = true;
 }
 
 base::Result<void> OpenIntents::flush(Blobs& blobs) {
   HashTrie::Changes changes;
-  for (const base::Hash& hash : changed_) {
-    const Intent* intent = find(hash);
-    changes[hash] = intent == nullptr ? std::nullopt : std::optional(encode(*intent));
+  for (const auto& [hash, recent] : recent_) {
+    if (!recent.changed) continue;
+    changes[hash] = recent.intent ? std::optional(encode(*recent.intent)) : std::nullopt;
   }
   TRY(trie_.apply(blobs, changes));
-  changed_.clear();
+  CHECK(trie_.size() == size_);
+  recent_.clear();
   return {};
 }
 
-base::Result<void> OpenIntents::restore(const Blobs& blobs, HashTrie trie) {
-  bool good = true;
-  TRY(trie.visit(blobs, [&](const base::Hash& hash, base::ByteView bytes) {
-    auto intent = decode(bytes);
-    good = intent.has_value();
-    if (good) table_.emplace_hint(table_.end(), hash, std::move(*intent));
-    return good;
-  }));
-  if (!good) return base::Error(base::ErrorCode::kCorrupt, "an open intent is damaged");
+void OpenIntents::restore(HashTrie trie) {
   trie_ = trie;
+  size_ = trie.size();
+}
+
+base::Result<void> OpenIntents::visit(const Blobs& blobs, const Visitor& visitor) const {
+  bool good = true;
+  TRY(trie_.visit(blobs, [&](const base::Hash& hash, base::ByteView bytes) {
+    const auto intent = decode(bytes);
+    good = intent.has_value();
+    return good && visitor(hash, *intent);
+  }));
+  if (!good) return damaged();
   return {};
 }
 

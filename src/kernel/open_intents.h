@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenIntents: the effects that were opened and have not settled, by their hash. There is one for
-// every sleeping instance, so each is kept small: what varies in length stands in one block.
+// OpenIntents: the effects that were opened and have not settled, by their hash. In memory are
+// those that were opened, settled or looked at since the last flush; the others sleep in the index,
+// so that a million waiting instances cost no memory. An index that cannot be read stops the world:
+// `failure` is set, and whatever is answered after that must not be used.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string_view>
 
 #include "base/bytes.h"
@@ -48,25 +51,38 @@ class Intent {
 
 class OpenIntents {
  public:
-  // Ordered: walking over them must give the same order everywhere.
-  using Table = std::map<base::Hash, Intent>;
-
-  Intent* find(const base::Hash& intent);
-  const Intent* find(const base::Hash& intent) const;
+  // Null: there is none. It holds until the next flush, or until the intent is removed.
+  Intent* find(const Blobs& blobs, const base::Hash& intent);
   void add(const base::Hash& hash, Intent intent);
-  void remove(const base::Hash& intent);
-  void progressed(const base::Hash& intent, std::uint64_t sequence);
-  const Table& all() const noexcept { return table_; }
+  void remove(const base::Hash& intent);                              // one that was found
+  void progressed(const base::Hash& intent, std::uint64_t sequence);  // one that was found
 
-  // Writes what changed since the last flush to the trie.
+  std::uint64_t size() const noexcept { return size_; }
+  std::size_t in_memory() const noexcept { return recent_.size(); }
+
+  // Writes what changed to the index, and lets go of everything.
   base::Result<void> flush(Blobs& blobs);
+
+  // The index, as of the last flush.
   const HashTrie& trie() const noexcept { return trie_; }
-  base::Result<void> restore(const Blobs& blobs, HashTrie trie);
+  void restore(HashTrie trie);
+
+  // All of them in the order of their hashes; everything must be flushed. The visitor says whether
+  // to go on.
+  using Visitor = std::function<bool(const base::Hash&, const Intent&)>;
+  base::Result<void> visit(const Blobs& blobs, const Visitor& visitor) const;
+
+  const std::optional<base::Error>& failure() const noexcept { return failure_; }
 
  private:
-  Table table_;
-  std::set<base::Hash> changed_;  // since the last flush, also those that are gone
+  struct Recent {
+    std::optional<Intent> intent;  // nothing: removed
+    bool changed = false;
+  };
+  std::map<base::Hash, Recent> recent_;
+  std::uint64_t size_ = 0;
   HashTrie trie_;
+  std::optional<base::Error> failure_;
 };
 
 }  // namespace holdfast::kernel

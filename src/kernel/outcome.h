@@ -6,12 +6,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "kernel/cell.h"
+#include "kernel/mail.h"
 
 namespace holdfast::kernel {
 
@@ -47,14 +50,38 @@ struct Accepted {
 // The same was accepted before; nothing happened now.
 struct Repeated {
   std::uint64_t record = 0;
+  std::optional<ReceiptStatus> settled = std::nullopt;  // how the intent was settled
 };
 
 struct Refused {
-  base::ErrorCode code;
+  Refused() = default;
+  Refused(base::ErrorCode the_code, std::string the_message)
+      : code(the_code), message(std::move(the_message)) {}
+
+  base::ErrorCode code = base::ErrorCode::kInvalid;
   std::string message;
+  std::vector<std::string> details;  // definitions: everything that is wrong, with its place
 };
 
-using Answer = std::variant<Accepted, Repeated, Refused>;
+// An instance that has not ended, and so stands in the way of another manifest.
+struct Blocker {
+  std::string workflow;
+  base::Bytes key;
+  Status status = Status::kRunning;
+  bool paused = false;
+  std::vector<base::Hash> intents;  // in flight
+  std::uint64_t mail = 0;           // messages that wait for it
+
+  friend bool operator==(const Blocker&, const Blocker&) = default;
+};
+
+// A manifest cannot be applied while anything is under way.
+struct Blocked {
+  std::vector<Blocker> blockers;  // the first 1000, by workflow
+  std::uint64_t count = 0;        // of all
+};
+
+using Answer = std::variant<Accepted, Repeated, Refused, Blocked>;
 
 struct Outcome {
   // What the world is kept in could not be read or written. Nothing of this world may be used any

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/program.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
+#include "defs/name.h"
 #include "kernel/identity.h"
 
 namespace holdfast::kernel {
@@ -15,15 +18,22 @@ class ProgramBuilder {
         errors_(errors),
         program_(std::make_shared<Program>()) {
     program_->manifest_hash_ = bundle.manifest->hash;
+    auto closure = defs::closure_of(bundle);
+    if (closure) {
+      program_->closure_ = std::move(*closure);
+    } else {
+      errors_.push_back(std::move(closure).error());
+    }
   }
 
   std::shared_ptr<const Program> run(const defs::Manifest& manifest) {
-    const std::size_t before = errors_.size();
     program_->error_schema_ = schema("sys/EffectError@1");
     for (const defs::NamedRef& ref : manifest.workflows) workflow(ref.name);
+    for (const defs::Subscription& subscription : manifest.subscriptions)
+      written_.emplace(subscription.event, subscription.workflow);
     for (const defs::Subscription& subscription : manifest.subscriptions) route(subscription);
     for (const defs::NamedRef& ref : manifest.schemas) event(ref.name);
-    if (errors_.size() != before) return nullptr;
+    if (!errors_.empty()) return nullptr;
     return program_;
   }
 
@@ -43,15 +53,22 @@ class ProgramBuilder {
         entry == nullptr ? nullptr : std::get_if<defs::WorkflowDef>(&entry->definition);
     if (def == nullptr)
       return errors_.push_back(base::invalid(name, "there is no such workflow")), std::nullopt;
-    WorkflowProgram made{
-        name, entry->hash, schema(def->state), {}, {}, accepts_rejected(*def), machine(*def), {}};
+    WorkflowProgram made;
+    made.name = name;
+    made.hash = entry->hash;
+    made.state = schema(def->state);
+    made.event = def->event;
+    made.machine = machine(*def);
+    listen(*def, made);
+    if (def->annotations) made.annotations = schema(*def->annotations);
     if (def->key_schema) made.key = schema(*def->key_schema);
     for (const std::string& effect_name : def->effects_emitted) {
       const auto index = effect(effect_name);
       if (!index) continue;
       const EffectProgram& target = program_->effects_[*index];
       made.effects.emplace(
-          effect_name, AllowedEffect{*index, site_hash(name, made.hash, effect_name, target.hash)});
+          effect_name, AllowedEffect{*index, site_hash(name, made.hash, effect_name, target.hash,
+                                                       target.executor)});
     }
     const auto index = static_cast<std::uint32_t>(program_->workflows_.size());
     program_->workflows_.push_back(std::move(made));
@@ -71,13 +88,14 @@ class ProgramBuilder {
     return found;
   }
 
-  bool accepts_rejected(const defs::WorkflowDef& def) const {
+  // Which messages its event type has room for.
+  void listen(const defs::WorkflowDef& def, WorkflowProgram& made) const {
     const codec::Type* type = catalogue_.behind(catalogue_.find(def.event));
-    if (type == nullptr || type->kind != codec::TypeKind::kVariant) return false;
-    for (const codec::Member& arm : type->members) {
-      if (arm.type.ref == "sys/EffectReceiptRejected@1") return true;
-    }
-    return false;
+    if (type == nullptr || type->kind != codec::TypeKind::kVariant) return;
+    for (const codec::Member& arm : type->members) made.arms.push_back({arm.name, arm.type.ref});
+    made.hears_receipts = made.arm_of_schema("sys/EffectReceiptEnvelope@1") != nullptr;
+    made.hears_rejected = made.arm_of_schema("sys/EffectReceiptRejected@1") != nullptr;
+    made.hears_progress = made.arm_of_schema("sys/EffectStreamFrame@1") != nullptr;
   }
 
   std::optional<std::uint32_t> effect(const std::string& name) {
@@ -86,14 +104,8 @@ class ProgramBuilder {
     const auto* def = entry == nullptr ? nullptr : std::get_if<defs::EffectDef>(&entry->definition);
     if (def == nullptr)
       return errors_.push_back(base::invalid(name, "there is no such effect")), std::nullopt;
-    EffectProgram made{name,
-                       entry->hash,
-                       schema(def->params),
-                       schema(def->receipt),
-                       executor(*def),
-                       def->timeout_ns,
-                       {}};
-    made.identity = effect_identity(name, made.hash, made.executor);
+    EffectProgram made{name,           entry->hash,    schema(def->params), schema(def->receipt),
+                       executor(*def), def->timeout_ns};
     const auto index = static_cast<std::uint32_t>(program_->effects_.size());
     program_->effects_.push_back(std::move(made));
     program_->effect_names_.emplace(name, index);
@@ -124,14 +136,27 @@ class ProgramBuilder {
       }
       made.key_path.emplace_back(rest);
     }
-    event(subscription.event)->routes.push_back(std::move(made));
-    program_->workflows_[*target].woken_by.push_back(subscription.event);
+    add_route(subscription.event, made);
+    // Who takes the whole variant takes each of its arms, unless a route for the arm says how.
+    if (program_->workflows_[*target].event != subscription.event) return;
+    if (!made.key_path.empty() && made.key_path.front() == "$value")
+      made.key_path.erase(made.key_path.begin());
+    for (const Arm& arm : std::vector<Arm>(program_->workflows_[*target].arms)) {
+      if (defs::is_reserved(arm.schema)) continue;
+      if (!written_.contains({arm.schema, subscription.workflow})) add_route(arm.schema, made);
+    }
+  }
+
+  void add_route(const std::string& event_name, Route made) {
+    program_->workflows_[made.workflow].woken_by.push_back(event_name);
+    event(event_name)->routes.push_back(std::move(made));
   }
 
   const defs::Catalogue& catalogue_;
   const MachineSource& machines_;
   codec::Errors& errors_;
   std::shared_ptr<Program> program_;
+  std::set<std::pair<std::string, std::string>> written_;  // subscriptions: event, workflow
 };
 
 std::shared_ptr<const Program> Program::build(const defs::Bundle& bundle,
@@ -143,6 +168,20 @@ std::shared_ptr<const Program> Program::build(const defs::Bundle& bundle,
   }
   const auto& manifest = *std::get_if<defs::Manifest>(&bundle.manifest->definition);
   return ProgramBuilder(bundle, machines, errors).run(manifest);
+}
+
+std::shared_ptr<const Program> Program::none() { return std::make_shared<Program>(); }
+
+const Arm* WorkflowProgram::arm_of_schema(std::string_view schema) const {
+  const auto found =
+      std::find_if(arms.begin(), arms.end(), [&](const Arm& arm) { return arm.schema == schema; });
+  return found == arms.end() ? nullptr : &*found;
+}
+
+const Arm* WorkflowProgram::arm_of_tag(std::string_view tag) const {
+  const auto found =
+      std::find_if(arms.begin(), arms.end(), [&](const Arm& arm) { return arm.tag == tag; });
+  return found == arms.end() ? nullptr : &*found;
 }
 
 const EventProgram* Program::event(std::string_view schema) const {

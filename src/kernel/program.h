@@ -25,24 +25,38 @@ struct EffectProgram {
   codec::Schema receipt;
   defs::Executor executor;
   std::optional<std::uint64_t> timeout_ns;
-  base::Hash identity;  // over name, hash and executor: what an intent binds of them
 };
 
-// An effect that a workflow may emit, and the hash that binds the two.
+// An effect that a workflow may emit, and the hash that binds the two and who performs it.
 struct AllowedEffect {
   std::uint32_t effect;
   base::Hash site;
 };
 
+// One arm of the variant that is a workflow's event type.
+struct Arm {
+  std::string tag;
+  std::string schema;
+};
+
 struct WorkflowProgram {
   std::string name;
   base::Hash hash;
-  codec::Schema state;
+  codec::Schema state = codec::Schema::any();
   std::optional<codec::Schema> key;
+  std::optional<codec::Schema> annotations;
   std::map<std::string, AllowedEffect, std::less<>> effects;
-  bool accepts_rejected = false;  // its event type has an arm for sys/EffectReceiptRejected@1
+  std::string event;      // the schema of its events
+  std::vector<Arm> arms;  // if that is a variant
+  // Whether its event type has an arm for them. What it does not hear of is recorded all the same.
+  bool hears_receipts = false;
+  bool hears_rejected = false;
+  bool hears_progress = false;
   const Machine* machine = nullptr;
   std::vector<std::string> woken_by;  // the schemas of the events that are routed to it
+
+  const Arm* arm_of_schema(std::string_view schema) const;
+  const Arm* arm_of_tag(std::string_view tag) const;
 };
 
 struct Route {
@@ -69,7 +83,13 @@ class Program {
   static std::shared_ptr<const Program> build(const defs::Bundle& bundle,
                                               const MachineSource& machines, codec::Errors& errors);
 
+  // What a world runs before its first manifest: nothing.
+  static std::shared_ptr<const Program> none();
+
   const base::Hash& manifest_hash() const noexcept { return manifest_hash_; }
+
+  // The definitions it was built from, as one canonical value (defs/load.h).
+  const base::Bytes& closure() const noexcept { return closure_; }
   const EventProgram* event(std::string_view schema) const;
   const WorkflowProgram& workflow(std::uint32_t index) const { return workflows_[index]; }
   const EffectProgram& effect(std::uint32_t index) const { return effects_[index]; }
@@ -82,6 +102,7 @@ class Program {
   friend class ProgramBuilder;
 
   base::Hash manifest_hash_;
+  base::Bytes closure_;
   std::vector<WorkflowProgram> workflows_;
   std::vector<EffectProgram> effects_;
   std::map<std::string, std::uint32_t, std::less<>> workflow_names_;

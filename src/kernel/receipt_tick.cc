@@ -4,32 +4,36 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/sha256.h"
+#include "codec/cbor_writer.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
 
-Origin origin_of(const WorldState& world, const base::Hash& hash, const Intent& intent) {
-  return {hash, world.program->effect(intent.effect()).name, std::string(intent.issuer_ref()),
-          intent.opened_at()};
+constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kSignatureBytes = 64;
+
+// Nothing: it is good, or there is none.
+std::optional<Refused> check_signature(const WorldState& world, const ReceiptArrived& receipt) {
+  const Signature& signature = receipt.signature;
+  if (signature.key.empty() && signature.bytes.empty()) return std::nullopt;
+  if (signature.key.size() != kKeyBytes || signature.bytes.size() != kSignatureBytes)
+    return Refused{base::ErrorCode::kInvalid, "the signature is not an Ed25519 signature"};
+  if (world.replaying) return std::nullopt;
+  if (world.options.verifier == nullptr)
+    return Refused{base::ErrorCode::kUnavailable, "signatures cannot be checked here"};
+  const base::Bytes message = receipt_message(receipt.intent, receipt.status, receipt.payload);
+  if (world.options.verifier->is_good(signature, message)) return std::nullopt;
+  return Refused{base::ErrorCode::kInvalid,
+                 "the signature of the receipt of " + receipt.intent.to_text() + " is not good"};
 }
 
-}  // namespace
-
-Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
-  const Intent* intent = world.intents.find(receipt.intent);
-  if (intent == nullptr) {
-    if (const SettledIntent* before = world.settled.find(receipt.intent))
-      return Repeated{before->record};
-    return Refused{base::ErrorCode::kNotFound, "no open intent " + receipt.intent.to_text()};
-  }
-  Cell* cell = world.cells[intent->workflow()].find(intent->key());
-  CHECK(cell != nullptr && !cell->terminal());  // ending an instance settles its intents
-
-  const EffectProgram& effect = world.program->effect(intent->effect());
+Mail mail_of(WorldState& world, const ReceiptArrived& receipt, const Intent& intent) {
+  const EffectProgram& effect = world.program->effect(intent.effect());
   Mail mail;
   mail.kind = MailKind::kReceipt;
-  mail.origin = origin_of(world, receipt.intent, *intent);
+  mail.origin = origin_of(world, receipt.intent, intent);
   mail.status = receipt.status;
   const codec::Schema& wanted =
       receipt.status == ReceiptStatus::kOk ? effect.receipt : world.program->error_schema();
@@ -37,46 +41,63 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
       world.normaliser.from_cbor(wanted, receipt.payload, codec::Strictness::kLenient);
   if (payload) {
     mail.value.assign(payload->begin() + sizeof codec::kSelfDescribe, payload->end());
+    mail.cost_cents = receipt.cost_cents;
+    mail.signature.assign(receipt.signature.bytes.begin(), receipt.signature.bytes.end());
   } else {
     mail.kind = MailKind::kRejected;
     mail.note = payload.error().to_string();
+    mail.payload_hash = base::sha256(receipt.payload);
+    mail.payload_size = receipt.payload.size();
   }
-  settle(world, *cell, receipt.intent, receipt.status);
-  if (mail.kind == MailKind::kRejected &&
-      !world.program->workflow(cell->workflow).accepts_rejected) {
-    fail(world, *cell, "receipt.invalid_payload",
-         "the receipt of '" + effect.name + "' does not fit: " + mail.note);
-    return Accepted{};
-  }
-  deliver(world, *cell, std::move(mail));
-  return Accepted{0, world.draft.deliveries, world.draft.ignored, false};
+  return mail;
 }
 
-Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
-  const Intent* intent = world.intents.find(progress.intent);
+}  // namespace
+
+base::Bytes receipt_message(const base::Hash& intent, ReceiptStatus status,
+                            base::ByteView payload) {
+  codec::Buffer out;
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  codec::write_list_head(out, 4);
+  codec::write_text(out, "holdfast.receipt.1");
+  codec::write_bytes(out, intent.bytes);
+  codec::write_text(out, name_of(status));
+  codec::write_bytes(out, base::sha256(payload).bytes);
+  return out.to_bytes();
+}
+
+Origin origin_of(const WorldState& world, const base::Hash& hash, const Intent& intent) {
+  return {hash, world.program->effect(intent.effect()).name, std::string(intent.issuer_ref()),
+          intent.opened_at()};
+}
+
+Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
+  const Intent* intent = world.intents.find(world.blobs, receipt.intent);
   if (intent == nullptr) {
-    if (const SettledIntent* before = world.settled.find(progress.intent))
-      return Repeated{before->record};
-    return Refused{base::ErrorCode::kNotFound, "no open intent " + progress.intent.to_text()};
+    if (const SettledIntent* before = world.settled.find(receipt.intent)) {
+      ++world.counters.repeated_receipts;
+      return Repeated{before->record, before->status};
+    }
+    return Refused{base::ErrorCode::kNotFound, "no open intent " + receipt.intent.to_text()};
   }
-  if (progress.sequence <= intent->last_progress) return Repeated{intent->opened_at()};
+  if (auto refusal = check_signature(world, receipt)) return std::move(*refusal);
   Cell* cell = world.cells[intent->workflow()].find(intent->key());
-  CHECK(cell != nullptr && !cell->terminal());
-  if (cell->mail.size() >= kMaxMailPerInstance) {
-    return Refused{base::ErrorCode::kUnavailable, "too much mail waits for the instance"};
+  if (cell == nullptr) return unreadable(world);
+  CHECK(!cell->terminal());  // ending an instance settles its intents
+
+  const WorkflowProgram& workflow = world.program->workflow(cell->workflow);
+  Mail mail = mail_of(world, receipt, *intent);
+  settle(world, *cell, receipt.intent, receipt.status);
+  if (mail.kind == MailKind::kRejected) {
+    note(world, kInvalidPayload, {receipt.intent.to_text(), mail.note});
+    if (!workflow.hears_rejected) {
+      fail(world, *cell, kInvalidPayload,
+           "the receipt of '" + mail.origin.effect + "' does not fit: " + mail.note);
+      return Accepted{};
+    }
+  } else if (!workflow.hears_receipts) {
+    return Accepted{};
   }
-  const auto payload = world.normaliser.from_cbor(codec::Schema::item(), progress.payload,
-                                                  codec::Strictness::kLenient);
-  if (!payload)
-    return Refused{base::ErrorCode::kInvalid,
-                   "the progress payload: " + payload.error().to_string()};
-  world.intents.progressed(progress.intent, progress.sequence);
-  Mail mail;
-  mail.kind = MailKind::kProgress;
-  mail.origin = origin_of(world, progress.intent, *intent);
-  mail.sequence = progress.sequence;
-  mail.note = progress.kind;
-  mail.value.assign(payload->begin() + sizeof codec::kSelfDescribe, payload->end());
   deliver(world, *cell, std::move(mail));
   return Accepted{0, world.draft.deliveries, world.draft.ignored, false};
 }

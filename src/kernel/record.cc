@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "base/sha256.h"
 #include "codec/cbor_writer.h"
+#include "kernel/identity.h"
 #include "kernel/list_reader.h"
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -20,7 +21,12 @@ enum class Kind : std::uint64_t {
   kReceipt = 1,
   kProgress = 2,
   kContinue = 3,
-  kControl = 4
+  kControl = 4,
+  kApply = 5,
+  kPropose = 6,
+  kShadow = 7,
+  kDecide = 8,
+  kApplyProposal = 9,
 };
 
 void write_kind(Buffer& out, Kind kind, std::uint64_t fields) {
@@ -31,17 +37,23 @@ void write_kind(Buffer& out, Kind kind, std::uint64_t fields) {
 struct TickWriter {
   Buffer& out;
   void operator()(const EventArrived& event) {
-    write_kind(out, Kind::kEvent, 3);
+    write_kind(out, Kind::kEvent, 6);
     codec::write_text(out, event.schema);
     out.append(event.value);
     codec::write_text(out, event.id);
+    codec::write_text(out, event.workflow);
+    codec::write_bytes(out, event.key);
+    codec::write_bool(out, event.starts);
   }
   void operator()(const ReceiptArrived& receipt) {
-    write_kind(out, Kind::kReceipt, 3);
+    write_kind(out, Kind::kReceipt, 6);
     codec::write_bytes(out, receipt.intent.bytes);
     codec::write_nat(out, static_cast<std::uint64_t>(receipt.status));
-    codec::write_bytes(out,
-                       receipt.payload);  // as it came: whether it fits is decided again on replay
+    // As it came: whether it fits is decided again on replay.
+    codec::write_bytes(out, receipt.payload);
+    write_optional_nat(out, receipt.cost_cents);
+    codec::write_bytes(out, receipt.signature.key);
+    codec::write_bytes(out, receipt.signature.bytes);
   }
   void operator()(const ProgressArrived& progress) {
     write_kind(out, Kind::kProgress, 4);
@@ -58,6 +70,31 @@ struct TickWriter {
     codec::write_bytes(out, request.key);
     codec::write_text(out, request.reason);
   }
+  void operator()(const ApplyManifest& apply) {
+    write_kind(out, Kind::kApply, 1);
+    codec::write_bytes(out, apply.definitions);
+  }
+  void operator()(const Propose& propose) {
+    write_kind(out, Kind::kPropose, 2);
+    codec::write_bytes(out, propose.document);
+    codec::write_text(out, propose.description);
+  }
+  void operator()(const ReportShadow& shadow) {
+    write_kind(out, Kind::kShadow, 2);
+    codec::write_nat(out, shadow.proposal);
+    codec::write_bytes(out, shadow.report);
+  }
+  void operator()(const Decide& decide) {
+    write_kind(out, Kind::kDecide, 4);
+    codec::write_nat(out, decide.proposal);
+    codec::write_bool(out, decide.approve);
+    codec::write_text(out, decide.by);
+    codec::write_text(out, decide.reason);
+  }
+  void operator()(const ApplyProposal& apply) {
+    write_kind(out, Kind::kApplyProposal, 1);
+    codec::write_nat(out, apply.proposal);
+  }
 };
 
 void write_optional_item(Buffer& out, base::ByteView item) {
@@ -65,18 +102,15 @@ void write_optional_item(Buffer& out, base::ByteView item) {
   out.append(item);
 }
 
-// The hash of a state as a value that stands alone.
-void write_state_hash(Buffer& out, const Cell* cell) {
-  if (cell == nullptr || !cell->has_state) return codec::write_null(out);
-  base::Sha256 sha;
-  sha.update(codec::kSelfDescribe);
-  sha.update(cell->state);
-  codec::write_bytes(out, sha.finish().bytes);
+void write_state_hash(WorldState& world, Buffer& out, Cell* cell) {
+  const auto state = cell == nullptr ? std::nullopt : world.cells[cell->workflow].state_of(*cell);
+  if (!state) return codec::write_null(out);
+  codec::write_bytes(out, value_hash(*state, world.scratch).bytes);
 }
 
-void write_touched(Buffer& out, const Touched& touched) {
-  const Cell* cell = touched.cell;
-  codec::write_list_head(out, 11);
+void write_touched(WorldState& world, Buffer& out, const Touched& touched) {
+  Cell* cell = touched.cell;
+  codec::write_list_head(out, 12);
   codec::write_text(out, touched.workflow);
   codec::write_bytes(out, touched.key);
   codec::write_nat(out, touched.previous_record);
@@ -86,7 +120,7 @@ void write_touched(Buffer& out, const Touched& touched) {
     codec::write_text(out, name_of(cell->status()));
   }
   codec::write_bool(out, cell != nullptr && cell->paused);
-  write_state_hash(out, cell);
+  write_state_hash(world, out, cell);
   write_optional_item(out, cell == nullptr ? base::ByteView() : base::ByteView(cell->outcome));
   codec::write_nat(out, touched.steps);
   codec::write_nat(out, touched.ignored);
@@ -103,15 +137,20 @@ void write_touched(Buffer& out, const Touched& touched) {
     codec::write_bytes(out, settled.intent.bytes);
     codec::write_text(out, name_of(settled.status));
   }
+  codec::write_list_head(out, touched.annotations.size());
+  for (const base::Bytes& annotations : touched.annotations) out.append(annotations);
 }
 
 bool read_input(ListReader& list, Tick& tick) {
-  switch (list.choice(Kind::kControl)) {
+  switch (list.choice(Kind::kApplyProposal)) {
     case Kind::kEvent: {
       EventArrived event;
       event.schema = list.text();
       event.value = list.next().encoded();
       event.id = list.text();
+      event.workflow = list.text();
+      event.key = list.bytes();
+      event.starts = list.boolean();
       tick.input = event;
       break;
     }
@@ -120,6 +159,9 @@ bool read_input(ListReader& list, Tick& tick) {
       receipt.intent = list.hash();
       receipt.status = list.choice(ReceiptStatus::kCancelled);
       receipt.payload = list.bytes();
+      receipt.cost_cents = list.optional_nat();
+      receipt.signature.key = list.bytes();
+      receipt.signature.bytes = list.bytes();
       tick.input = receipt;
       break;
     }
@@ -142,8 +184,33 @@ bool read_input(ListReader& list, Tick& tick) {
       tick.input = request;
       break;
     }
+    case Kind::kApply: tick.input = ApplyManifest{list.bytes()}; break;
+    case Kind::kPropose: {
+      Propose propose;
+      propose.document = list.bytes();
+      propose.description = list.text();
+      tick.input = propose;
+      break;
+    }
+    case Kind::kShadow: {
+      ReportShadow shadow;
+      shadow.proposal = list.nat();
+      shadow.report = list.bytes();
+      tick.input = shadow;
+      break;
+    }
+    case Kind::kDecide: {
+      Decide decide;
+      decide.proposal = list.nat();
+      decide.approve = list.boolean();
+      decide.by = list.text();
+      decide.reason = list.text();
+      tick.input = decide;
+      break;
+    }
+    case Kind::kApplyProposal: tick.input = ApplyProposal{list.nat()}; break;
   }
-  return list.good();
+  return list.done();
 }
 
 }  // namespace
@@ -151,24 +218,33 @@ bool read_input(ListReader& list, Tick& tick) {
 base::Bytes encode_record(WorldState& world) {
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 7);
+  codec::write_list_head(out, 8);
   codec::write_nat(out, kRecordVersion);
   codec::write_nat(out, world.next_record);
   codec::write_nat(out, world.tick->time_ns);
   codec::write_bytes(out, world.tick->entropy);
   std::visit(TickWriter{out}, world.tick->input);
   codec::write_list_head(out, world.draft.touched.size());
-  for (const Touched& touched : world.draft.touched) write_touched(out, touched);
+  for (const Touched& touched : world.draft.touched) write_touched(world, out, touched);
   codec::write_list_head(out, world.draft.emitted.size());
   for (const Emitted& emitted : world.draft.emitted) {
     codec::write_list_head(out, 2);
     codec::write_text(out, emitted.schema);
     out.append(emitted.value);
   }
+  codec::write_list_head(out, world.draft.notes.size());
+  for (const Note& note : world.draft.notes) {
+    codec::write_list_head(out, 1 + note.details.size());
+    codec::write_text(out, note.what);
+    for (const std::string& detail : note.details) codec::write_text(out, shown(detail));
+  }
   return out.to_bytes();
 }
 
 base::Result<Tick> tick_of(base::ByteView record) {
+  codec::Normaliser normaliser;
+  if (!normaliser.from_cbor(codec::Schema::item(), record, codec::Strictness::kStrict))
+    return base::Error(base::ErrorCode::kCorrupt, "a record is not canonical");
   ListReader list(View::of(record));
   if (list.nat() != kRecordVersion)
     return base::Error(base::ErrorCode::kCorrupt, "a record of another version");

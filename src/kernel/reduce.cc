@@ -2,7 +2,6 @@
 // The one place where kinds of ticks meet.
 #include <utility>
 
-#include "kernel/world.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -15,6 +14,11 @@ struct Dispatch {
   Answer operator()(const ProgressArrived& progress) { return reduce_progress(world, progress); }
   Answer operator()(const Continue& unused) { return reduce_continue(world, unused); }
   Answer operator()(const ControlRequested& request) { return reduce_control(world, request); }
+  Answer operator()(const ApplyManifest& apply) { return reduce_apply(world, apply); }
+  Answer operator()(const Propose& propose) { return reduce_propose(world, propose); }
+  Answer operator()(const ReportShadow& shadow) { return reduce_shadow(world, shadow); }
+  Answer operator()(const Decide& decide) { return reduce_decide(world, decide); }
+  Answer operator()(const ApplyProposal& apply) { return reduce_apply_proposal(world, apply); }
 };
 
 // The tick is over: what it touched is marked, and memory is put in order.
@@ -31,24 +35,34 @@ void close_tick(WorldState& world) {
   for (Cells& cells : world.cells) cells.trim();
 }
 
+std::optional<base::Error> failure_of(const WorldState& world) {
+  const auto copy = [](const base::Error& error) {
+    return base::Error(error.code(), error.where(), error.message());
+  };
+  if (world.failure) return copy(*world.failure);
+  if (world.intents.failure()) return copy(*world.intents.failure());
+  for (const Cells& cells : world.cells) {
+    if (cells.failure()) return copy(*cells.failure());
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-WorldState::WorldState(std::shared_ptr<const Program> the_program, Blobs& the_blobs,
-                       CellLimits limits)
-    : program(std::move(the_program)), blobs(the_blobs) {
-  for (std::uint32_t i = 0; i < program->workflow_count(); ++i)
-    cells.emplace_back(i, blobs, limits);
-}
+WorldState::WorldState(const MachineSource& the_machines, Blobs& the_blobs,
+                       WorldOptions the_options)
+    : machines(the_machines), blobs(the_blobs), options(the_options) {}
 
 void Draft::clear() {
   touched.clear();
   emitted.clear();
+  notes.clear();
   commands.clear();
   deliveries = ignored = steps = 0;
 }
 
-World::World(std::shared_ptr<const Program> program, Blobs& blobs, CellLimits limits)
-    : state_(std::make_unique<WorldState>(std::move(program), blobs, limits)) {}
+World::World(const MachineSource& machines, Blobs& blobs, WorldOptions options)
+    : state_(std::make_unique<WorldState>(machines, blobs, options)) {}
 World::~World() = default;
 World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
@@ -65,22 +79,31 @@ Outcome World::reduce(const Tick& tick) {
     outcome.record = encode_record(world);
     outcome.commands = std::move(world.draft.commands);
     close_tick(world);
+  } else if (!std::holds_alternative<Repeated>(outcome.answer)) {
+    ++world.counters.refused;
   }
   world.tick = nullptr;
-  for (const Cells& cells : world.cells) {
-    if (cells.failure())
-      outcome.failure = base::Error(cells.failure()->code(), cells.failure()->message());
-  }
+  outcome.failure = failure_of(world);
   return outcome;
 }
 
 const Program& World::program() const noexcept { return *state_->program; }
 std::uint64_t World::next_record() const noexcept { return state_->next_record; }
-const OpenIntents& World::intents() const noexcept { return state_->intents; }
+const Counters& World::counters() const noexcept { return state_->counters; }
+std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
 
 const Cell* World::find(std::string_view workflow, base::ByteView key) {
   const auto index = state_->program->workflow_named(workflow);
   return index ? state_->cells[*index].find(key) : nullptr;
+}
+
+const Intent* World::find_intent(const base::Hash& intent) {
+  return state_->intents.find(state_->blobs, intent);
+}
+
+base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {
+  TRY(state_->intents.flush(state_->blobs));
+  return state_->intents.visit(state_->blobs, visitor);
 }
 
 }  // namespace holdfast::kernel

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who gets an event: subscriptions in manifest order, each with a key of its own.
+#include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "codec/view.h"
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -15,6 +18,30 @@ std::optional<codec::View> follow(codec::View value, const std::vector<std::stri
     value = *next;
   }
   return value;
+}
+
+// Whether the key fits the workflow; `target` then has it.
+bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView key,
+              Target& target, Refused& refusal) {
+  const auto made = world.normaliser.from_cbor(*workflow.key, key, codec::Strictness::kLenient);
+  if (!made) {
+    refusal = {base::ErrorCode::kInvalid,
+               "the key does not fit '" + workflow.name + "': " + made.error().to_string()};
+    return false;
+  }
+  target.key.assign(made->begin() + sizeof codec::kSelfDescribe, made->end());
+  if (target.key.size() <= kMaxKeyBytes) return true;
+  refusal = {base::ErrorCode::kTooLarge, "the key for '" + workflow.name + "' is too long"};
+  return false;
+}
+
+bool has_room(WorldState& world, const Target& target, std::size_t others, Refused& refusal) {
+  const Cell* cell = world.cells[target.workflow].find(target.key);
+  if (cell == nullptr || cell->mail.size() + others < kMaxMailPerInstance) return true;
+  refusal = {base::ErrorCode::kUnavailable, "too much mail waits for an instance of '" +
+                                                world.program->workflow(target.workflow).name +
+                                                "'"};
+  return false;
 }
 
 }  // namespace
@@ -30,24 +57,49 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
         refusal = {base::ErrorCode::kInvalid, "the event has no key for '" + workflow.name + "'"};
         return false;
       }
-      const auto key =
-          world.normaliser.from_cbor(*workflow.key, found->encoded(), codec::Strictness::kLenient);
-      if (!key) {
-        refusal = {base::ErrorCode::kInvalid,
-                   "the key does not fit '" + workflow.name + "': " + key.error().to_string()};
-        return false;
-      }
-      target.key.assign(key->begin() + sizeof codec::kSelfDescribe, key->end());
+      if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
-    const Cell* cell = world.cells[route.workflow].find(target.key);
-    if (cell != nullptr && cell->mail.size() + targets.size() >= kMaxMailPerInstance) {
-      refusal = {base::ErrorCode::kUnavailable,
-                 "too much mail waits for an instance of '" + workflow.name + "'"};
-      return false;
-    }
+    if (!has_room(world, target, targets.size(), refusal)) return false;
     targets.push_back(std::move(target));
   }
   return true;
+}
+
+bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Target>& targets,
+                    Refused& refusal) {
+  const auto index = world.program->workflow_named(event.workflow);
+  if (!index) {
+    refusal = {base::ErrorCode::kNotFound,
+               "the manifest has no workflow '" + shown(event.workflow) + "'"};
+    return false;
+  }
+  const WorkflowProgram& workflow = world.program->workflow(*index);
+  if (workflow.event != event.schema && workflow.arm_of_schema(event.schema) == nullptr) {
+    refusal = {base::ErrorCode::kInvalid, "'" + std::string(event.schema) +
+                                              "' is neither the event type of '" + workflow.name +
+                                              "' nor an arm of it"};
+    return false;
+  }
+  Target target{*index, {}};
+  if (workflow.key && !take_key(world, workflow, event.key, target, refusal)) return false;
+  if (!workflow.key && !event.key.empty()) {
+    refusal = {base::ErrorCode::kInvalid, "'" + workflow.name + "' has no key"};
+    return false;
+  }
+  if (event.starts && world.cells[*index].find(target.key) != nullptr) {
+    refusal = {base::ErrorCode::kConflict, "the instance is there already"};
+    return false;
+  }
+  if (!has_room(world, target, 0, refusal)) return false;
+  targets.push_back(std::move(target));
+  return true;
+}
+
+Answer unreadable(const WorldState& world) {
+  const bool failed = std::any_of(world.cells.begin(), world.cells.end(),
+                                  [](const Cells& cells) { return cells.failure().has_value(); });
+  CHECK(failed);  // an open intent has an instance
+  return Refused{base::ErrorCode::kIo, "an instance could not be read"};
 }
 
 Cell& instance(WorldState& world, std::uint32_t workflow, base::ByteView key) {
@@ -73,6 +125,15 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
                    const Target& target) {
   Mail mail;
   mail.schema = event.schema_name;
+  // A machine sees the arm, whether the event came as such or inside the workflow's variant.
+  const WorkflowProgram& workflow = world.program->workflow(target.workflow);
+  if (workflow.event == event.schema_name && !workflow.arms.empty()) {
+    const codec::View variant = codec::View::of(value);
+    const Arm* arm = workflow.arm_of_tag(*variant.find("$tag")->text());
+    CHECK(arm != nullptr);
+    mail.schema = arm->schema;
+    value = variant.find("$value")->encoded();
+  }
   mail.value.assign(value.begin(), value.end());
   deliver(world, instance(world, target.workflow, target.key), std::move(mail));
 }

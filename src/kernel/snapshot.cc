@@ -5,8 +5,8 @@
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
+#include "kernel/chunks.h"
 #include "kernel/list_reader.h"
-#include "kernel/world.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -30,51 +30,157 @@ HashTrie read_trie(ListReader& list) {
   return HashTrie(root, list.nat());
 }
 
-void write_windows(Buffer& out, const WorldState& world) {
-  codec::write_list_head(out, 2 * world.event_ids.keys().size());
+base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
+  ChunkWriter chunks(world.blobs);
   for (const std::string& id : world.event_ids.keys()) {
-    codec::write_text(out, id);
-    codec::write_nat(out, *world.event_ids.find(id));
+    codec::write_list_head(chunks.entry(), 2);
+    codec::write_text(chunks.entry(), id);
+    codec::write_nat(chunks.entry(), *world.event_ids.find(id));
+    TRY(chunks.entry_done());
   }
-  codec::write_list_head(out, 3 * world.settled.keys().size());
-  for (const base::Hash& intent : world.settled.keys()) {
-    const SettledIntent& settled = *world.settled.find(intent);
-    codec::write_bytes(out, intent.bytes);
-    codec::write_nat(out, settled.record);
-    codec::write_nat(out, static_cast<std::uint64_t>(settled.status));
-  }
+  return chunks.finish(out);
 }
 
-bool read_windows(ListReader& list, WorldState& world) {
-  const codec::View ids = list.next();
-  ListReader id(ids);
-  for (std::uint64_t i = 0; i < ids.size() / 2; ++i) {
-    std::string text(id.text());
-    world.event_ids.add(std::move(text), id.nat());
+bool read_event_id(codec::View entry, WorldState& world) {
+  ListReader list(entry);
+  std::string id(list.text());
+  const std::uint64_t record = list.nat();
+  if (!list.done() || world.event_ids.find(id) != nullptr) return false;
+  world.event_ids.add(std::move(id), record);
+  return true;
+}
+
+base::Result<void> write_settled(Buffer& out, const WorldState& world) {
+  ChunkWriter chunks(world.blobs);
+  for (const base::Hash& intent : world.settled.keys()) {
+    const SettledIntent& settled = *world.settled.find(intent);
+    codec::write_list_head(chunks.entry(), 3);
+    codec::write_bytes(chunks.entry(), intent.bytes);
+    codec::write_nat(chunks.entry(), settled.record);
+    codec::write_nat(chunks.entry(), static_cast<std::uint64_t>(settled.status));
+    TRY(chunks.entry_done());
   }
-  const codec::View settled = list.next();
-  ListReader entry(settled);
-  for (std::uint64_t i = 0; i < settled.size() / 3; ++i) {
-    const base::Hash intent = entry.hash();
-    const std::uint64_t record = entry.nat();
-    world.settled.add(intent, {record, entry.choice(ReceiptStatus::kCancelled)});
-  }
-  return id.good() && entry.good();
+  return chunks.finish(out);
+}
+
+bool read_settled(codec::View entry, WorldState& world) {
+  ListReader list(entry);
+  const base::Hash intent = list.hash();
+  const std::uint64_t record = list.nat();
+  const ReceiptStatus status = list.choice(ReceiptStatus::kCancelled);
+  if (!list.done() || world.settled.find(intent) != nullptr) return false;
+  world.settled.add(intent, {record, status});
+  return true;
 }
 
 // Instances whose turn has not come yet.
-bool read_ready(codec::View queue, WorldState& world) {
-  ListReader list(queue);
-  for (std::uint64_t i = 0; i < queue.size() / 2; ++i) {
-    const std::uint64_t workflow = list.nat();
-    const base::ByteView key = list.bytes();
-    if (!list.good() || workflow >= world.cells.size()) return false;
-    Cell* cell = world.cells[workflow].find(key);
-    if (cell == nullptr || cell->mail.empty() || cell->ready) return false;
-    cell->ready = true;
-    world.ready.push_back(cell);
+base::Result<void> write_ready(Buffer& out, const WorldState& world) {
+  ChunkWriter chunks(world.blobs);
+  for (const Cell* cell : world.ready) {
+    codec::write_list_head(chunks.entry(), 2);
+    codec::write_nat(chunks.entry(), cell->workflow);
+    codec::write_bytes(chunks.entry(), cell->key);
+    TRY(chunks.entry_done());
   }
+  return chunks.finish(out);
+}
+
+bool read_ready(codec::View entry, WorldState& world) {
+  ListReader list(entry);
+  const std::uint64_t workflow = list.nat();
+  const base::ByteView key = list.bytes();
+  if (!list.done() || workflow >= world.cells.size()) return false;
+  Cell* cell = world.cells[workflow].find(key);
+  if (cell == nullptr || cell->mail.empty() || cell->ready) return false;
+  cell->ready = true;
+  world.ready.push_back(cell);
   return true;
+}
+
+base::Result<void> write_proposals(Buffer& out, const WorldState& world) {
+  ChunkWriter chunks(world.blobs);
+  for (const auto& [id, proposal] : world.proposals) {
+    Buffer& entry = chunks.entry();
+    codec::write_list_head(entry, 9);
+    codec::write_nat(entry, id);
+    codec::write_nat(entry, static_cast<std::uint64_t>(proposal.stage));
+    codec::write_bytes(entry, proposal.base.bytes);
+    codec::write_bytes(entry, proposal.manifest.bytes);
+    codec::write_bytes(entry, proposal.definitions.bytes);
+    codec::write_text(entry, proposal.description);
+    codec::write_bytes(entry, proposal.report);
+    codec::write_text(entry, proposal.by);
+    codec::write_text(entry, proposal.reason);
+    TRY(chunks.entry_done());
+  }
+  return chunks.finish(out);
+}
+
+bool read_proposal(codec::View entry, WorldState& world) {
+  ListReader list(entry);
+  const std::uint64_t id = list.nat();
+  Proposal proposal;
+  proposal.stage = list.choice(Stage::kApplied);
+  proposal.base = list.hash();
+  proposal.manifest = list.hash();
+  proposal.definitions = list.hash();
+  proposal.description = list.text();
+  const base::ByteView report = list.bytes();
+  proposal.report.assign(report.begin(), report.end());
+  proposal.by = list.text();
+  proposal.reason = list.text();
+  if (!list.done()) return false;
+  world.proposals.emplace(id, std::move(proposal));
+  return true;
+}
+
+void write_cells(Buffer& out, const WorldState& world) {
+  codec::write_list_head(out, 4 * world.cells.size());
+  for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
+    codec::write_text(out, world.program->workflow(i).name);
+    write_trie(out, world.cells[i].index());
+    codec::write_nat(out, world.cells[i].active());
+  }
+  codec::write_list_head(out, 3 * world.retired.size());
+  for (const auto& [name, index] : world.retired) {
+    codec::write_text(out, name);
+    write_trie(out, index);
+  }
+}
+
+bool read_cells(ListReader& list, WorldState& world) {
+  ListReader cells(list.next());
+  for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
+    if (cells.text() != world.program->workflow(i).name) return false;
+    const HashTrie index = read_trie(cells);
+    world.cells[i].restore(index, cells.nat());
+  }
+  ListReader retired(list.next());
+  while (retired.good() && !retired.at_end()) {
+    std::string name(retired.text());
+    world.retired.emplace(std::move(name), read_trie(retired));
+  }
+  return cells.done() && retired.done();
+}
+
+// A root that is not there must not be found out about later.
+base::Result<void> check_roots(const WorldState& world) {
+  for (const Cells& cells : world.cells) TRY(cells.index().check_root(world.blobs));
+  for (const auto& [name, index] : world.retired) TRY(index.check_root(world.blobs));
+  return world.intents.trie().check_root(world.blobs);
+}
+
+// The program whose definitions are in a blob; the zero hash is the program that does nothing.
+base::Result<std::shared_ptr<const Program>> read_program(const MachineSource& machines,
+                                                          const Blobs& blobs,
+                                                          const base::Hash& hash) {
+  if (hash.is_zero()) return Program::none();
+  const base::Bytes definitions = TRY(blobs.get(hash));
+  Refused refusal;
+  auto program = load_program(machines, definitions, refusal);
+  if (program != nullptr) return program;
+  for (const std::string& detail : refusal.details) refusal.message += "; " + detail;
+  return base::Error(refusal.code, refusal.message);
 }
 
 }  // namespace
@@ -83,50 +189,48 @@ base::Result<base::Bytes> World::snapshot() {
   WorldState& world = *state_;
   for (Cells& cells : world.cells) TRY(cells.flush());
   TRY(world.intents.flush(world.blobs));
+  base::Hash definitions;
+  if (!world.program->closure().empty())
+    definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 9);
+  codec::write_list_head(out, 11);
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
-  codec::write_bytes(out, world.program->manifest_hash().bytes);
-  codec::write_list_head(out, 3 * world.cells.size());
-  for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
-    codec::write_text(out, world.program->workflow(i).name);
-    write_trie(out, world.cells[i].index());
-  }
+  codec::write_bytes(out, definitions.bytes);
+  write_cells(out, world);
   write_trie(out, world.intents.trie());
-  write_windows(out, world);
-  codec::write_list_head(out, 2 * world.ready.size());
-  for (const Cell* cell : world.ready) {
-    codec::write_nat(out, cell->workflow);
-    codec::write_bytes(out, cell->key);
-  }
+  TRY(write_event_ids(out, world));
+  TRY(write_settled(out, world));
+  TRY(write_ready(out, world));
+  TRY(write_proposals(out, world));
   return out.to_bytes();
 }
 
-base::Result<World> World::restore(std::shared_ptr<const Program> program, Blobs& blobs,
-                                   base::ByteView snapshot, CellLimits limits) {
+base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
+                                   base::ByteView snapshot, WorldOptions options) {
   codec::Normaliser normaliser;
   if (!normaliser.from_cbor(codec::Schema::item(), snapshot, codec::Strictness::kStrict))
     return damaged("bytes");
-  World made(std::move(program), blobs, limits);
+  World made(machines, blobs, options);
   WorldState& world = *made.state_;
   ListReader list(codec::View::of(snapshot));
   if (list.nat() != kSnapshotVersion) return damaged("version");
   world.next_record = list.nat();
-  if (list.hash() != world.program->manifest_hash()) return damaged("manifest");
-  const codec::View workflows = list.next();
-  ListReader roots(workflows);
-  if (workflows.size() != 3 * world.cells.size()) return damaged("list of workflows");
-  for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
-    if (roots.text() != world.program->workflow(i).name) return damaged("list of workflows");
-    world.cells[i].restore(read_trie(roots));
-  }
-  const HashTrie intents = read_trie(list);
-  if (!list.good() || !roots.good()) return damaged("list of roots");
-  TRY(world.intents.restore(blobs, intents));
-  if (!read_windows(list, world)) return damaged("window of ids");
-  if (!read_ready(list.next(), world) || !list.good()) return damaged("queue");
+  world.program = TRY(read_program(machines, blobs, list.hash()));
+  begin_cells(world);
+  if (!read_cells(list, world)) return damaged("list of workflows");
+  world.intents.restore(read_trie(list));
+  if (!list.good()) return damaged("list of roots");
+  TRY(check_roots(world));
+  const auto read = [&](bool (*entry)(codec::View, WorldState&)) {
+    return visit_chunks(blobs, list.next(), [&](codec::View view) { return entry(view, world); });
+  };
+  TRY(read(read_event_id));
+  TRY(read(read_settled));
+  TRY(read(read_ready));
+  TRY(read(read_proposal));
+  if (!list.done()) return damaged("form");
   return made;
 }
 

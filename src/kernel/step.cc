@@ -4,8 +4,9 @@
 // nothing else behind.
 #include <utility>
 
-#include "base/check.h"
+#include "kernel/envelope.h"
 #include "kernel/identity.h"
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -28,6 +29,10 @@ class StepContext : public Context {
   std::string_view workflow() const override { return workflow_.name; }
   base::Hash workflow_hash() const override { return workflow_.hash; }
   base::ByteView key() const override { return cell_.key; }
+  bool is_keyed() const override { return workflow_.key.has_value(); }
+  void write_event(const Mail& mail, codec::Buffer& out) const override {
+    kernel::write_event(*world_.program, workflow_, cell_.key, mail, out);
+  }
 
  private:
   WorldState& world_;
@@ -49,6 +54,7 @@ struct Plan {
     std::vector<Target> targets;
   };
   base::Bytes state;
+  base::Bytes annotations;
   base::Bytes result;
   std::vector<Effect> effects;
   std::vector<Event> events;
@@ -61,8 +67,9 @@ struct Objection {
 
 class Checker {
  public:
-  Checker(WorldState& world, const WorkflowProgram& workflow, const StepOutput& output)
-      : world_(world), workflow_(workflow), output_(output) {}
+  Checker(WorldState& world, const WorkflowProgram& workflow, std::size_t open,
+          const StepOutput& output)
+      : world_(world), workflow_(workflow), open_(open), output_(output) {}
 
   std::optional<Objection> check(Plan& plan) {
     if (output_.effects().size() > kMaxEffectsPerStep)
@@ -71,11 +78,19 @@ class Checker {
       return Objection{"step.too_many_events", "more than 256 events"};
     if (output_.size() > kMaxStepOutputBytes)
       return Objection{"step.output_too_large", "more than 1 MiB of output"};
-    if (output_.fate() == Fate::kGoesOn) {
-      if (!output_.state())
-        return Objection{"step.no_state", "the step gave neither a state nor an end"};
-      if (!canonical(workflow_.state, *output_.state(), plan.state))
-        return Objection{"step.bad_state", why_};
+    if (output_.effects().size() + open_ > kMaxOpenIntents)
+      return Objection{"step.too_many_open", "more than 16384 effects would be open"};
+    if (output_.fate() != Fate::kGoesOn && !output_.effects().empty())
+      return Objection{"step.effects_at_end", "an instance that ends cannot wait for effects"};
+    if (output_.fate() == Fate::kGoesOn && !output_.state())
+      return Objection{"step.no_state", "the step gave neither a state nor an end"};
+    if (output_.state() && !canonical(workflow_.state, *output_.state(), plan.state))
+      return Objection{"step.bad_state", why_};
+    if (output_.annotations()) {
+      if (!workflow_.annotations)
+        return Objection{"step.undeclared_annotations", "the workflow declares no annotations"};
+      if (!canonical(*workflow_.annotations, *output_.annotations(), plan.annotations))
+        return Objection{"step.bad_annotations", why_};
     }
     if (output_.result() && !canonical(codec::Schema::any(), *output_.result(), plan.result)) {
       return Objection{"step.bad_result", why_};
@@ -95,6 +110,11 @@ class Checker {
     if (allowed == workflow_.effects.end()) {
       return Objection{"step.undeclared_effect",
                        "'" + asked.name + "' is not among the effects_emitted"};
+    }
+    if (!is_text(asked.issuer_ref, kMaxReferenceBytes) ||
+        !is_text(asked.requested_key, kMaxReferenceBytes)) {
+      return Objection{"step.bad_reference", "a reference or key of '" + asked.name +
+                                                 "' is longer than 1024 bytes, or not UTF-8"};
     }
     Plan::Effect planned{&allowed->second, {}, &asked};
     const EffectProgram& effect = world_.program->effect(allowed->second.effect);
@@ -133,17 +153,16 @@ class Checker {
 
   WorldState& world_;
   const WorkflowProgram& workflow_;
+  std::size_t open_;  // effects that the instance has open already
   const StepOutput& output_;
   std::string why_;
 };
 
-void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned, std::uint64_t delivery,
-                 std::uint64_t index) {
+void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
+                 const Emission& emission) {
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   const EffectProgram& effect = world.program->effect(planned.allowed->effect);
-  const Emission emission{planned.allowed->site,       cell.key, world.next_record, delivery, index,
-                          planned.asked->requested_key};
-  const base::Hash hash = intent_hash(emission, effect.identity, planned.params, world.scratch);
+  const base::Hash hash = intent_hash(emission, world.scratch);
   world.intents.add(
       hash, Intent(cell.workflow, planned.allowed->effect, world.next_record, world.tick->time_ns,
                    cell.key, planned.params, planned.asked->issuer_ref));
@@ -154,9 +173,29 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned, std
                                                cell.key, effect.timeout_ns});
 }
 
+void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t delivery) {
+  if (plan.effects.empty()) return;
+  Emission emission;
+  emission.step = step_hash(cell.key, world.next_record, delivery, world.scratch);
+  for (const Plan::Effect& planned : plan.effects) {
+    emission.site = planned.allowed->site;
+    emission.requested_key = planned.asked->requested_key;
+    emission.params = planned.params;
+    open_intent(world, cell, planned, emission);
+    ++emission.index;
+  }
+}
+
+// The instance has no state any more. Events that wait for it begin it again; what came back from
+// its effects is for nobody.
 void remove_instance(WorldState& world, Cell& cell) {
-  end(world, cell, Phase::kCompleted, {});
-  touch(world, cell).cell = nullptr;
+  Touched& touched = touch(world, cell);
+  touched.ignored += static_cast<std::uint32_t>(
+      std::erase_if(cell.mail, [](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
+  abandon(world, cell);
+  if (!cell.mail.empty()) return world.cells[cell.workflow].clear_state(cell);
+  if (cell.ready) std::erase(world.ready, &cell);
+  touched.cell = nullptr;
   world.cells[cell.workflow].erase(base::Bytes(cell.key));
 }
 
@@ -173,19 +212,18 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   output.finish();
 
   Plan plan;
-  if (const auto objection = Checker(world, workflow, output).check(plan)) {
+  if (const auto objection = Checker(world, workflow, cell.intents.size(), output).check(plan)) {
     return fail(world, cell, objection->code, objection->message);
   }
-  if (output.fate() == Fate::kGoesOn) {
-    world.cells[cell.workflow].set_state(cell, std::move(plan.state));
-  }
+  if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, std::move(plan.state));
+  if (!plan.annotations.empty())
+    touch(world, cell).annotations.push_back(std::move(plan.annotations));
   for (Plan::Event& event : plan.events) {
     for (const Target& target : event.targets)
       deliver_event(world, *event.event, event.value, target);
     world.draft.emitted.push_back({event.event->schema_name, std::move(event.value)});
   }
-  for (std::size_t i = 0; i < plan.effects.size(); ++i)
-    open_intent(world, cell, plan.effects[i], delivery, i);
+  open_intents(world, cell, plan, delivery);
   switch (output.fate()) {
     case Fate::kGoesOn: return;
     case Fate::kDeleted: return remove_instance(world, cell);

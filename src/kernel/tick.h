@@ -18,11 +18,23 @@ namespace holdfast::kernel {
 using Entropy = std::array<std::uint8_t, 16>;
 
 // An event. Its value was made canonical against its schema before it became a tick, and stands
-// here without the self-describe tag.
+// here without the self-describe tag; any other is refused.
 struct EventArrived {
   std::string_view schema;
   base::ByteView value;
   std::string_view id;  // empty: none. A repeated id gets the first answer again.
+
+  // Empty: for everybody who subscribes. Else for one instance of this workflow, and nobody else.
+  std::string_view workflow = {};
+  base::ByteView key = {};  // canonical; empty if the workflow has no key
+  bool starts = false;      // the instance must not be there yet
+};
+
+// Who says so: an Ed25519 key and what it signed receipt_message() with. Without bytes: nobody in
+// particular; the node that writes the journal answers for it.
+struct Signature {
+  base::ByteView key;
+  base::ByteView bytes;
 };
 
 // The terminal result of an intent, as its executor gave it: the payload is checked here.
@@ -30,6 +42,8 @@ struct ReceiptArrived {
   base::Hash intent;
   ReceiptStatus status = ReceiptStatus::kOk;
   base::ByteView payload;  // CBOR
+  std::optional<std::uint64_t> cost_cents;
+  Signature signature;
 };
 
 // A sign of life of an open intent.
@@ -53,10 +67,41 @@ struct ControlRequested {
   std::string_view reason;
 };
 
+// Makes a manifest the world's own, if nothing is under way.
+struct ApplyManifest {
+  base::ByteView definitions;  // CBOR: a list of definitions, the manifest among them
+};
+
+// A manifest that somebody would like to have. The proposal is named by the record of this tick.
+struct Propose {
+  base::ByteView document;  // CBOR: a list of definitions, or a patch of the present manifest
+  std::string_view description;
+};
+
+// What a trial run of a proposal showed.
+struct ReportShadow {
+  std::uint64_t proposal = 0;
+  base::ByteView report;  // CBOR
+};
+
+struct Decide {
+  std::uint64_t proposal = 0;
+  bool approve = false;
+  std::string_view by;
+  std::string_view reason;
+};
+
+// Applies an approved proposal, if nothing is under way.
+struct ApplyProposal {
+  std::uint64_t proposal = 0;
+};
+
 struct Tick {
   std::uint64_t time_ns = 0;
   Entropy entropy{};
-  std::variant<EventArrived, ReceiptArrived, ProgressArrived, Continue, ControlRequested> input;
+  std::variant<EventArrived, ReceiptArrived, ProgressArrived, Continue, ControlRequested,
+               ApplyManifest, Propose, ReportShadow, Decide, ApplyProposal>
+      input;
 };
 
 }  // namespace holdfast::kernel

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "codec/cbor_writer.h"
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -28,26 +30,33 @@ void take_turns(WorldState& world) {
 }
 
 void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status) {
+  if (world.intents.find(world.blobs, intent) == nullptr) {
+    CHECK(world.intents.failure().has_value());  // the world has failed; nothing of this is used
+    return;
+  }
   touch(world, cell).settled.push_back({intent, status});
   std::erase(cell.intents, intent);
   world.intents.remove(intent);
   world.settled.add(intent, {world.next_record, status});
 }
 
+void abandon(WorldState& world, Cell& cell) {
+  const std::vector<base::Hash> open = std::exchange(cell.intents, {});
+  for (const base::Hash& intent : open) {
+    settle(world, cell, intent, ReceiptStatus::kCancelled);
+    world.draft.commands.emplace_back(StopIntent{intent});
+  }
+}
+
 void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
-  Touched& touched = touch(world, cell);
-  const auto unread = static_cast<std::uint32_t>(cell.mail.size());
-  touched.ignored += unread;
+  touch(world, cell).ignored += static_cast<std::uint32_t>(cell.mail.size());
   cell.mail.clear();
   if (cell.ready) {
     cell.ready = false;
     std::erase(world.ready, &cell);
   }
-  for (const base::Hash& intent : std::vector<base::Hash>(cell.intents)) {
-    settle(world, cell, intent, ReceiptStatus::kCancelled);
-    world.draft.commands.emplace_back(StopIntent{intent});
-  }
-  cell.phase = phase;
+  abandon(world, cell);
+  world.cells[cell.workflow].end(cell, phase);
   cell.paused = false;
   cell.outcome = std::move(outcome);
 }
@@ -57,11 +66,11 @@ void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view
   codec::Buffer out;
   codec::write_map_head(out, 4);
   codec::write_text(out, "code");
-  codec::write_text(out, code);
+  codec::write_text(out, shown(code));
   codec::write_text(out, "details");
   codec::write_null(out);
   codec::write_text(out, "message");
-  codec::write_text(out, message);
+  codec::write_text(out, shown(message));
   codec::write_text(out, "retryable");
   codec::write_bool(out, false);
   end(world, cell, Phase::kFailed, out.to_bytes());

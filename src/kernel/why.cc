@@ -3,15 +3,17 @@
 
 #include "base/check.h"
 #include "codec/view.h"
-#include "kernel/world.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
 
-WaitsForReceipt waits_for(const WorldState& world, const base::Hash& hash) {
-  const Intent* intent = world.intents.find(hash);
-  CHECK(intent != nullptr);
+std::optional<Reason> waits_for(WorldState& world, const base::Hash& hash) {
+  const Intent* intent = world.intents.find(world.blobs, hash);
+  if (intent == nullptr) {
+    CHECK(world.intents.failure().has_value());
+    return std::nullopt;
+  }
   const EffectProgram& effect = world.program->effect(intent->effect());
   WaitsForReceipt reason{
       hash, effect.name, effect.executor.kind, intent->opened_at(), intent->opened_ns(), {}};
@@ -22,7 +24,7 @@ WaitsForReceipt waits_for(const WorldState& world, const base::Hash& hash) {
   return reason;
 }
 
-std::vector<Reason> reasons_of(const WorldState& world, const Cell& cell) {
+std::vector<Reason> reasons_of(WorldState& world, const Cell& cell) {
   std::vector<Reason> reasons;
   if (cell.terminal()) return reasons;
   if (cell.paused) {
@@ -30,7 +32,9 @@ std::vector<Reason> reasons_of(const WorldState& world, const Cell& cell) {
   } else if (!cell.mail.empty()) {
     reasons.emplace_back(WaitsForTurn{cell.mail.size()});
   }
-  for (const base::Hash& intent : cell.intents) reasons.emplace_back(waits_for(world, intent));
+  for (const base::Hash& intent : cell.intents) {
+    if (auto reason = waits_for(world, intent)) reasons.push_back(std::move(*reason));
+  }
   if (!reasons.empty()) return reasons;
   const std::vector<std::string>& schemas = world.program->workflow(cell.workflow).woken_by;
   if (schemas.empty()) {
@@ -51,6 +55,7 @@ std::vector<Reason> World::why(std::string_view workflow, base::ByteView key) {
 base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {
   std::vector<InstanceName> found;
   for (Cells& cells : state_->cells) {
+    if (found.size() == limit) break;
     TRY(cells.flush());
     TRY(cells.visit([&](const Cell& cell) {
       const std::vector<Reason> reasons = reasons_of(*state_, cell);

@@ -16,6 +16,7 @@
 #include "kernel/outcome.h"
 #include "kernel/program.h"
 #include "kernel/tick.h"
+#include "kernel/verifier.h"
 #include "kernel/why.h"
 
 namespace holdfast::kernel {
@@ -27,23 +28,51 @@ struct InstanceName {
   base::Bytes key;
 };
 
+struct WorldOptions {
+  CellLimits cells;
+  const ReceiptVerifier* verifier = nullptr;  // without one, signed receipts are refused
+};
+
+// A proposal, as people see it.
+struct ProposalView {
+  std::uint64_t id = 0;
+  std::string_view stage;  // proposed, shadowed, approved, rejected, applied
+  base::Hash manifest;
+  std::string description;
+  base::Bytes report;
+  std::string by;
+  std::string reason;
+};
+
+// How often something was turned away since this world was opened; for metrics.
+struct Counters {
+  std::uint64_t refused = 0;
+  std::uint64_t repeated_events = 0;
+  std::uint64_t repeated_receipts = 0;
+  std::uint64_t repeated_progress = 0;
+};
+
 class World {
  public:
-  // The blobs must outlive the world.
-  World(std::shared_ptr<const Program> program, Blobs& blobs, CellLimits limits = {});
+  // A world without a manifest: it accepts nothing but one. Machines and blobs must outlive it.
+  World(const MachineSource& machines, Blobs& blobs, WorldOptions options = {});
   ~World();
   World(World&&) noexcept;
   World& operator=(World&&) noexcept;
 
-  // Values in the tick are canonical for their schemas, as the gateway made them.
+  // Total: any tick gets an answer. Values in a tick that are not canonical are refused.
   Outcome reduce(const Tick& tick);
+
+  // Does again what a record says was done, and compares: the error names the record, and the first
+  // instance that came out differently. Signatures were checked when the record was made.
+  base::Result<Outcome> replay(base::ByteView record);
 
   // Everything the world is, as one canonical value and the blobs it names. Between ticks only.
   base::Result<base::Bytes> snapshot();
 
-  // Fails closed: another manifest, a missing blob, a damaged value.
-  static base::Result<World> restore(std::shared_ptr<const Program> program, Blobs& blobs,
-                                     base::ByteView snapshot, CellLimits limits = {});
+  // Fails closed: no code for a workflow, a missing blob, a damaged value.
+  static base::Result<World> restore(const MachineSource& machines, Blobs& blobs,
+                                     base::ByteView snapshot, WorldOptions options = {});
 
   // What an instance waits for; nothing if it has ended, or is not there.
   std::vector<Reason> why(std::string_view workflow, base::ByteView key);
@@ -54,7 +83,13 @@ class World {
   const Program& program() const noexcept;
   std::uint64_t next_record() const noexcept;
   const Cell* find(std::string_view workflow, base::ByteView key);
-  const OpenIntents& intents() const noexcept;
+  std::vector<ProposalView> proposals() const;
+  const Counters& counters() const noexcept;
+
+  // Open intents. Visiting writes what is in memory to the index first.
+  std::uint64_t open_intents() const noexcept;
+  const Intent* find_intent(const base::Hash& intent);
+  base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);
 
  private:
   std::unique_ptr<WorldState> state_;

@@ -5,23 +5,33 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "codec/buffer.h"
 #include "codec/normaliser.h"
-#include "kernel/cells.h"
 #include "kernel/draft.h"
 #include "kernel/limits.h"
-#include "kernel/machine.h"
-#include "kernel/open_intents.h"
-#include "kernel/outcome.h"
-#include "kernel/program.h"
-#include "kernel/tick.h"
 #include "kernel/window.h"
+#include "kernel/world.h"
 
 namespace holdfast::kernel {
+
+enum class Stage : std::uint8_t { kProposed, kShadowed, kApproved, kRejected, kApplied };
+
+// A manifest that somebody would like to have. It is known by the record that proposed it.
+struct Proposal {
+  Stage stage = Stage::kProposed;
+  base::Hash base;         // the manifest that it would follow
+  base::Hash manifest;     // the manifest that it would put in its place
+  base::Hash definitions;  // the blob with the closure of that
+  std::string description;
+  base::Bytes report;  // of the last trial run; empty: none yet
+  std::string by;      // who decided
+  std::string reason;
+};
 
 struct SettledIntent {
   std::uint64_t record;
@@ -29,19 +39,26 @@ struct SettledIntent {
 };
 
 struct WorldState {
-  WorldState(std::shared_ptr<const Program> the_program, Blobs& the_blobs, CellLimits limits);
+  WorldState(const MachineSource& the_machines, Blobs& the_blobs, WorldOptions the_options);
 
-  std::shared_ptr<const Program> program;
+  const MachineSource& machines;
   Blobs& blobs;
+  WorldOptions options;
+  std::shared_ptr<const Program> program = Program::none();
   std::uint64_t next_record = 1;
-  std::vector<Cells> cells;  // by workflow
+  std::vector<Cells> cells;                              // by workflow
+  std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
   OpenIntents intents;
   std::deque<Cell*> ready;  // instances with mail, in the order of their turns
   Window<std::string, std::uint64_t> event_ids{kEventIdWindow};
   Window<base::Hash, SettledIntent> settled{kSettledWindow};
+  std::map<std::uint64_t, Proposal> proposals;
 
   // Reused from tick to tick; nothing in them outlives one.
   const Tick* tick = nullptr;
+  Counters counters;
+  std::optional<base::Error> failure;  // of what cells and intents do not know of
+  bool replaying = false;  // the tick comes from a record: what was admitted is not asked again
   Draft draft;
   codec::Normaliser normaliser;
   codec::Buffer scratch;
@@ -68,6 +85,10 @@ struct Target {
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
                   std::vector<Target>& targets, Refused& refusal);
 
+// The same for an event that names its one instance.
+bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Target>& targets,
+                    Refused& refusal);
+
 void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
                    const Target& target);
 
@@ -77,7 +98,16 @@ void take_turns(WorldState& world);
 // One step of one instance with one message.
 void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery);
 
+// What mail says of the intent that it answers.
+Origin origin_of(const WorldState& world, const base::Hash& hash, const Intent& intent);
+
+// The answer when the instance of an open intent could not be read; the world has failed.
+Answer unreadable(const WorldState& world);
+
 void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status);
+
+// Settles everything that an instance has open, and asks for it to be stopped.
+void abandon(WorldState& world, Cell& cell);
 
 // Ends an instance for good, and settles what it has open.
 void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome);
@@ -91,6 +121,28 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt);
 Answer reduce_progress(WorldState& world, const ProgressArrived& progress);
 Answer reduce_continue(WorldState& world, const Continue& unused);
 Answer reduce_control(WorldState& world, const ControlRequested& request);
+Answer reduce_apply(WorldState& world, const ApplyManifest& apply);
+Answer reduce_propose(WorldState& world, const Propose& propose);
+Answer reduce_shadow(WorldState& world, const ReportShadow& shadow);
+Answer reduce_decide(WorldState& world, const Decide& decide);
+Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply);
+
+// A program out of definitions: a canonical list of them. Nothing: `refusal` says why.
+std::shared_ptr<const Program> load_program(const MachineSource& machines,
+                                            base::ByteView definitions, Refused& refusal);
+std::shared_ptr<const Program> load_program(const MachineSource& machines,
+                                            const defs::Bundle& bundle, Refused& refusal);
+
+// Runs another program from now on, if nothing is under way.
+Answer replace_program(WorldState& world, std::shared_ptr<const Program> program);
+
+// Everything is empty, and the workflows are those of the program.
+void begin_cells(WorldState& world);
+
+// The tick had this to say besides.
+inline void note(WorldState& world, std::string_view what, std::vector<std::string> details) {
+  world.draft.notes.push_back({what, std::move(details)});
+}
 
 // The record of the present tick.
 base::Bytes encode_record(WorldState& world);

@@ -78,9 +78,11 @@ class CheckLayers(ToolTest):
 
     def test_the_public_headers_show_nothing_of_others(self):
         self.assert_refused("include/holdfast/x.h", "#include <openssl/evp.h>", "include/holdfast may not include")
+        self.assert_refused("include/holdfast/x.h", '#include "base/bytes.h"', "include/holdfast may not include base")
+        self.assert_accepted("include/holdfast/x.h", '#include "holdfast/y.h"')
 
     def test_pure_folders_have_no_effects(self):
-        for folder in ("codec", "defs", "kernel", "steps", "tasks"):
+        for folder in ("codec", "defs", "kernel", "native", "steps", "tasks"):
             name = f"src/{folder}/x.h"
             for header in ("iostream", "thread", "mutex", "random", "filesystem", "fstream"):
                 self.assert_refused(name, f"# include <{header}>", f"src/{folder} is pure and may not include <{header}>")

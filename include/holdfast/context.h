@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Context: what a step may know besides state and message, and what it may ask for. Everything it
+// knows is derived from the journal, so a replay repeats it. Everything it asks for is kept
+// together with the new state, or not at all.
+#pragma once
+
+#include <algorithm>
+#include <string_view>
+
+#include "holdfast/step.h"
+
+namespace holdfast {
+
+// The effects a workflow may open: using Effects = holdfast::Effects<Charge, holdfast::Timer>;
+template <class... Types>
+struct Effects {};
+
+// The events a workflow may emit: using Emits = holdfast::Emits<Shipped>;
+template <class... Types>
+struct Emits {};
+
+// One event that goes to a workflow, and the field that says to which instance; a path of fields if
+// it is inside nested structs. Without a field, the workflow has one instance.
+template <class EventType, auto... Path>
+struct On {};
+
+// using Events = holdfast::Events<holdfast::On<Placed, &Placed::id>>;
+template <class... Ons>
+struct Events {};
+
+// How an effect is opened. Both may stay empty.
+struct OpenOptions {
+  std::string_view idempotency_key;  // part of the identity of the effect
+  std::string_view ref;              // comes back as origin.ref of the answers
+};
+
+namespace detail {
+
+template <class W>
+struct Parts;  // holdfast/workflow.h
+
+template <class T, class List>
+inline constexpr bool kIsIn = false;
+template <class T, template <class...> class List, class... Types>
+inline constexpr bool kIsIn<T, List<Types...>> = kIsOneOf<T, Types...>;
+
+}  // namespace detail
+
+template <class Workflow>
+class Context {
+ public:
+  explicit Context(Step& step) noexcept : step_(step) {}
+
+  Time now() const { return Time(Duration(static_cast<std::int64_t>(step_.time_ns()))); }
+  std::uint64_t record() const { return step_.record(); }  // that this step becomes part of
+  Hash entropy() const { return step_.entropy(); }         // 32 bytes for this step alone
+  Uuid uuid() { return step_.uuid(); }                     // another one with each call
+  bool is_new() const { return !step_.has_state(); }       // the first step of the instance
+
+  // What names this instance.
+  auto key() const {
+    typename detail::Parts<Workflow>::Key key{};
+    Reader in = step_.key();
+    static_cast<void>(detail::Form<decltype(key)>::read(in, key));  // the engine has checked it
+    return key;
+  }
+
+  // Asks for an effect; its end comes as a Received<Effect>.
+  template <class Effect>
+  void open(const typename Effect::Params& params, OpenOptions options = {}) {
+    static_assert(detail::kIsIn<Effect, typename detail::Parts<Workflow>::Effects>,
+                  "holdfast: a workflow opens only what its Effects name");
+    Writer out = step_.begin_effect(Effect::kEffect, options.idempotency_key, options.ref);
+    detail::Form<typename Effect::Params>::write(out, params);
+  }
+
+  // Asks to be woken; comes as a Received<Timer>. A time that has passed is now.
+  void timer(Time at, std::string_view ref = {}) {
+    const auto ns = std::max<std::int64_t>(0, at.time_since_epoch().count());
+    open<Timer>({static_cast<std::uint64_t>(ns), {}}, {.idempotency_key = {}, .ref = ref});
+  }
+
+  template <class Event>
+  void emit(const Event& event) {
+    static_assert(detail::kIsIn<Event, typename detail::Parts<Workflow>::Emits>,
+                  "holdfast: a workflow emits only what its Emits name");
+    Writer out = step_.begin_event(Event::kSchema);
+    detail::Form<Event>::write(out, event);
+  }
+
+  // Ends the instance for good. What is still open, also what this step opened, is cancelled.
+  template <class Result>
+  void complete(const Result& result) {
+    Writer out = step_.begin_result();
+    detail::Form<Result>::write(out, result);
+  }
+  void fail(std::string_view code, std::string_view message) { step_.fail(code, message); }
+
+  // Ends the instance and forgets it: the same key may begin again.
+  void remove() { step_.remove(); }
+
+ private:
+  Step& step_;
+};
+
+}  // namespace holdfast

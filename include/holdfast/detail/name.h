@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of definitions, namespace/Name@version, as far as the compiler can judge them.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+
+namespace holdfast::detail {
+
+// A type that has a name of its own: struct Placed { static constexpr std::string_view kSchema =
+// "shop/Placed@1"; ... };
+template <class T>
+concept Named = requires {
+  { T::kSchema } -> std::convertible_to<std::string_view>;
+};
+
+constexpr bool is_name(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  const std::size_t at = name.rfind('@');
+  if (slash == 0 || slash == name.npos || at == name.npos || at <= slash + 1) return false;
+  if (at + 1 == name.size() || name[at + 1] == '0') return false;
+  for (const char c : name.substr(at + 1)) {
+    if (c < '0' || c > '9') return false;
+  }
+  for (const char c : name.substr(0, at)) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!letter && !(c >= '0' && c <= '9') && c != '.' && c != '_' && c != '-' && c != '/')
+      return false;
+  }
+  return name.find('/', slash + 1) == name.npos;
+}
+
+// The system's own definitions are in every world.
+constexpr bool is_reserved(std::string_view name) { return name.substr(0, 4) == "sys/"; }
+
+// "Placed" of "shop/Placed@1".
+constexpr std::string_view short_name(std::string_view name) {
+  name.remove_prefix(name.find('/') + 1);
+  return name.substr(0, name.rfind('@'));
+}
+
+// A name as it stands in a value: its bytes behind the head of a CBOR text. They are part of the
+// program, so that writing and reading a field spends nothing on its name.
+template <const std::string_view& Name>
+inline constexpr auto kEncodedName = [] {
+  static_assert(Name.size() < 256, "holdfast: a name has at most 255 bytes");
+  constexpr std::size_t kHead = Name.size() < 24 ? 1 : 2;
+  std::array<std::uint8_t, kHead + Name.size()> encoded{};
+  encoded[0] = static_cast<std::uint8_t>(kHead == 1 ? 0x60 + Name.size() : 0x78);
+  if (kHead == 2) encoded[1] = static_cast<std::uint8_t>(Name.size());
+  for (std::size_t i = 0; i < Name.size(); ++i)
+    encoded[kHead + i] = static_cast<std::uint8_t>(Name[i]);
+  return encoded;
+}();
+
+inline constexpr std::string_view kTagName = "$tag";
+inline constexpr std::string_view kValueName = "$value";
+inline constexpr const auto& kTag = kEncodedName<kTagName>;
+inline constexpr const auto& kValue = kEncodedName<kValueName>;
+
+}  // namespace holdfast::detail

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step: one step of a native workflow as the engine hands it over: what came in, and where to write
+// what goes out. It is the seam between the typed layer and the engine; workflows use a Context.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "holdfast/effect.h"
+#include "holdfast/value.h"
+
+namespace holdfast {
+
+namespace kernel {
+struct StepInput;
+class StepOutput;
+}  // namespace kernel
+
+enum class MessageKind : std::uint8_t { kEvent, kReceipt, kRejected, kProgress };
+
+class Step {
+ public:
+  Step(const kernel::StepInput& input, kernel::StepOutput& output) noexcept
+      : input_(input), output_(output) {}
+
+  // The context.
+  std::uint64_t time_ns() const;
+  std::uint64_t record() const;
+  Hash entropy() const;
+  Uuid uuid();  // another one with each call
+  std::string_view workflow() const;
+  Reader key() const;
+
+  // What came in.
+  bool has_state() const;
+  Reader state() const;
+  MessageKind kind() const;
+  std::string_view schema() const;  // kEvent
+  Reader value() const;
+  std::string_view effect() const;  // all but kEvent
+  Origin origin() const;
+  Status status() const;           // kReceipt, kRejected
+  std::uint64_t sequence() const;  // kProgress
+  std::string_view note() const;   // kRejected: why; kProgress: its kind
+
+  // What goes out. A writer is gone before the next call.
+  Writer begin_state();
+  Writer begin_event(std::string_view schema);
+  Writer begin_effect(std::string_view name, std::string_view idempotency_key,
+                      std::string_view ref);
+  Writer begin_result();
+  void remove();
+  void fail(std::string_view code, std::string_view message);
+  bool ended() const;  // by a result, a failure or a removal
+
+ private:
+  const kernel::StepInput& input_;
+  kernel::StepOutput& output_;
+  std::uint64_t uuids_ = 0;
+};
+
+using StepFunction = void (*)(Step&);
+
+}  // namespace holdfast

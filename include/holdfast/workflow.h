@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workflow is a struct: a name, a state, the events that reach it, the effects it may open, and a
+// static `step` for each of them. A step changes the state, which is the default one at first, and
+// asks the context for the rest.
+//
+//   struct Order {
+//     static constexpr std::string_view kWorkflow = "shop/Order@1";
+//     struct State { std::uint64_t cents = 0; };
+//     using Events = holdfast::Events<holdfast::On<Placed, &Placed::id>>;
+//     using Effects = holdfast::Effects<Charge>;
+//     using Context = holdfast::Context<Order>;
+//
+//     static void step(State& state, const Placed& placed, Context& context);
+//     static void step(State& state, const holdfast::Received<Charge>& charged, Context& context);
+//   };
+//
+// A step must be a function of its arguments alone: a replay runs it again and must come to the
+// same end. holdfast/module.h makes definitions and code out of workflows.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+
+#include "holdfast/context.h"
+
+namespace holdfast {
+
+template <class Effect>
+template <class T>
+std::optional<T> Progress<Effect>::as() const {
+  Reader in = step->value();
+  std::optional<T> value(std::in_place);
+  if (!detail::Form<T>::read(in, *value)) value.reset();
+  return value;
+}
+
+namespace detail {
+
+struct NoKey {};
+
+template <class Owner, class Field>
+Field field_type(Field Owner::*);
+
+template <auto... Path>
+struct KeyField {
+  using Key = NoKey;
+  static std::string path() { return {}; }
+};
+template <auto First, auto... Rest>
+struct KeyField<First, Rest...> {
+  using Key =
+      typename std::conditional_t<sizeof...(Rest) == 0,
+                                  std::type_identity<decltype(field_type(First))>,
+                                  std::type_identity<typename KeyField<Rest...>::Key>>::type;
+  static std::string path() {
+    std::string names(kMemberName<First>);
+    ((names += "." + std::string(kMemberName<Rest>)), ...);
+    return names;
+  }
+};
+
+template <class Key>
+inline constexpr bool kCanBeKey =
+    SignedInteger<Key> || UnsignedInteger<Key> || kIsOneOf<Key, NoKey, std::string, Uuid, Hash>;
+
+template <class T>
+struct OnParts;
+template <class E, auto... Path>
+struct OnParts<On<E, Path...>> {
+  static_assert(Named<E>, "holdfast: an event needs a kSchema, such as \"shop/Placed@1\"");
+  using Event = E;
+  using Key = typename KeyField<Path...>::Key;
+  static_assert(kCanBeKey<Key>,
+                "holdfast: a key is a 32 or 64 bit integer, std::string, Uuid or Hash");
+  static std::string key_field() { return KeyField<Path...>::path(); }
+};
+
+template <class T>
+struct EventParts;
+template <class First, class... Rest>
+struct EventParts<Events<First, Rest...>> {
+  using Key = typename OnParts<First>::Key;
+  static_assert((std::is_same_v<typename OnParts<Rest>::Key, Key> && ...),
+                "holdfast: all events of a workflow carry its key, and the keys are of one type");
+};
+
+template <class W>
+struct EffectsOf {
+  using type = Effects<>;
+};
+template <class W>
+requires requires { typename W::Effects; }
+struct EffectsOf<W> {
+  using type = typename W::Effects;
+};
+template <class W>
+struct EmitsOf {
+  using type = Emits<>;
+};
+template <class W>
+requires requires { typename W::Emits; }
+struct EmitsOf<W> {
+  using type = typename W::Emits;
+};
+
+template <class W>
+struct Parts {
+  using Events = typename W::Events;
+  using Key = typename EventParts<Events>::Key;
+  using Effects = typename EffectsOf<W>::type;
+  using Emits = typename EmitsOf<W>::type;
+};
+
+template <class W, class Message>
+concept HasStep = requires(typename W::State& state, const Message& message, Context<W>& context) {
+  W::step(state, message, context);
+};
+
+template <class W, class Event>
+void step_event(Step& step, typename W::State& state) {
+  Event event{};
+  Reader in = step.value();
+  if (!Form<Event>::read(in, event))
+    return step.fail("native.bad_event", "the event does not fit the struct that is to hold it");
+  Context<W> context(step);
+  W::step(state, event, context);
+}
+
+template <class W, class... Ons>
+void run_event(Step& step, typename W::State& state, Events<Ons...>) {
+  const std::string_view schema = step.schema();
+  const bool known = ((schema == OnParts<Ons>::Event::kSchema &&
+                       (step_event<W, typename OnParts<Ons>::Event>(step, state), true)) ||
+                      ...);
+  if (!known) step.fail("native.unknown_event", "the workflow has no step for such an event");
+}
+
+bool read_error(Step& step, EffectError& error);
+
+template <class W, class Effect>
+void step_received(Step& step, typename W::State& state) {
+  Received<Effect> received;
+  received.origin = step.origin();
+  received.status = step.status();
+  bool fits = false;
+  if (received.ok()) {
+    Reader in = step.value();
+    fits = Form<typename Effect::Receipt>::read(in, received.receipt);
+  } else {
+    fits = read_error(step, received.error);
+  }
+  if (!fits)
+    return step.fail("native.bad_receipt", "the receipt does not fit the struct of its effect");
+  Context<W> context(step);
+  W::step(state, received, context);
+}
+
+template <class W, class Effect>
+void step_rejected(Step& step, typename W::State& state) {
+  if constexpr (HasStep<W, Rejected<Effect>>) {
+    Context<W> context(step);
+    W::step(state, Rejected<Effect>{step.origin(), step.status(), step.note()}, context);
+  } else {
+    static_cast<void>(state);
+    step.fail("receipt.invalid_payload", step.note());
+  }
+}
+
+template <class W, class Effect>
+void step_progress(Step& step, typename W::State& state) {
+  if constexpr (HasStep<W, Progress<Effect>>) {
+    Context<W> context(step);
+    W::step(state, Progress<Effect>{step.origin(), step.sequence(), step.note(), &step}, context);
+  } else {
+    static_cast<void>(step);
+    static_cast<void>(state);
+  }
+}
+
+template <class W, class Effect>
+void step_answer(Step& step, typename W::State& state) {
+  switch (step.kind()) {
+    case MessageKind::kReceipt: return step_received<W, Effect>(step, state);
+    case MessageKind::kRejected: return step_rejected<W, Effect>(step, state);
+    case MessageKind::kProgress: return step_progress<W, Effect>(step, state);
+    case MessageKind::kEvent: return;
+  }
+}
+
+template <class W, class... Types>
+void run_answer(Step& step, typename W::State& state, Effects<Types...>) {
+  [[maybe_unused]] const std::string_view effect = step.effect();
+  const bool known =
+      ((effect == Types::kEffect && (step_answer<W, Types>(step, state), true)) || ...);
+  if (!known) step.fail("native.unknown_effect", "the workflow has no step for such an effect");
+}
+
+// The whole of one step, as the engine calls it.
+template <class W>
+void run(Step& step) {
+  typename W::State state{};
+  if (step.has_state()) {
+    Reader in = step.state();
+    if (!Form<typename W::State>::read(in, state))
+      return step.fail("native.bad_state", "the stored state does not fit the struct State");
+  }
+  if (step.kind() == MessageKind::kEvent) {
+    run_event<W>(step, state, typename Parts<W>::Events());
+  } else {
+    run_answer<W>(step, state, typename Parts<W>::Effects());
+  }
+  if (step.ended()) return;
+  Writer out = step.begin_state();
+  Form<typename W::State>::write(out, state);
+}
+
+}  // namespace detail
+
+}  // namespace holdfast

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another manifest. Strict: while any instance has not ended, nothing changes, and the answer lists
+// what is in the way. (An intent in flight and a message that waits belong to such an instance.)
+// What ended stays readable under the name of its workflow.
+#include <utility>
+
+#include "defs/builtin.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+namespace {
+
+Refused refused(std::string message, const codec::Errors& errors) {
+  Refused refusal{base::ErrorCode::kInvalid, std::move(message)};
+  for (const base::Error& error : errors) refusal.details.push_back(error.to_string());
+  return refusal;
+}
+
+base::Result<Blocked> list_blockers(WorldState& world) {
+  Blocked blocked;
+  for (Cells& cells : world.cells) {
+    blocked.count += cells.active();
+    if (cells.active() == 0) continue;
+    TRY(cells.flush());
+    std::uint64_t left = cells.active();
+    TRY(cells.visit([&](const Cell& cell) {
+      if (blocked.blockers.size() == kMaxBlockersListed) return false;
+      if (cell.terminal()) return true;
+      blocked.blockers.push_back({world.program->workflow(cell.workflow).name, cell.key,
+                                  cell.status(), cell.paused, cell.intents, cell.mail.size()});
+      return --left != 0;
+    }));
+  }
+  return blocked;
+}
+
+// The cells of all workflows, by name, out of memory.
+base::Result<void> retire_cells(WorldState& world) {
+  for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
+    TRY(world.cells[i].flush());
+    if (world.cells[i].index().size() == 0) continue;
+    world.retired[world.program->workflow(i).name] = world.cells[i].index();
+  }
+  world.cells.clear();
+  return {};
+}
+
+Answer failed(WorldState& world, base::Error error) {
+  world.failure = std::move(error);
+  return Refused{base::ErrorCode::kIo, "the index could not be read or written"};
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> load_program(const MachineSource& machines,
+                                            const defs::Bundle& bundle, Refused& refusal) {
+  if (!bundle.errors.empty()) {
+    refusal = refused("the definitions are not good", bundle.errors);
+    return nullptr;
+  }
+  codec::Errors errors;
+  auto program = Program::build(bundle, machines, errors);
+  if (program == nullptr) refusal = refused("the definitions cannot be run here", errors);
+  return program;
+}
+
+std::shared_ptr<const Program> load_program(const MachineSource& machines,
+                                            base::ByteView definitions, Refused& refusal) {
+  codec::Normaliser normaliser;
+  const auto value =
+      normaliser.from_cbor(codec::Schema::any(), definitions, codec::Strictness::kLenient);
+  if (!value) {
+    refusal = {base::ErrorCode::kInvalid, "the definitions: " + value.error().to_string()};
+    return nullptr;
+  }
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  return load_program(machines, defs::load(codec::View::of(*value), "$", &builtin), refusal);
+}
+
+void begin_cells(WorldState& world) {
+  for (std::uint32_t i = 0; i < world.program->workflow_count(); ++i) {
+    world.cells.emplace_back(i, world.blobs, world.options.cells);
+    const auto before = world.retired.find(world.program->workflow(i).name);
+    if (before == world.retired.end()) continue;
+    world.cells.back().restore(before->second, 0);
+    world.retired.erase(before);
+  }
+}
+
+Answer replace_program(WorldState& world, std::shared_ptr<const Program> program) {
+  auto blocked = list_blockers(world);
+  if (!blocked) return failed(world, std::move(blocked).error());
+  if (blocked->count != 0) return std::move(blocked).take();
+  if (auto retired = retire_cells(world); !retired)
+    return failed(world, std::move(retired).error());
+  world.program = std::move(program);
+  begin_cells(world);
+  note(world, "manifest.applied", {world.program->manifest_hash().to_text()});
+  return Accepted{};
+}
+
+Answer reduce_apply(WorldState& world, const ApplyManifest& apply) {
+  Refused refusal;
+  auto program = load_program(world.machines, apply.definitions, refusal);
+  if (program == nullptr) return refusal;
+  return replace_program(world, std::move(program));
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Design: "Cells".
+#include "kernel/cells.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "kernel/cell_codec.h"
+#include "kernel/testing_lab.h"
+
+namespace holdfast::kernel {
+namespace {
+
+using testing::json_of;
+using testing::LabTest;
+using testing::MemoryBlobs;
+using testing::value;
+
+base::Bytes key_of(std::uint64_t n) { return value(std::to_string(n)); }
+
+// Counts what is read and written, and can be told to fail.
+class CountingBlobs : public MemoryBlobs {
+ public:
+  base::Result<base::Bytes> get(const base::Hash& hash) const override {
+    ++gets;
+    if (broken) return base::Error(base::ErrorCode::kIo, "the disk is gone");
+    return MemoryBlobs::get(hash);
+  }
+  base::Result<base::Hash> put(base::ByteView bytes) override {
+    ++puts;
+    largest = std::max(largest, bytes.size());
+    if (broken) return base::Error(base::ErrorCode::kIo, "the disk is gone");
+    return MemoryBlobs::put(bytes);
+  }
+  mutable int gets = 0;
+  int puts = 0;
+  std::size_t largest = 0;
+  bool broken = false;
+};
+
+Cell& add(Cells& cells, std::uint64_t n, std::size_t state_size = 10) {
+  Cell& cell = cells.create(key_of(n));
+  cells.set_state(cell, base::Bytes(state_size, static_cast<std::uint8_t>(n)));
+  return cell;
+}
+
+TEST(CellsTest, are_looked_for_in_memory_and_then_in_the_index) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs, {2, 1 << 20});
+  for (std::uint64_t n = 0; n < 10; ++n) add(cells, n);
+  EXPECT_NE(cells.find(key_of(3)), nullptr);
+  EXPECT_EQ(blobs.gets, 0) << "what changed is in memory";
+  ASSERT_TRUE(cells.flush());
+  cells.trim();
+  EXPECT_EQ(cells.in_memory(), 2u);
+  EXPECT_EQ(cells.find(key_of(1))->state, base::Bytes(10, 1));
+  EXPECT_GT(blobs.gets, 0);
+  const int before = blobs.gets;
+  EXPECT_NE(cells.find(key_of(1)), nullptr);
+  EXPECT_EQ(blobs.gets, before) << "it is in memory again";
+  EXPECT_EQ(cells.find(key_of(99)), nullptr);
+}
+
+TEST(CellsTest, the_clean_ones_in_memory_are_4096_by_default) {
+  MemoryBlobs blobs;
+  Cells cells(0, blobs);
+  for (std::uint64_t n = 0; n < 5000; ++n) add(cells, n);
+  ASSERT_TRUE(cells.flush());
+  for (int i = 0; i < 100; ++i) cells.trim();
+  EXPECT_EQ(cells.in_memory(), 4096u);
+}
+
+TEST(CellsTest, a_dirty_state_of_a_mebibyte_spills_stays_dirty_and_reads_back) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs);
+  Cell& cell = add(cells, 1, std::size_t{1} << 20);
+  cells.trim();
+  EXPECT_EQ(blobs.puts, 1);
+  EXPECT_TRUE(cell.state.empty());
+  EXPECT_TRUE(cell.dirty);
+  EXPECT_EQ(cells.state_of(cell)->size(), std::size_t{1} << 20);
+  ASSERT_TRUE(cells.flush());
+  Cells other(0, blobs);
+  other.restore(cells.index(), cells.active());
+  EXPECT_EQ(other.state_of(*other.find(key_of(1)))->size(), std::size_t{1} << 20);
+}
+
+TEST(CellsTest, over_the_memory_limit_the_least_recently_used_states_spill) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs, {4096, 100'000});
+  for (std::uint64_t n = 0; n < 20; ++n) {
+    add(cells, n, 10'000);
+    cells.find(key_of(0));  // always in use
+    cells.trim();
+  }
+  EXPECT_FALSE(cells.find(key_of(0))->state.empty());
+  EXPECT_TRUE(cells.find(key_of(1))->state.empty());
+  EXPECT_FALSE(cells.find(key_of(19))->state.empty());
+  EXPECT_EQ(cells.state_of(*cells.find(key_of(1)))->size(), 10'000u);
+}
+
+TEST(CellsTest, small_states_live_inside_the_leaves) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs);
+  for (std::uint64_t n = 0; n < 32; ++n) add(cells, n, 100);
+  ASSERT_TRUE(cells.flush());
+  EXPECT_EQ(blobs.puts, 1) << "one leaf holds them all";
+  Cells large(0, blobs);
+  add(large, 1, kInlineStateBytes + 1);
+  ASSERT_TRUE(large.flush());
+  EXPECT_EQ(blobs.puts, 3) << "the state, and the leaf";
+}
+
+TEST(CellsTest, the_root_of_the_index_depends_on_content_only) {
+  std::mt19937 random(7);
+  std::vector<std::uint64_t> order(300);
+  std::iota(order.begin(), order.end(), 0u);
+  std::optional<base::Hash> root;
+  for (int run = 0; run < 20; ++run) {
+    std::shuffle(order.begin(), order.end(), random);
+    MemoryBlobs blobs;
+    Cells cells(0, blobs, {8, 500});
+    for (const std::uint64_t n : order) {
+      add(cells, n);
+      if (random() % 3 == 0) add(cells, 1000 + n);  // comes and goes
+      if (random() % 10 == 0) {
+        ASSERT_TRUE(cells.flush());
+      }
+      if (cells.find(key_of(1000 + n)) != nullptr) cells.erase(key_of(1000 + n));
+      cells.trim();
+    }
+    ASSERT_TRUE(cells.flush());
+    if (!root) root = cells.index().root();
+    EXPECT_EQ(cells.index().root(), *root) << run;
+    EXPECT_EQ(cells.index().size(), 300u);
+  }
+}
+
+TEST(CellsTest, an_index_that_cannot_be_read_stops_the_world) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs, {0, 1 << 20});
+  for (std::uint64_t n = 0; n < 10; ++n) add(cells, n);
+  ASSERT_TRUE(cells.flush());
+  cells.trim();
+  blobs.broken = true;
+  EXPECT_EQ(cells.find(key_of(1)), nullptr);
+  ASSERT_TRUE(cells.failure());
+  EXPECT_EQ(cells.failure()->to_string(), "the disk is gone");
+}
+
+TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
+  Cell cell;
+  cell.key = value(R"("k")");
+  cell.phase = Phase::kFailed;
+  cell.paused = true;
+  cell.has_state = true;
+  cell.state = value(R"({"n":1})");
+  cell.outcome = value("5");
+  cell.intents.resize(2);
+  cell.intents[1].bytes[0] = 9;
+  cell.last_record = 12;
+  cell.last_active_ns = 13;
+  Mail& mail = cell.mail.emplace_back();
+  mail.kind = MailKind::kRejected;
+  mail.schema = "s";
+  mail.value = value("1");
+  mail.origin = {cell.intents[1], "effect", "issuer", 4};
+  mail.status = ReceiptStatus::kTimeout;
+  mail.sequence = 6;
+  mail.note = "note";
+  mail.cost_cents = 7;
+  mail.signature = {1, 2};
+  mail.payload_hash.bytes[3] = 3;
+  mail.payload_size = 8;
+  const auto again = decode_cell(encode_cell(cell));
+  ASSERT_TRUE(again);
+  EXPECT_EQ(encode_cell(*again), encode_cell(cell));
+  EXPECT_EQ(again->mail[0].origin, mail.origin);
+  EXPECT_EQ(again->mail[0].cost_cents, 7u);
+  EXPECT_EQ(again->mail[0].signature, mail.signature);
+  EXPECT_EQ(again->state, cell.state);
+}
+
+TEST(CellCodecTest, refuses_every_cut_and_every_flipped_bit_or_reads_something_well_formed) {
+  Cell cell;
+  cell.key = value(R"("k")");
+  cell.mail.emplace_back().schema = "s";
+  const base::Bytes good = encode_cell(cell);
+  for (std::size_t size = 0; size < good.size(); ++size)
+    EXPECT_FALSE(decode_cell(base::ByteView(good).first(size))) << size;
+  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
+    base::Bytes bad = good;
+    bad[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
+    const auto decoded = decode_cell(bad);
+    if (!decoded) continue;
+    EXPECT_EQ(encode_cell(*decoded), bad) << bit;
+  }
+}
+
+class WorldOfManyTest : public LabTest {};
+
+TEST_F(WorldOfManyTest, a_world_larger_than_memory_works_and_comes_to_the_same_records) {
+  keyed_ = testing::work;
+  const auto run = [&](WorldOptions options) {
+    bench_.emplace(testing::lab(testing::kToKeyed), machines_, options);
+    std::vector<base::Hash> intents;
+    for (int i = 0; i < 500; ++i) {
+      intents.push_back(testing::opened(send(std::to_string(i), 1)).at(0));
+      if (i % 50 != 0) continue;
+      EXPECT_TRUE(bench().world().snapshot());
+    }
+    for (const base::Hash& intent : intents) bench().receipt(intent, R"({"ok":true})");
+    return std::pair(bench().journal(), *bench().world().snapshot());
+  };
+  const auto small = run({{1, 1}, nullptr});
+  EXPECT_EQ(small, run({}));
+}
+
+TEST_F(WorldOfManyTest, blobs_that_fail_stop_the_world_with_the_reason) {
+  CountingBlobs blobs;
+  World world(machines_, blobs, {{0, 1}, nullptr});
+  const base::Bytes definitions = value(testing::lab(testing::kToKeyed));
+  Tick tick;
+  tick.input = ApplyManifest{definitions};
+  ASSERT_FALSE(world.reduce(tick).failure);
+  const base::Bytes event = value(R"({"id":"a","n":1})");
+  tick.input = EventArrived{"lab/Go@1", event, ""};
+  ASSERT_FALSE(world.reduce(tick).failure);
+  ASSERT_TRUE(world.snapshot());
+  tick.input = Continue{};
+  world.reduce(tick);
+  const base::Bytes other = value(R"({"id":"b","n":1})");
+  tick.input = EventArrived{"lab/Go@1", other, ""};
+  ASSERT_FALSE(world.reduce(tick).failure);
+  blobs.broken = true;
+  tick.input = EventArrived{"lab/Go@1", event, ""};
+  const Outcome outcome = world.reduce(tick);
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->to_string(), "the disk is gone");
+}
+
+}  // namespace
+}  // namespace holdfast::kernel

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages as values of a workflow's event type: an event in the arm of its variant, a receipt in
+// sys/EffectReceiptEnvelope@1, a rejected one in sys/EffectReceiptRejected@1, progress in
+// sys/EffectStreamFrame@1.
+#pragma once
+
+#include "codec/buffer.h"
+#include "kernel/mail.h"
+#include "kernel/program.h"
+
+namespace holdfast::kernel {
+
+// Canonical, without the self-describe tag. The event type has an arm for the message, or is the
+// schema of the event itself: nothing else is delivered.
+void write_event(const Program& program, const WorkflowProgram& workflow, base::ByteView key,
+                 const Mail& mail, codec::Buffer& out);
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Design: "A tick, in order", 1 and 2.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernel/limits.h"
+#include "kernel/testing_lab.h"
+
+namespace holdfast::kernel {
+namespace {
+
+using testing::json_of;
+using testing::kToKeyed;
+using testing::kToNumbered;
+using testing::kToSingle;
+using testing::lab;
+using testing::LabTest;
+using testing::value;
+
+class EventTickTest : public LabTest {};
+
+TEST_F(EventTickTest,
+       an_event_that_is_not_canonical_or_does_not_fit_is_refused_and_changes_nothing) {
+  struct Case {
+    base::Bytes value;
+    const char* message;
+  };
+  const base::Bytes good = value(R"({"id":"a","n":1})");
+  base::Bytes longer = good;  // the number 1 in two bytes
+  longer.insert(longer.begin() + 3, 0x18);
+  const Case cases[] = {
+      {value(R"({"id":"a"})"), "the event: $: the field 'n' is missing"},
+      {value(R"({"id":1,"n":1})"), "the event: $.id: expected text, got nat"},
+      {{0xff}, "the event: $: a break where an item should be (byte 1)"},
+      {{}, "the event: $: the bytes end where an item should be (byte 0)"},
+      {longer, "the event is not in its canonical form"},
+  };
+  const base::Bytes before = *bench().world().snapshot();
+  for (const Case& wrong : cases) {
+    const Outcome outcome = bench().tick(EventArrived{"lab/Go@1", wrong.value, "id"});
+    ASSERT_TRUE(std::holds_alternative<Refused>(outcome.answer)) << wrong.message;
+    EXPECT_EQ(std::get<Refused>(outcome.answer).message, wrong.message);
+    EXPECT_TRUE(outcome.record.empty());
+  }
+  EXPECT_EQ(*bench().world().snapshot(), before);
+  EXPECT_EQ(bench().world().counters().refused, 5u);
+}
+
+TEST_F(EventTickTest, an_event_without_a_schema_in_the_manifest_is_refused) {
+  const Outcome outcome = bench().event("lab/Nothing@1", "{}");
+  EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kNotFound);
+}
+
+TEST_F(EventTickTest, an_idempotency_id_seen_before_gets_the_same_answer_and_no_effect) {
+  const Outcome first = send("a", 1, "event-1");
+  const base::Bytes before = *bench().world().snapshot();
+  const Outcome again = send("a", 2, "event-1");
+  EXPECT_EQ(std::get<Repeated>(again.answer).record, std::get<Accepted>(first.answer).record);
+  EXPECT_TRUE(again.record.empty());
+  EXPECT_TRUE(again.commands.empty());
+  EXPECT_EQ(*bench().world().snapshot(), before);
+  EXPECT_EQ(bench().world().counters().repeated_events, 1u);
+}
+
+TEST_F(EventTickTest, the_window_of_ids_is_bounded_and_forgets_the_oldest) {
+  begin(kToSingle);
+  send("a", 1, "first");
+  for (std::size_t i = 1; i < kEventIdWindow; ++i) send("a", 1, std::to_string(i));
+  EXPECT_TRUE(std::holds_alternative<Repeated>(send("a", 1, "first").answer));
+  bench().put_away();
+  EXPECT_TRUE(std::holds_alternative<Repeated>(send("a", 1, "first").answer));
+  send("a", 1, "one more");
+  EXPECT_TRUE(std::holds_alternative<Accepted>(send("a", 1, "first").answer));
+}
+
+TEST_F(EventTickTest, an_id_that_is_too_long_or_not_utf8_is_refused) {
+  EXPECT_TRUE(std::holds_alternative<Refused>(send("a", 1, std::string(256, 'x')).answer));
+  EXPECT_TRUE(std::holds_alternative<Refused>(send("a", 1, "\xff").answer));
+  EXPECT_TRUE(std::holds_alternative<Accepted>(send("a", 1, std::string(255, 'x')).answer));
+}
+
+TEST_F(EventTickTest, subscriptions_in_manifest_order_every_match_is_delivered) {
+  std::vector<std::string> order;
+  const auto remember = [&](const StepInput& input, StepOutput& output) {
+    order.emplace_back(input.context.workflow());
+    testing::keep(input, output);
+  };
+  keyed_ = numbered_ = single_ = remember;
+  begin(std::string(kToSingle) + "," + kToNumbered + "," + kToKeyed);
+  EXPECT_EQ(std::get<Accepted>(send("a", 1).answer).deliveries, 3u);
+  EXPECT_THAT(order, ::testing::ElementsAre("lab/Single@1", "lab/Numbered@1", "lab/Keyed@1"));
+}
+
+TEST_F(EventTickTest, an_event_that_is_an_arm_of_the_workflows_variant_is_wrapped) {
+  std::string seen;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    codec::Buffer out;
+    input.context.write_event(input.mail, out);
+    seen = json_of(out.view());
+    testing::keep(input, output);
+  };
+  send("a", 7);
+  EXPECT_EQ(seen, R"({"$tag":"Go","$value":{"n":7,"id":"a"}})");
+}
+
+TEST_F(EventTickTest, a_subscription_to_the_variant_takes_it_whole_and_each_arm) {
+  std::vector<std::string> seen;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    seen.push_back(input.mail.schema + json_of(input.mail.value));
+    testing::keep(input, output);
+  };
+  begin(R"({"event":"lab/KeyedEvent@1","workflow":"lab/Keyed@1","key_field":"$value.id"})");
+  bench().event("lab/KeyedEvent@1", R"({"$tag":"Stop","$value":{"id":"a"}})");
+  bench().event("lab/Stop@1", R"({"id":"a"})");
+  EXPECT_THAT(seen, ::testing::ElementsAre(R"(lab/Stop@1{"id":"a"})", R"(lab/Stop@1{"id":"a"})"));
+  bench().expect_replays();
+}
+
+TEST_F(EventTickTest, a_route_for_an_arm_comes_before_the_one_for_the_variant) {
+  begin(R"({"event":"lab/NumberedEvent@1","workflow":"lab/Numbered@1","key_field":"$value.n"},)"
+        R"({"event":"lab/Go@1","workflow":"lab/Numbered@1","key_field":"n"})");
+  EXPECT_EQ(std::get<Accepted>(send("a", 7).answer).deliveries, 1u);
+}
+
+TEST_F(EventTickTest, each_subscriber_extracts_its_own_key) {
+  send("a", 7);
+  EXPECT_NE(keyed("a"), nullptr);
+  EXPECT_NE(bench().find("lab/Numbered@1", "7"), nullptr);
+  EXPECT_NE(bench().find("lab/Single@1", ""), nullptr);
+  bench().expect_replays();
+}
+
+TEST_F(EventTickTest, a_key_that_is_too_long_is_refused) {
+  EXPECT_EQ(std::get<Refused>(send(std::string(1022, 'k'), 1).answer).code,
+            base::ErrorCode::kTooLarge);
+  EXPECT_TRUE(std::holds_alternative<Accepted>(send(std::string(1021, 'k'), 1).answer));
+}
+
+TEST_F(EventTickTest, an_event_without_subscriber_is_recorded_and_reported_as_unrouted) {
+  const Outcome outcome = bench().event("lab/Unheard@1", "{}");
+  EXPECT_TRUE(std::get<Accepted>(outcome.answer).unrouted);
+  EXPECT_THAT(json_of(outcome.record),
+              ::testing::HasSubstr(R"(["event.unrouted","lab/Unheard@1"])"));
+  bench().expect_replays();
+}
+
+TEST_F(EventTickTest, an_event_may_name_its_one_instance) {
+  const base::Bytes event = value(go("a", 1));
+  const base::Bytes key = value(R"("z")");
+  const Outcome outcome = bench().tick(EventArrived{"lab/Go@1", event, "", "lab/Keyed@1", key});
+  EXPECT_EQ(std::get<Accepted>(outcome.answer).deliveries, 1u);
+  EXPECT_NE(keyed("z"), nullptr);
+  EXPECT_EQ(keyed("a"), nullptr);
+  EXPECT_EQ(bench().find("lab/Single@1", ""), nullptr);
+  bench().expect_replays();
+}
+
+TEST_F(EventTickTest, a_start_is_refused_when_the_instance_is_there_already) {
+  const base::Bytes event = value(go("a", 1));
+  const base::Bytes key = value(R"("z")");
+  const EventArrived start{"lab/Go@1", event, "", "lab/Keyed@1", key, true};
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().tick(start).answer));
+  EXPECT_EQ(std::get<Refused>(bench().tick(start).answer).code, base::ErrorCode::kConflict);
+}
+
+TEST_F(EventTickTest, an_event_that_names_what_cannot_take_it_is_refused) {
+  const base::Bytes event = value(go("a", 1));
+  const base::Bytes stop = value(R"({"id":"a"})");
+  const base::Bytes text_key = value(R"("z")");
+  const base::Bytes nat_key = value("7");
+  const EventArrived wrong[] = {
+      {"lab/Go@1", event, "", "lab/None@1", text_key},
+      {"lab/Go@1", event, "", "lab/Keyed@1", nat_key},
+      {"lab/Go@1", event, "", "lab/Keyed@1", {}},
+      {"lab/Go@1", event, "", "lab/Single@1", text_key},
+      {"lab/Stop@1", stop, "", "lab/Numbered@1", nat_key},
+  };
+  for (const EventArrived& tick : wrong)
+    EXPECT_TRUE(std::holds_alternative<Refused>(bench().tick(tick).answer)) << tick.workflow;
+}
+
+TEST_F(EventTickTest, too_much_mail_for_one_instance_is_refused_and_nobody_gets_the_event) {
+  send("a", 1);
+  bench().control(Control::kPause, "lab/Keyed@1", R"("a")");
+  for (std::size_t i = 0; i < kMaxMailPerInstance; ++i) send("a", 1);
+  const std::uint64_t single_before = bench().find("lab/Single@1", "")->last_record;
+  const Outcome outcome = send("a", 1);
+  EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kUnavailable);
+  EXPECT_EQ(bench().find("lab/Single@1", "")->last_record, single_before);
+}
+
+}  // namespace
+}  // namespace holdfast::kernel

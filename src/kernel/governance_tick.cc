@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proposals: made, tried, decided, applied, each step a tick of its own, so that the journal says
+// who wanted what, what was known of it, and who agreed.
+//
+//   proposed -> shadowed -> approved -> applied
+//   any of the first three -> rejected
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "defs/builtin.h"
+#include "defs/patch.h"
+#include "kernel/text.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+namespace {
+
+std::string_view name_of(Stage stage) noexcept {
+  constexpr std::array<std::string_view, 5> kNames{"proposed", "shadowed", "approved", "rejected",
+                                                   "applied"};
+  return kNames[static_cast<std::size_t>(stage)];
+}
+
+bool is_decided(Stage stage) noexcept {
+  return stage == Stage::kRejected || stage == Stage::kApplied;
+}
+
+// Room for one more; the oldest that nobody can change any more goes first.
+bool make_room(std::map<std::uint64_t, Proposal>& proposals) {
+  if (proposals.size() < kMaxProposals) return true;
+  const auto oldest = std::find_if(proposals.begin(), proposals.end(), [](const auto& proposal) {
+    return is_decided(proposal.second.stage);
+  });
+  if (oldest == proposals.end()) return false;
+  proposals.erase(oldest);
+  return true;
+}
+
+// A list of definitions is a whole manifest, an object a patch of the present one.
+std::shared_ptr<const Program> load_candidate(WorldState& world, base::ByteView document,
+                                              Refused& refusal) {
+  codec::Normaliser normaliser;
+  const auto value =
+      normaliser.from_cbor(codec::Schema::any(), document, codec::Strictness::kLenient);
+  if (!value) {
+    refusal = {base::ErrorCode::kInvalid, "the proposal: " + value.error().to_string()};
+    return nullptr;
+  }
+  const codec::View view = codec::View::of(*value);
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  if (view.kind() == codec::ViewKind::kList)
+    return load_program(world.machines, defs::load(view, "$", &builtin), refusal);
+  if (world.program->closure().empty()) {
+    refusal = {base::ErrorCode::kConflict, "there is no manifest to patch"};
+    return nullptr;
+  }
+  const defs::Bundle present = defs::load(codec::View::of(world.program->closure()), "$", &builtin);
+  return load_program(world.machines, defs::apply_patch(present, view, &builtin), refusal);
+}
+
+Refused unknown(std::uint64_t proposal) {
+  return {base::ErrorCode::kNotFound, "there is no proposal " + std::to_string(proposal)};
+}
+
+Refused wrong_stage(Stage stage) {
+  return {base::ErrorCode::kConflict, "the proposal is " + std::string(name_of(stage))};
+}
+
+}  // namespace
+
+Answer reduce_propose(WorldState& world, const Propose& propose) {
+  if (!is_text(propose.description, kMaxReasonBytes))
+    return Refused{base::ErrorCode::kInvalid, "the description is too long, or not UTF-8"};
+  Refused refusal;
+  const auto candidate = load_candidate(world, propose.document, refusal);
+  if (candidate == nullptr) return refusal;
+  auto definitions = world.blobs.put(candidate->closure());
+  if (!definitions) {
+    world.failure = std::move(definitions).error();
+    return Refused{base::ErrorCode::kIo, "the proposal could not be kept"};
+  }
+  if (!make_room(world.proposals))
+    return Refused{base::ErrorCode::kUnavailable, "too many proposals are undecided"};
+  Proposal proposal;
+  proposal.base = world.program->manifest_hash();
+  proposal.manifest = candidate->manifest_hash();
+  proposal.definitions = *definitions;
+  proposal.description = propose.description;
+  note(world, "proposal.made", {proposal.manifest.to_text()});
+  world.proposals.emplace(world.next_record, std::move(proposal));
+  return Accepted{};
+}
+
+Answer reduce_shadow(WorldState& world, const ReportShadow& shadow) {
+  const auto found = world.proposals.find(shadow.proposal);
+  if (found == world.proposals.end()) return unknown(shadow.proposal);
+  Proposal& proposal = found->second;
+  if (proposal.stage != Stage::kProposed && proposal.stage != Stage::kShadowed)
+    return wrong_stage(proposal.stage);
+  if (shadow.report.size() > kMaxReportBytes)
+    return Refused{base::ErrorCode::kTooLarge, "the report is more than 1 MiB"};
+  const auto report =
+      world.normaliser.from_cbor(codec::Schema::any(), shadow.report, codec::Strictness::kLenient);
+  if (!report)
+    return Refused{base::ErrorCode::kInvalid, "the report: " + report.error().to_string()};
+  proposal.report.assign(report->begin(), report->end());
+  proposal.stage = Stage::kShadowed;
+  return Accepted{};
+}
+
+Answer reduce_decide(WorldState& world, const Decide& decide) {
+  if (!is_text(decide.by, kMaxReferenceBytes) || !is_text(decide.reason, kMaxReasonBytes))
+    return Refused{base::ErrorCode::kInvalid, "the name or reason is too long, or not UTF-8"};
+  const auto found = world.proposals.find(decide.proposal);
+  if (found == world.proposals.end()) return unknown(decide.proposal);
+  Proposal& proposal = found->second;
+  const bool possible =
+      decide.approve ? proposal.stage == Stage::kShadowed : !is_decided(proposal.stage);
+  if (!possible) return wrong_stage(proposal.stage);
+  proposal.stage = decide.approve ? Stage::kApproved : Stage::kRejected;
+  proposal.by = decide.by;
+  proposal.reason = decide.reason;
+  return Accepted{};
+}
+
+Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply) {
+  const auto found = world.proposals.find(apply.proposal);
+  if (found == world.proposals.end()) return unknown(apply.proposal);
+  Proposal& proposal = found->second;
+  if (proposal.stage != Stage::kApproved) return wrong_stage(proposal.stage);
+  if (proposal.base != world.program->manifest_hash())
+    return Refused{base::ErrorCode::kConflict, "another manifest was applied since it was made"};
+  auto definitions = world.blobs.get(proposal.definitions);
+  if (!definitions) {
+    world.failure = std::move(definitions).error();
+    return Refused{base::ErrorCode::kIo, "the proposal could not be read"};
+  }
+  Refused refusal;
+  auto program = load_program(world.machines, *definitions, refusal);
+  if (program == nullptr) return refusal;
+  Answer answer = replace_program(world, std::move(program));
+  if (std::holds_alternative<Accepted>(answer)) proposal.stage = Stage::kApplied;
+  return answer;
+}
+
+std::vector<ProposalView> World::proposals() const {
+  std::vector<ProposalView> views;
+  for (const auto& [id, proposal] : state_->proposals) {
+    views.push_back({id, name_of(proposal.stage), proposal.manifest, proposal.description,
+                     proposal.report, proposal.by, proposal.reason});
+  }
+  return views;
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sign of life of an effect that is under way. It settles nothing. Frames are numbered from 1:
+// one that was there already is dropped, one that is missing is noted.
+#include <utility>
+
+#include "base/check.h"
+#include "kernel/text.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+
+Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
+  if (progress.sequence == 0)
+    return Refused{base::ErrorCode::kInvalid, "progress is numbered from 1"};
+  if (!is_text(progress.kind, kMaxProgressKindBytes))
+    return Refused{base::ErrorCode::kInvalid, "the kind is too long, or not UTF-8"};
+  const Intent* intent = world.intents.find(world.blobs, progress.intent);
+  if (intent == nullptr) {
+    if (const SettledIntent* before = world.settled.find(progress.intent)) {
+      ++world.counters.repeated_progress;
+      return Repeated{before->record, before->status};
+    }
+    return Refused{base::ErrorCode::kNotFound, "no open intent " + progress.intent.to_text()};
+  }
+  if (progress.sequence <= intent->last_progress) {
+    ++world.counters.repeated_progress;
+    return Repeated{intent->opened_at()};
+  }
+  Cell* cell = world.cells[intent->workflow()].find(intent->key());
+  if (cell == nullptr) return unreadable(world);
+  CHECK(!cell->terminal());
+  if (cell->mail.size() >= kMaxMailPerInstance)
+    return Refused{base::ErrorCode::kUnavailable, "too much mail waits for the instance"};
+  const auto payload = world.normaliser.from_cbor(codec::Schema::item(), progress.payload,
+                                                  codec::Strictness::kLenient);
+  if (!payload)
+    return Refused{base::ErrorCode::kInvalid,
+                   "the progress payload: " + payload.error().to_string()};
+
+  if (progress.sequence != intent->last_progress + 1) {
+    note(world, "progress.gap",
+         {progress.intent.to_text(), std::to_string(intent->last_progress + 1),
+          std::to_string(progress.sequence)});
+  }
+  world.intents.progressed(progress.intent, progress.sequence);
+  touch(world, *cell);
+  if (!world.program->workflow(cell->workflow).hears_progress) return Accepted{};
+  Mail mail;
+  mail.kind = MailKind::kProgress;
+  mail.origin = origin_of(world, progress.intent, *intent);
+  mail.sequence = progress.sequence;
+  mail.note = progress.kind;
+  mail.value.assign(payload->begin() + sizeof codec::kSelfDescribe, payload->end());
+  deliver(world, *cell, std::move(mail));
+  return Accepted{0, world.draft.deliveries, world.draft.ignored, false};
+}
+
+}  // namespace holdfast::kernel

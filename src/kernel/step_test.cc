@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Design: "A tick, in order", 3 to 7.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "kernel/limits.h"
+#include "kernel/testing_lab.h"
+
+namespace holdfast::kernel {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::emit;
+using testing::json_of;
+using testing::kToKeyed;
+using testing::kToSingle;
+using testing::LabTest;
+using testing::number;
+using testing::open;
+using testing::opened;
+using testing::state;
+using testing::Step;
+using testing::value;
+
+class StepTest : public LabTest {};
+
+TEST_F(StepTest, a_missing_instance_is_stepped_with_no_state_and_then_with_its_state) {
+  std::vector<std::string> states;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    states.push_back(input.state ? json_of(*input.state) : "none");
+    testing::keep(input, output);
+  };
+  send("a", 4);
+  send("a", 5);
+  EXPECT_THAT(states, ElementsAre("none", R"({"n":4})"));
+}
+
+TEST_F(StepTest, ready_instances_take_turns_one_message_each_in_the_order_of_arrival) {
+  // The first event makes a send three to b and two to c; each says who it is and what it got.
+  std::vector<std::string> order;
+  begin(kToKeyed);
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    order.push_back(json_of(input.context.key()) + std::to_string(number(input)));
+    state(output, 0);
+    if (number(input) != 0) return;
+    for (const auto& [to, n] : {std::pair("b", 1), {"b", 2}, {"b", 3}, {"c", 4}, {"c", 5}})
+      emit(output, "lab/Go@1", go(to, static_cast<std::uint64_t>(n)));
+  };
+  send("a", 0);
+  EXPECT_THAT(order, ElementsAre(R"("a"0)", R"("b"1)", R"("c"4)", R"("b"2)", R"("c"5)", R"("b"3)"));
+  bench().expect_replays();
+}
+
+TEST_F(StepTest, the_context_says_time_record_manifest_workflow_key_and_whether_it_is_keyed) {
+  bool looked = false;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    const Context& context = input.context;
+    EXPECT_EQ(context.time_ns(), 2'000'000'000u);
+    EXPECT_EQ(context.record(), 2u);
+    EXPECT_EQ(context.manifest_hash(), bench().world().program().manifest_hash());
+    EXPECT_EQ(context.workflow(), "lab/Keyed@1");
+    EXPECT_EQ(context.workflow_hash(), bench().world().program().workflow(0).hash);
+    EXPECT_EQ(json_of(context.key()), R"("a")");
+    EXPECT_TRUE(context.is_keyed());
+    looked = true;
+    testing::keep(input, output);
+  };
+  single_ = [&](const StepInput& input, StepOutput& output) {
+    EXPECT_FALSE(input.context.is_keyed());
+    EXPECT_TRUE(input.context.key().empty());
+    testing::keep(input, output);
+  };
+  send("a", 1);
+  EXPECT_TRUE(looked);
+}
+
+TEST_F(StepTest, time_and_entropy_of_emitted_events_are_derived_from_tick_and_position) {
+  std::vector<std::pair<std::uint64_t, base::Hash>> seen;
+  begin(kToKeyed);
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    seen.emplace_back(input.context.time_ns(), input.context.entropy());
+    state(output, 0);
+    if (number(input) < 3) emit(output, "lab/Go@1", go("a", number(input) + 1));
+  };
+  send("a", 0);
+  ASSERT_EQ(seen.size(), 4u);
+  std::set<base::Hash> different;
+  for (const auto& [time, entropy] : seen) {
+    EXPECT_EQ(time, 2'000'000'000u);
+    different.insert(entropy);
+  }
+  EXPECT_EQ(different.size(), 4u);
+  const auto live = std::exchange(seen, {});
+  bench().replayed();
+  EXPECT_EQ(seen, live);
+}
+
+TEST_F(StepTest, a_step_gives_state_events_effects_annotations_and_a_result) {
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    if (number(input) == 2) return testing::complete(output, R"({"sum":2})");
+    state(output, 9);
+    output.begin_annotations();
+    testing::write(output.bytes(), R"({"note":"hello"})");
+    open(output, "lab/work@1", R"({"a":1})");
+    emit(output, "lab/Unheard@1", "{}");
+  };
+  const Outcome outcome = send("a", 1);
+  EXPECT_EQ(json_of(keyed("a")->state), R"({"n":9})");
+  EXPECT_EQ(opened(outcome).size(), 1u);
+  const std::string record = json_of(outcome.record);
+  EXPECT_THAT(record, ::testing::HasSubstr(R"([{"note":"hello"}])"));
+  EXPECT_THAT(record, ::testing::HasSubstr(R"([["lab/Unheard@1",{}]])"));
+  send("a", 2);
+  EXPECT_EQ(keyed("a")->status(), Status::kCompleted);
+  EXPECT_EQ(json_of(keyed("a")->outcome), R"({"sum":2})");
+  EXPECT_EQ(json_of(keyed("a")->state), R"({"n":9})") << "a result does not take the state away";
+  bench().expect_replays();
+}
+
+TEST_F(StepTest, a_step_may_fail_its_instance_with_an_error_of_its_own) {
+  keyed_ = [&](const StepInput&, StepOutput& output) {
+    emit(output, "lab/Unheard@1", "{}");
+    output.fail("card.declined", "no money\xff");
+  };
+  const Outcome outcome = send("a", 1);
+  EXPECT_EQ(keyed("a")->status(), Status::kFailed);
+  EXPECT_EQ(json_of(keyed("a")->outcome),
+            R"({"code":"card.declined","details":null,"message":"no money?","retryable":false})");
+  EXPECT_THAT(json_of(outcome.record), ::testing::HasSubstr(R"([["lab/Unheard@1",{}]])"));
+  bench().expect_replays();
+}
+
+// What a step must not do: the code of the failure.
+struct Misdeed {
+  const char* code;
+  Step step;
+};
+
+void many(StepOutput& output, int effects, int events) {
+  for (int i = 0; i < effects; ++i) open(output, "lab/work@1", R"({"a":1})");
+  for (int i = 0; i < events; ++i) emit(output, "lab/Unheard@1", "{}");
+}
+
+TEST_F(StepTest, exceeding_a_budget_or_a_rule_fails_the_instance_and_keeps_nothing_of_the_step) {
+  const auto with = [](void (*rest)(StepOutput&)) {
+    return [rest](const StepInput&, StepOutput& output) {
+      state(output, 99);
+      emit(output, "lab/Unheard@1", "{}");
+      open(output, "lab/work@1", R"({"a":1})");
+      rest(output);
+    };
+  };
+  const Misdeed misdeeds[] = {
+      {"step.too_many_effects", with([](StepOutput& out) { many(out, 64, 0); })},
+      {"step.too_many_events", with([](StepOutput& out) { many(out, 0, 256); })},
+      {"step.output_too_large", with([](StepOutput& out) {
+         open(out, "lab/work@1",
+              R"({"a":1,"b":")" + std::string(std::size_t{1} << 20, 'x') + "\"}");
+       })},
+      {"step.undeclared_effect",
+       with([](StepOutput& out) { open(out, "lab/other@1", R"({"a":1})"); })},
+      {"step.undeclared_effect",
+       with([](StepOutput& out) { open(out, "lab/nothing@1", R"({"a":1})"); })},
+      {"step.bad_params", with([](StepOutput& out) { open(out, "lab/work@1", R"({"a":"x"})"); })},
+      {"step.bad_state", with([](StepOutput& out) {
+         out.begin_state();
+         testing::write(out.bytes(), R"({"m":1})");
+       })},
+      {"step.bad_event", with([](StepOutput& out) { emit(out, "lab/Go@1", R"({"id":"a"})"); })},
+      {"step.unknown_event", with([](StepOutput& out) { emit(out, "lab/Nothing@1", "{}"); })},
+      {"step.undeliverable_event", with([](StepOutput& out) {
+         emit(out, "lab/Go@1", R"({"n":1,"id":")" + std::string(2000, 'k') + "\"}");
+       })},
+      {"step.bad_annotations", with([](StepOutput& out) {
+         out.begin_annotations();
+         testing::write(out.bytes(), "5");
+       })},
+      {"step.bad_reference",
+       with([](StepOutput& out) { open(out, "lab/work@1", R"({"a":1})", "", "\xff"); })},
+      {"step.effects_at_end", with([](StepOutput& out) { testing::complete(out, "1"); })},
+      {"step.effects_at_end", with([](StepOutput& out) { out.remove(); })},
+      {"step.no_state", [](const StepInput&, StepOutput&) {}},
+      {"step.bad_result", [](const StepInput&, StepOutput& out) { out.begin_result(); }},
+  };
+  begin(kToKeyed);
+  for (const Misdeed& misdeed : misdeeds) {
+    const std::string id = std::to_string(&misdeed - misdeeds);
+    keyed_ = testing::keep;
+    send(id, 5);
+    keyed_ = misdeed.step;
+    const Outcome outcome = send(id, 6);
+    EXPECT_EQ(keyed(id)->status(), Status::kFailed) << misdeed.code;
+    EXPECT_EQ(error_of(keyed(id)), misdeed.code);
+    EXPECT_EQ(json_of(keyed(id)->state), R"({"n":5})") << misdeed.code;
+    EXPECT_TRUE(outcome.commands.empty()) << misdeed.code;
+    EXPECT_THAT(json_of(outcome.record), ::testing::Not(::testing::HasSubstr("Unheard")));
+  }
+  EXPECT_EQ(bench().world().open_intents(), 0u);
+}
+
+TEST_F(StepTest, the_budgets_themselves_are_allowed) {
+  begin(kToKeyed);
+  keyed_ = [](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    many(output, 64, 256);
+  };
+  EXPECT_EQ(opened(send("a", 1)).size(), 64u);
+  EXPECT_EQ(keyed("a")->status(), Status::kWaiting);
+}
+
+TEST_F(StepTest, annotations_that_are_not_declared_fail_the_instance) {
+  begin(kToSingle);
+  single_ = [](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    output.begin_annotations();
+    testing::write(output.bytes(), R"({"note":"x"})");
+  };
+  send("a", 1);
+  EXPECT_EQ(error_of(bench().find("lab/Single@1", "")), "step.undeclared_annotations");
+}
+
+TEST_F(StepTest, an_instance_may_not_have_more_than_16384_effects_open) {
+  begin(kToKeyed);
+  keyed_ = [](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    many(output, 64, 0);
+  };
+  for (std::size_t i = 0; i < kMaxOpenIntents / 64; ++i) send("a", 1);
+  EXPECT_EQ(keyed("a")->status(), Status::kWaiting);
+  const Outcome outcome = send("a", 1);
+  EXPECT_EQ(error_of(keyed("a")), "step.too_many_open");
+  EXPECT_EQ(outcome.commands.size(), kMaxOpenIntents) << "each is asked to stop";
+  EXPECT_EQ(bench().world().open_intents(), 0u);
+}
+
+TEST_F(StepTest, what_the_delivery_budget_leaves_stays_queued_and_goes_on_in_a_continue_tick) {
+  begin(kToKeyed);
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    state(output, number(input) + 1);
+    emit(output, "lab/Go@1", go("a", number(input) + 1));  // for ever
+  };
+  Outcome outcome = send("a", 0);
+  ASSERT_EQ(outcome.commands.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<ContinueSoon>(outcome.commands[0]));
+  EXPECT_EQ(json_of(keyed("a")->state), R"({"n":1024})");
+  bench().put_away();
+  outcome = bench().tick(Continue{});
+  EXPECT_TRUE(std::holds_alternative<Accepted>(outcome.answer));
+  EXPECT_EQ(json_of(keyed("a")->state), R"({"n":2048})");
+  bench().expect_replays();
+}
+
+TEST_F(StepTest, a_continue_tick_with_nothing_left_is_refused) {
+  EXPECT_TRUE(std::holds_alternative<Refused>(bench().tick(Continue{}).answer));
+}
+
+TEST_F(StepTest, params_become_canonical_and_equal_params_written_differently_give_the_same_bytes) {
+  begin(kToKeyed);
+  keyed_ = [](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    open(output, "lab/work@1", R"({"a":1})");
+    output.begin_effect("lab/work@1");  // the other order, and an absent option written out
+    codec::write_map_head(output.bytes(), 2);
+    codec::write_text(output.bytes(), "b");
+    codec::write_null(output.bytes());
+    codec::write_text(output.bytes(), "a");
+    codec::write_nat(output.bytes(), 1);
+  };
+  const Outcome outcome = send("a", 1);
+  ASSERT_EQ(outcome.commands.size(), 2u);
+  EXPECT_EQ(json_of(std::get<OpenIntent>(outcome.commands[0]).params), R"({"a":1,"b":null})");
+  EXPECT_EQ(std::get<OpenIntent>(outcome.commands[0]).params,
+            std::get<OpenIntent>(outcome.commands[1]).params);
+}
+
+TEST_F(StepTest, a_command_says_who_asks_whom_for_what) {
+  begin(kToKeyed);
+  keyed_ = testing::work;
+  const Outcome outcome = send("a", 1);
+  const auto& command = std::get<OpenIntent>(outcome.commands.at(0));
+  EXPECT_EQ(command.effect, "lab/work@1");
+  EXPECT_EQ(command.executor, "worker");
+  EXPECT_EQ(command.queue, "lab");
+  EXPECT_EQ(command.workflow, "lab/Keyed@1");
+  EXPECT_EQ(json_of(command.key), R"("a")");
+  EXPECT_EQ(command.timeout_ns, 5000u);
+}
+
+}  // namespace
+}  // namespace holdfast::kernel

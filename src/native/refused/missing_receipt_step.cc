@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// refused: the workflow has no 'static void step(State&, const holdfast::Received<Effect>&,
+// Context<Workflow>&)'
+#include "native/refused/types.h"
+
+struct Order {
+  static constexpr std::string_view kWorkflow = "shop/Order@1";
+  struct State {};
+  using Events = holdfast::Events<holdfast::On<Placed, &Placed::id>>;
+  using Effects = holdfast::Effects<Charge>;
+  static void step(State&, const Placed&, holdfast::Context<Order>&) {}
+};
+
+const auto module = holdfast::Module::of<Order>("shop/code@1");

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// refused: an event needs a kSchema
+#include "native/refused/types.h"
+
+struct Nameless {
+  std::string id;
+};
+
+struct Order {
+  static constexpr std::string_view kWorkflow = "shop/Order@1";
+  struct State {};
+  using Events = holdfast::Events<holdfast::On<Nameless, &Nameless::id>>;
+  static void step(State&, const Nameless&, holdfast::Context<Order>&) {}
+};
+
+const auto module = holdfast::Module::of<Order>("shop/code@1");
