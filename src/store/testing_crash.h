@@ -35,10 +35,7 @@ class CrashWorkload {
       note((*world)->journal());
       const std::size_t stop = writes_so_far() + 3 + choose_() % writes;
       while (writes_so_far() < std::min(stop, writes)) step((*world)->journal());
-      if (choose_() % 3 == 0) {
-        ASSERT_TRUE((*world)->journal().close());
-        note((*world)->journal());
-      }
+      end((*world)->journal());
     }
   }
 
@@ -117,21 +114,37 @@ class CrashWorkload {
         note(journal);  // a trim that was begun may have been done
         ASSERT_TRUE(journal.trim(trim_below_));
         break;
-      default: {
-        std::vector<std::string> texts;
-        const std::size_t count = 1 + choose_() % 3;
-        for (std::size_t i = 0; i < count; ++i) {
-          const RecordNumber number = journal.last() + 1 + i;
-          texts.push_back(record_text(number, record_bytes(number)));
-        }
-        std::vector<base::ByteView> views;
-        for (const std::string& text : texts) views.push_back(base::as_bytes(text));
-        ASSERT_TRUE(journal.append(views));
-        appended_ = std::max(appended_, journal.last());
+      default:
+        append(journal);
         ASSERT_TRUE(journal.sync());
         note(journal);
-      }
     }
+  }
+
+  // In order, or by death; then also between a write and its sync, so that the next opening finds
+  // what may be in memory only.
+  void end(Journal& journal) {
+    switch (choose_() % 3) {
+      case 0:
+        ASSERT_TRUE(journal.close());
+        note(journal);
+        break;
+      case 1: append(journal); break;
+      default: break;
+    }
+  }
+
+  void append(Journal& journal) {
+    std::vector<std::string> texts;
+    const std::size_t count = 1 + choose_() % 3;
+    for (std::size_t i = 0; i < count; ++i) {
+      const RecordNumber number = journal.last() + 1 + i;
+      texts.push_back(record_text(number, record_bytes(number)));
+    }
+    std::vector<base::ByteView> views;
+    for (const std::string& text : texts) views.push_back(base::as_bytes(text));
+    ASSERT_TRUE(journal.append(views));
+    appended_ = std::max(appended_, journal.last());
   }
 
   void note(Journal& journal) {
