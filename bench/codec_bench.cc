@@ -5,7 +5,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +13,7 @@
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
 #include "events.h"
+#include "hardware.h"
 
 namespace {
 
@@ -155,18 +155,6 @@ class Table : public benchmark::ConsoleReporter {
   std::map<std::string, std::vector<double>> times_;
 };
 
-std::string hardware() {
-  std::ifstream file("/proc/cpuinfo");
-  std::string model = "unknown processor";
-  int cores = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    model = line.substr(line.find(':') + 2);
-    ++cores;
-  }
-  return model + ", " + std::to_string(cores) + " cores, " + __VERSION__;
-}
-
 void add_benchmarks(const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     for (const Step& step : kSteps) {
@@ -223,7 +211,7 @@ int main(int argc, char** argv) {
   add_benchmarks(inputs);
   Table table;
   std::printf("%s; CPU time, median of the repetitions, spread from fastest to slowest\n",
-              hardware().c_str());
+              bench::hardware().c_str());
   benchmark::RunSpecifiedBenchmarks(&table);
   table.print(inputs);
   return 0;

@@ -1,49 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
+// OpenSSL's newer interface finds the algorithm through providers and checks its context at every
+// call: for a hash of one or two blocks, that is more work than the hash. The older functions below
+// it are the same code without that; they are marked as deprecated, which this file accepts.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/sha256.h"
 
-#include <openssl/evp.h>
-
-#include "base/check.h"
+#include <openssl/sha.h>
 
 namespace holdfast::base {
 namespace {
 
-// OpenSSL fails here only without memory or without its default provider; neither can be mended.
-void begin(EVP_MD_CTX* context) {
-  // Never freed: threads may still hash while the process ends.
-  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  CHECK(algorithm != nullptr);
-  CHECK(EVP_DigestInit_ex2(context, algorithm, nullptr) == 1);
+SHA256_CTX* context_in(unsigned char* storage) noexcept {
+  return reinterpret_cast<SHA256_CTX*>(storage);
 }
 
 }  // namespace
 
-Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  CHECK(context_ != nullptr);
-  begin(context_.get());
+Sha256::Sha256() noexcept {
+  static_assert(sizeof storage_ >= sizeof(SHA256_CTX));
+  static_assert(alignof(Sha256) >= alignof(SHA256_CTX));
+  SHA256_Init(context_in(storage_));
 }
 
-Sha256::~Sha256() = default;
-Sha256::Sha256(Sha256&&) noexcept = default;
-Sha256& Sha256::operator=(Sha256&&) noexcept = default;
-
-void Sha256::Free::operator()(evp_md_ctx_st* context) const noexcept { EVP_MD_CTX_free(context); }
-
-void Sha256::update(ByteView bytes) {
-  CHECK(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) == 1);
+void Sha256::update(ByteView bytes) noexcept {
+  SHA256_Update(context_in(storage_), bytes.data(), bytes.size());
 }
 
-Hash Sha256::finish() {
+Hash Sha256::finish() noexcept {
   Hash hash;
-  CHECK(EVP_DigestFinal_ex(context_.get(), hash.bytes.data(), nullptr) == 1);
-  begin(context_.get());
+  SHA256_Final(hash.bytes.data(), context_in(storage_));
+  SHA256_Init(context_in(storage_));
   return hash;
 }
 
-Hash sha256(ByteView bytes) {
-  thread_local Sha256 hasher;
-  hasher.update(bytes);
-  return hasher.finish();
+Hash sha256(ByteView bytes) noexcept {
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, bytes.data(), bytes.size());
+  Hash hash;
+  SHA256_Final(hash.bytes.data(), &context);
+  return hash;
 }
 
 }  // namespace holdfast::base

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "codec/conforms.h"
 #include "codec/json_reader.h"
 #include "codec/machine.h"
 
@@ -52,6 +53,13 @@ base::Result<base::ByteView> Normaliser::from_cbor(const Schema& schema, base::B
                                   std::to_string(theirs - cbor.begin()));
   }
   return canonical;
+}
+
+base::Result<base::ByteView> Normaliser::part_from_cbor(const Schema& schema,
+                                                        base::ByteView cbor) {
+  if (surely_conforms(schema, cbor)) return cbor;
+  const base::ByteView canonical = TRY(from_cbor(schema, cbor, Strictness::kLenient));
+  return canonical.subspan(sizeof kSelfDescribe);
 }
 
 }  // namespace holdfast::codec

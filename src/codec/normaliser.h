@@ -30,6 +30,10 @@ class Normaliser {
   base::Result<base::ByteView> from_cbor(const Schema& schema, base::ByteView cbor,
                                          Strictness strictness);
 
+  // The same, lenient, for a value that becomes part of another one: without the tag. What is
+  // canonical already is not copied: then the result is `cbor` itself.
+  base::Result<base::ByteView> part_from_cbor(const Schema& schema, base::ByteView cbor);
+
  private:
   Workspace work_;
 };

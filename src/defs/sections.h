@@ -37,7 +37,7 @@ template <class Refs>
 auto place_of(Refs& refs, std::string_view name) {
   return std::lower_bound(
       refs.begin(), refs.end(), name,
-      [](const NamedRef& ref, std::string_view wanted) { return ref.name < wanted; });
+      [](const NamedRef& ref, std::string_view wanted) { return ref.name.compare(wanted) < 0; });
 }
 
 template <class Refs>

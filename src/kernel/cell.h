@@ -37,7 +37,8 @@ struct Cell {
   std::uint64_t last_active_ns = 0;
 
   // What the world knows of it while it is in memory:
-  bool dirty = false;                 // changed since the index knows it
+  std::optional<base::Hash> state_hash;  // as a value that stands alone, if it was asked for
+  bool dirty = false;                    // changed since the index knows it
   std::list<Cell*>::iterator recent;  // its place in the order of use, among the clean or the dirty
   std::deque<Mail> mail;
   bool ready = false;         // stands in the queue of ready cells

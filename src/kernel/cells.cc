@@ -31,8 +31,8 @@ Cell& Cells::insert(std::unique_ptr<Cell> cell) {
   cell->workflow = workflow_;
   clean_.push_front(cell.get());
   cell->recent = clean_.begin();
-  std::string key(base::as_text(cell->key));
-  const auto [place, added] = table_.emplace(std::move(key), std::move(cell));
+  const std::string_view key = base::as_text(cell->key);
+  const auto [place, added] = table_.emplace(key, std::move(cell));
   CHECK(added);
   return *place->second;
 }
@@ -79,7 +79,7 @@ void Cells::erase(base::ByteView key) {
   if (!cell.terminal()) --active_;
   if (cell.dirty) dirty_state_bytes_ -= cell.state.size();
   list_of(cell).erase(cell.recent);
-  erased_.insert(found->first);
+  erased_.emplace(found->first);
   table_.erase(found);
 }
 
@@ -102,6 +102,7 @@ void Cells::set_state(Cell& cell, base::Bytes state) {
   dirty_state_bytes_ -= cell.state.size();
   cell.state = std::move(state);
   cell.state_blob.reset();
+  cell.state_hash.reset();
   cell.has_state = true;
 }
 

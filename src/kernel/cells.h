@@ -73,7 +73,7 @@ class Cells {
   base::Result<void> visit(const std::function<bool(const Cell&)>& visitor) const;
 
  private:
-  using Table = std::map<std::string, std::unique_ptr<Cell>, std::less<>>;
+  using Table = std::map<std::string_view, std::unique_ptr<Cell>>;  // by the cell's own key
 
   Cell& insert(std::unique_ptr<Cell> cell);
   base::Result<void> spill(Cell& cell);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draft: what happens during one tick, gathered for its record. Each instance that is touched has
-// one entry, in the order in which they were touched first.
+// one entry, in the order in which they were touched first. Entries are used again from tick to
+// tick, and what they can borrow from the world or the commands they do not copy.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
@@ -16,8 +18,8 @@ namespace holdfast::kernel {
 
 struct Opened {
   base::Hash intent;
-  std::string effect;
-  base::Bytes params;
+  std::string_view effect;
+  base::ByteView params;
 };
 
 struct Settled {
@@ -26,13 +28,13 @@ struct Settled {
 };
 
 struct Emitted {
-  std::string schema;
+  std::string_view schema;
   base::Bytes value;
 };
 
 struct Touched {
-  std::string workflow;
-  base::Bytes key;
+  std::string_view workflow;
+  base::ByteView key;
   std::uint64_t previous_record = 0;
   Cell* cell = nullptr;  // null once it is deleted
   std::uint32_t steps = 0;
@@ -48,8 +50,8 @@ struct Note {
   std::vector<std::string> details;
 };
 
-struct Draft {
-  std::vector<Touched> touched;
+class Draft {
+ public:
   std::vector<Emitted> emitted;
   std::vector<Note> notes;
   std::vector<Command> commands;
@@ -57,7 +59,20 @@ struct Draft {
   std::uint32_t ignored = 0;     // messages to instances that had ended
   std::uint32_t steps = 0;
 
+  // A new entry for an instance.
+  Touched& add(std::string_view workflow, Cell& cell);
+  Touched& touched(std::size_t index) { return entries_[index]; }
+  std::size_t touched_count() const noexcept { return count_; }
+
+  // The instance is about to be deleted; its entry stays.
+  void forget_cell(Touched& touched);
+
   void clear();
+
+ private:
+  std::vector<Touched> entries_;
+  std::size_t count_ = 0;
+  std::vector<base::Bytes> deleted_keys_;
 };
 
 }  // namespace holdfast::kernel

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -11,13 +9,12 @@ namespace {
 // why not.
 bool is_canonical(WorldState& world, const EventProgram& program, base::ByteView value,
                   Refused& refusal) {
-  const auto made = world.normaliser.from_cbor(program.schema, value, codec::Strictness::kLenient);
+  const auto made = world.normaliser.part_from_cbor(program.schema, value);
   if (!made) {
     refusal = {base::ErrorCode::kInvalid, "the event: " + made.error().to_string()};
     return false;
   }
-  const base::ByteView canonical = made->subspan(sizeof codec::kSelfDescribe);
-  if (std::equal(canonical.begin(), canonical.end(), value.begin(), value.end())) return true;
+  if (made->data() == value.data() || base::equal(*made, value)) return true;
   refusal = {base::ErrorCode::kInvalid, "the event is not in its canonical form"};
   return false;
 }

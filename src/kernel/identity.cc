@@ -46,22 +46,18 @@ base::Hash site_hash(std::string_view workflow, const base::Hash& workflow_hash,
   return base::sha256(out.view());
 }
 
-base::Hash step_hash(base::ByteView key, std::uint64_t record, std::uint64_t delivery,
-                     codec::Buffer& scratch) {
-  begin(scratch, 3);
-  field(scratch, "key", key);
-  field(scratch, "record", record);
-  field(scratch, "delivery", delivery);
-  return base::sha256(scratch.view());
-}
-
+// Short, because every 64 bytes are one more round of the hash.
 base::Hash intent_hash(const Emission& emission, codec::Buffer& scratch) {
-  begin(scratch, 5);
-  field(scratch, "key", emission.requested_key);
+  begin(scratch, emission.requested_key.empty() ? 4 : 5);
+  codec::write_text(scratch, "at");
+  codec::write_list_head(scratch, 3);
+  codec::write_nat(scratch, emission.record);
+  codec::write_nat(scratch, emission.delivery);
+  codec::write_nat(scratch, emission.index);
+  field(scratch, "key", emission.key);
   field(scratch, "site", emission.site.bytes);
-  field(scratch, "step", emission.step.bytes);
-  field(scratch, "index", emission.index);
   field(scratch, "params", emission.params);
+  if (!emission.requested_key.empty()) field(scratch, "request", emission.requested_key);
   return base::sha256(scratch.view());
 }
 

@@ -6,11 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -79,7 +80,16 @@ class OpenIntents {
     std::optional<Intent> intent;  // nothing: removed
     bool changed = false;
   };
-  std::map<base::Hash, Recent> recent_;
+  // An intent's hash is as random as any; it is only looked up, and put in order when it is
+  // flushed.
+  struct FirstBytes {
+    std::size_t operator()(const base::Hash& hash) const noexcept {
+      std::size_t first = 0;
+      std::memcpy(&first, hash.bytes.data(), sizeof first);
+      return first;
+    }
+  };
+  std::unordered_map<base::Hash, Recent, FirstBytes> recent_;
   std::uint64_t size_ = 0;
   HashTrie trie_;
   std::optional<base::Error> failure_;

@@ -31,8 +31,7 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
   CHECK(!cell->terminal());
   if (cell->mail.size() >= kMaxMailPerInstance)
     return Refused{base::ErrorCode::kUnavailable, "too much mail waits for the instance"};
-  const auto payload = world.normaliser.from_cbor(codec::Schema::item(), progress.payload,
-                                                  codec::Strictness::kLenient);
+  const auto payload = world.normaliser.part_from_cbor(codec::Schema::item(), progress.payload);
   if (!payload)
     return Refused{base::ErrorCode::kInvalid,
                    "the progress payload: " + payload.error().to_string()};
@@ -50,7 +49,7 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
   mail.origin = origin_of(world, progress.intent, *intent);
   mail.sequence = progress.sequence;
   mail.note = progress.kind;
-  mail.value.assign(payload->begin() + sizeof codec::kSelfDescribe, payload->end());
+  mail.value.assign(payload->begin(), payload->end());
   deliver(world, *cell, std::move(mail));
   return Accepted{0, world.draft.deliveries, world.draft.ignored, false};
 }

@@ -37,10 +37,9 @@ Mail mail_of(WorldState& world, const ReceiptArrived& receipt, const Intent& int
   mail.status = receipt.status;
   const codec::Schema& wanted =
       receipt.status == ReceiptStatus::kOk ? effect.receipt : world.program->error_schema();
-  const auto payload =
-      world.normaliser.from_cbor(wanted, receipt.payload, codec::Strictness::kLenient);
+  const auto payload = world.normaliser.part_from_cbor(wanted, receipt.payload);
   if (payload) {
-    mail.value.assign(payload->begin() + sizeof codec::kSelfDescribe, payload->end());
+    mail.value.assign(payload->begin(), payload->end());
     mail.cost_cents = receipt.cost_cents;
     mail.signature.assign(receipt.signature.bytes.begin(), receipt.signature.bytes.end());
   } else {

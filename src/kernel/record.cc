@@ -103,9 +103,12 @@ void write_optional_item(Buffer& out, base::ByteView item) {
 }
 
 void write_state_hash(WorldState& world, Buffer& out, Cell* cell) {
-  const auto state = cell == nullptr ? std::nullopt : world.cells[cell->workflow].state_of(*cell);
-  if (!state) return codec::write_null(out);
-  codec::write_bytes(out, value_hash(*state, world.scratch).bytes);
+  if (cell == nullptr || !cell->has_state) return codec::write_null(out);
+  if (!cell->state_hash) {
+    const auto state = world.cells[cell->workflow].state_of(*cell);
+    cell->state_hash = value_hash(state.value_or(base::ByteView()), world.scratch);
+  }
+  codec::write_bytes(out, cell->state_hash->bytes);
 }
 
 void write_touched(WorldState& world, Buffer& out, const Touched& touched) {
@@ -215,8 +218,9 @@ bool read_input(ListReader& list, Tick& tick) {
 
 }  // namespace
 
-base::Bytes encode_record(WorldState& world) {
-  Buffer out;
+void encode_record(WorldState& world) {
+  Buffer& out = world.record;
+  out.clear();
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
   codec::write_list_head(out, 8);
   codec::write_nat(out, kRecordVersion);
@@ -224,8 +228,9 @@ base::Bytes encode_record(WorldState& world) {
   codec::write_nat(out, world.tick->time_ns);
   codec::write_bytes(out, world.tick->entropy);
   std::visit(TickWriter{out}, world.tick->input);
-  codec::write_list_head(out, world.draft.touched.size());
-  for (const Touched& touched : world.draft.touched) write_touched(world, out, touched);
+  codec::write_list_head(out, world.draft.touched_count());
+  for (std::size_t i = 0; i < world.draft.touched_count(); ++i)
+    write_touched(world, out, world.draft.touched(i));
   codec::write_list_head(out, world.draft.emitted.size());
   for (const Emitted& emitted : world.draft.emitted) {
     codec::write_list_head(out, 2);
@@ -238,7 +243,6 @@ base::Bytes encode_record(WorldState& world) {
     codec::write_text(out, note.what);
     for (const std::string& detail : note.details) codec::write_text(out, shown(detail));
   }
-  return out.to_bytes();
 }
 
 base::Result<Tick> tick_of(base::ByteView record) {

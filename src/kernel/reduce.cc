@@ -23,7 +23,8 @@ struct Dispatch {
 
 // The tick is over: what it touched is marked, and memory is put in order.
 void close_tick(WorldState& world) {
-  for (const Touched& touched : world.draft.touched) {
+  for (std::size_t i = 0; i < world.draft.touched_count(); ++i) {
+    const Touched& touched = world.draft.touched(i);
     if (touched.cell == nullptr) continue;
     Cell& cell = *touched.cell;
     cell.touched = 0;
@@ -53,14 +54,6 @@ WorldState::WorldState(const MachineSource& the_machines, Blobs& the_blobs,
                        WorldOptions the_options)
     : machines(the_machines), blobs(the_blobs), options(the_options) {}
 
-void Draft::clear() {
-  touched.clear();
-  emitted.clear();
-  notes.clear();
-  commands.clear();
-  deliveries = ignored = steps = 0;
-}
-
 World::World(const MachineSource& machines, Blobs& blobs, WorldOptions options)
     : state_(std::make_unique<WorldState>(machines, blobs, options)) {}
 World::~World() = default;
@@ -76,7 +69,8 @@ Outcome World::reduce(const Tick& tick) {
   if (auto* accepted = std::get_if<Accepted>(&outcome.answer)) {
     take_turns(world);
     accepted->record = world.next_record;
-    outcome.record = encode_record(world);
+    encode_record(world);
+    outcome.record = world.record.to_bytes();
     outcome.commands = std::move(world.draft.commands);
     close_tick(world);
   } else if (!std::holds_alternative<Repeated>(outcome.answer)) {

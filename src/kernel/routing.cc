@@ -20,24 +20,51 @@ std::optional<codec::View> follow(codec::View value, const std::vector<std::stri
   return value;
 }
 
+// The arm that an event stands for, if it came inside the workflow's variant.
+const Arm* arm_inside(const WorkflowProgram& workflow, std::string_view schema,
+                      base::ByteView value) {
+  if (workflow.event != schema || workflow.arms.empty()) return nullptr;
+  const Arm* arm = workflow.arm_of_tag(*codec::View::of(value).find("$tag")->text());
+  CHECK(arm != nullptr);
+  return arm;
+}
+
+// What came of an effect is for the world alone to say: an event in that form would be taken for a
+// receipt that nobody gave.
+bool may_be_sent(const WorkflowProgram& workflow, std::string_view schema, base::ByteView value,
+                 Refused& refusal) {
+  const Arm* arm = arm_inside(workflow, schema, value);
+  if (arm != nullptr) schema = arm->schema;
+  if (schema != "sys/EffectReceiptEnvelope@1" && schema != "sys/EffectReceiptRejected@1" &&
+      schema != "sys/EffectStreamFrame@1")
+    return true;
+  refusal = {base::ErrorCode::kInvalid, "what came of an effect cannot be sent as an event"};
+  return false;
+}
+
 // Whether the key fits the workflow; `target` then has it.
 bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView key,
               Target& target, Refused& refusal) {
-  const auto made = world.normaliser.from_cbor(*workflow.key, key, codec::Strictness::kLenient);
+  const auto made = world.normaliser.part_from_cbor(*workflow.key, key);
   if (!made) {
     refusal = {base::ErrorCode::kInvalid,
                "the key does not fit '" + workflow.name + "': " + made.error().to_string()};
     return false;
   }
-  target.key.assign(made->begin() + sizeof codec::kSelfDescribe, made->end());
+  target.key.assign(made->begin(), made->end());
   if (target.key.size() <= kMaxKeyBytes) return true;
   refusal = {base::ErrorCode::kTooLarge, "the key for '" + workflow.name + "' is too long"};
   return false;
 }
 
-bool has_room(WorldState& world, const Target& target, std::size_t others, Refused& refusal) {
+// `planned` goes to mailboxes too, some of it perhaps to the same one.
+bool has_room(WorldState& world, const Target& target, const std::vector<Target>& planned,
+              Refused& refusal) {
   const Cell* cell = world.cells[target.workflow].find(target.key);
-  if (cell == nullptr || cell->mail.size() + others < kMaxMailPerInstance) return true;
+  const std::size_t waiting = cell == nullptr ? 0 : cell->mail.size();
+  if (waiting + planned.size() < kMaxMailPerInstance) return true;
+  const auto same = static_cast<std::size_t>(std::count(planned.begin(), planned.end(), target));
+  if (waiting + same < kMaxMailPerInstance) return true;
   refusal = {base::ErrorCode::kUnavailable, "too much mail waits for an instance of '" +
                                                 world.program->workflow(target.workflow).name +
                                                 "'"};
@@ -51,6 +78,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
   for (const Route& route : event.routes) {
     const WorkflowProgram& workflow = world.program->workflow(route.workflow);
     Target target{route.workflow, {}};
+    if (!may_be_sent(workflow, event.schema_name, value, refusal)) return false;
     if (workflow.key) {
       const auto found = follow(codec::View::of(value), route.key_path);
       if (!found) {
@@ -59,7 +87,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
       }
       if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
-    if (!has_room(world, target, targets.size(), refusal)) return false;
+    if (!has_room(world, target, targets, refusal)) return false;
     targets.push_back(std::move(target));
   }
   return true;
@@ -80,6 +108,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
                                               "' nor an arm of it"};
     return false;
   }
+  if (!may_be_sent(workflow, event.schema, event.value, refusal)) return false;
   Target target{*index, {}};
   if (workflow.key && !take_key(world, workflow, event.key, target, refusal)) return false;
   if (!workflow.key && !event.key.empty()) {
@@ -90,7 +119,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     refusal = {base::ErrorCode::kConflict, "the instance is there already"};
     return false;
   }
-  if (!has_room(world, target, 0, refusal)) return false;
+  if (!has_room(world, target, targets, refusal)) return false;
   targets.push_back(std::move(target));
   return true;
 }
@@ -127,29 +156,17 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
   mail.schema = event.schema_name;
   // A machine sees the arm, whether the event came as such or inside the workflow's variant.
   const WorkflowProgram& workflow = world.program->workflow(target.workflow);
-  if (workflow.event == event.schema_name && !workflow.arms.empty()) {
-    const codec::View variant = codec::View::of(value);
-    const Arm* arm = workflow.arm_of_tag(*variant.find("$tag")->text());
-    CHECK(arm != nullptr);
+  if (const Arm* arm = arm_inside(workflow, event.schema_name, value)) {
     mail.schema = arm->schema;
-    value = variant.find("$value")->encoded();
+    value = codec::View::of(value).find("$value")->encoded();
   }
   mail.value.assign(value.begin(), value.end());
   deliver(world, instance(world, target.workflow, target.key), std::move(mail));
 }
 
 Touched& touch(WorldState& world, Cell& cell) {
-  auto& all = world.draft.touched;
-  if (cell.touched == 0) {
-    Touched entry;
-    entry.workflow = world.program->workflow(cell.workflow).name;
-    entry.key = cell.key;
-    entry.previous_record = cell.last_record;
-    entry.cell = &cell;
-    all.push_back(std::move(entry));
-    cell.touched = static_cast<std::uint32_t>(all.size());
-  }
-  return all[cell.touched - 1];
+  if (cell.touched != 0) return world.draft.touched(cell.touched - 1);
+  return world.draft.add(world.program->workflow(cell.workflow).name, cell);
 }
 
 }  // namespace holdfast::kernel

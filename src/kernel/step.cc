@@ -51,13 +51,14 @@ struct Plan {
   struct Event {
     const EventProgram* event;
     base::Bytes value;
-    std::vector<Target> targets;
+    std::size_t targets;  // how many
   };
   base::Bytes state;
   base::Bytes annotations;
   base::Bytes result;
   std::vector<Effect> effects;
   std::vector<Event> events;
+  std::vector<Target> targets;  // of one event after the other
 };
 
 struct Objection {
@@ -129,25 +130,27 @@ class Checker {
     const EventProgram* event = world_.program->event(emitted.schema);
     if (event == nullptr)
       return Objection{"step.unknown_event", "the manifest has no schema '" + emitted.schema + "'"};
-    Plan::Event planned{event, {}, {}};
+    Plan::Event planned{event, {}, 0};
     if (!canonical(event->schema, output_.value(emitted.begin, emitted.end), planned.value)) {
       return Objection{"step.bad_event", "an event '" + emitted.schema + "': " + why_};
     }
+    const std::size_t before = plan.targets.size();
     Refused refusal{};
-    if (!find_targets(world_, *event, planned.value, planned.targets, refusal)) {
+    if (!find_targets(world_, *event, planned.value, plan.targets, refusal)) {
       return Objection{"step.undeliverable_event", refusal.message};
     }
+    planned.targets = plan.targets.size() - before;
     plan.events.push_back(std::move(planned));
     return std::nullopt;
   }
 
   bool canonical(const codec::Schema& schema, base::ByteView value, base::Bytes& out) {
-    const auto made = world_.normaliser.from_cbor(schema, value, codec::Strictness::kLenient);
+    const auto made = world_.normaliser.part_from_cbor(schema, value);
     if (!made) {
       why_ = made.error().to_string();
       return false;
     }
-    out.assign(made->begin() + sizeof codec::kSelfDescribe, made->end());
+    out.assign(made->begin(), made->end());
     return true;
   }
 
@@ -158,8 +161,7 @@ class Checker {
   std::string why_;
 };
 
-void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
-                 const Emission& emission) {
+void open_intent(WorldState& world, Cell& cell, Plan::Effect& planned, const Emission& emission) {
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   const EffectProgram& effect = world.program->effect(planned.allowed->effect);
   const base::Hash hash = intent_hash(emission, world.scratch);
@@ -167,17 +169,19 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
       hash, Intent(cell.workflow, planned.allowed->effect, world.next_record, world.tick->time_ns,
                    cell.key, planned.params, planned.asked->issuer_ref));
   cell.intents.push_back(hash);
-  touch(world, cell).opened.push_back({hash, effect.name, planned.params});
-  world.draft.commands.emplace_back(OpenIntent{hash, effect.name, effect.executor.kind,
-                                               effect.executor.queue, planned.params, workflow.name,
-                                               cell.key, effect.timeout_ns});
+  const Command& command = world.draft.commands.emplace_back(
+      OpenIntent{hash, effect.name, effect.executor.kind, effect.executor.queue,
+                 std::move(planned.params), workflow.name, cell.key, effect.timeout_ns});
+  touch(world, cell)
+      .opened.push_back({hash, effect.name, std::get_if<OpenIntent>(&command)->params});
 }
 
-void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t delivery) {
-  if (plan.effects.empty()) return;
+void open_intents(WorldState& world, Cell& cell, Plan& plan, std::uint64_t delivery) {
   Emission emission;
-  emission.step = step_hash(cell.key, world.next_record, delivery, world.scratch);
-  for (const Plan::Effect& planned : plan.effects) {
+  emission.key = cell.key;
+  emission.record = world.next_record;
+  emission.delivery = delivery;
+  for (Plan::Effect& planned : plan.effects) {
     emission.site = planned.allowed->site;
     emission.requested_key = planned.asked->requested_key;
     emission.params = planned.params;
@@ -195,7 +199,7 @@ void remove_instance(WorldState& world, Cell& cell) {
   abandon(world, cell);
   if (!cell.mail.empty()) return world.cells[cell.workflow].clear_state(cell);
   if (cell.ready) std::erase(world.ready, &cell);
-  touched.cell = nullptr;
+  world.draft.forget_cell(touched);
   world.cells[cell.workflow].erase(base::Bytes(cell.key));
 }
 
@@ -218,9 +222,12 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, std::move(plan.state));
   if (!plan.annotations.empty())
     touch(world, cell).annotations.push_back(std::move(plan.annotations));
+  auto target = plan.targets.begin();
   for (Plan::Event& event : plan.events) {
-    for (const Target& target : event.targets)
-      deliver_event(world, *event.event, event.value, target);
+    for (const auto stop = target + static_cast<std::ptrdiff_t>(event.targets); target != stop;
+         ++target) {
+      deliver_event(world, *event.event, event.value, *target);
+    }
     world.draft.emitted.push_back({event.event->schema_name, std::move(event.value)});
   }
   open_intents(world, cell, plan, delivery);

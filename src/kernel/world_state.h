@@ -60,6 +60,7 @@ struct WorldState {
   std::optional<base::Error> failure;  // of what cells and intents do not know of
   bool replaying = false;  // the tick comes from a record: what was admitted is not asked again
   Draft draft;
+  codec::Buffer record;
   codec::Normaliser normaliser;
   codec::Buffer scratch;
   StepOutput output;
@@ -78,10 +79,12 @@ void deliver(WorldState& world, Cell& cell, Mail mail);
 struct Target {
   std::uint32_t workflow;
   base::Bytes key;
+
+  friend bool operator==(const Target&, const Target&) = default;
 };
 
-// Adds everybody who subscribes to the event. False: some mailbox is full or some key does not
-// fit; `refusal` says why.
+// Adds everybody who subscribes to the event to those who get mail already. False: some mailbox
+// would be too full or some key does not fit; `refusal` says why.
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
                   std::vector<Target>& targets, Refused& refusal);
 
@@ -144,7 +147,7 @@ inline void note(WorldState& world, std::string_view what, std::vector<std::stri
   world.draft.notes.push_back({what, std::move(details)});
 }
 
-// The record of the present tick.
-base::Bytes encode_record(WorldState& world);
+// Writes the record of the present tick to world.record.
+void encode_record(WorldState& world);
 
 }  // namespace holdfast::kernel

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model: what a world should do, written down as plainly as possible: maps and lists, no cache, no
+// index, no records. It understands the scripted world (testing_script.h) and says for every input
+// the answer, the commands, and how each instance stands, as text. Intents are numbered in the
+// order of their opening.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/testing_input.h"
+#include "kernel/testing_rules.h"
+#include "kernel/testing_words.h"
+
+namespace holdfast::kernel::testing {
+
+class Model {
+ public:
+  struct Message {
+    MailKind kind;
+    std::string script;
+  };
+  struct Instance {
+    Phase phase = Phase::kActive;
+    bool paused = false;
+    std::optional<ScriptState> state;
+    std::string outcome;  // a code, or "done"
+    std::vector<std::size_t> intents;
+    std::deque<Message> mail;
+  };
+  struct Intent {
+    Name origin;
+    std::string effect;
+    std::string script;
+    std::uint64_t opened_at;
+    std::uint64_t progress = 0;
+    std::optional<std::pair<std::uint64_t, ReceiptStatus>> settled;
+  };
+  struct Proposal {
+    std::string stage;
+    Rules base;
+    Rules made;
+  };
+
+  Told reduce(const Input& input) {
+    commands_.clear();
+    delivered_ = ignored_ = 0;
+    unrouted_ = false;
+    std::string answer = dispatch(input);
+    if (answer.empty()) {
+      answer = accepted(next_record_, delivered_, ignored_, unrouted_);
+      take_turns();
+      ++next_record_;
+    }
+    return {answer, commands_};
+  }
+
+  // Every instance that there ever was; nothing: it is gone, or its workflow is.
+  std::map<Name, std::string> instances() const {
+    std::map<Name, std::string> all;
+    for (const Name& name : ever_) all[name] = "";
+    for (const auto& [name, instance] : instances_) {
+      if (!has_workflow(rules_, name.first)) continue;
+      codec::Buffer state;
+      if (instance.state) instance.state->write(state);
+      all[name] = describe(instance) + ", state " + base::to_hex(state.view()) + ", outcome " +
+                  instance.outcome;
+    }
+    return all;
+  }
+
+  const std::vector<Intent>& intents() const { return intents_; }
+  const std::map<std::uint64_t, Proposal>& proposals() const { return proposals_; }
+  Rules rules() const { return rules_; }
+  bool has_left_over() const { return !line_.empty(); }
+
+  std::vector<Name> active() const {
+    std::vector<Name> names;
+    for (const auto& [name, instance] : instances_) {
+      if (instance.phase == Phase::kActive) names.push_back(name);
+    }
+    return names;
+  }
+
+ private:
+  using Code = base::ErrorCode;
+
+  // An empty text: accepted.
+  std::string dispatch(const Input& input) {
+    switch (input.kind) {
+      case Input::Kind::kEvent: return event(input);
+      case Input::Kind::kReceipt: return receipt(input);
+      case Input::Kind::kProgress: return progress(input);
+      case Input::Kind::kContinue: return line_.empty() ? refused(Code::kConflict) : "";
+      case Input::Kind::kControl: return control(input);
+      case Input::Kind::kApply: return apply_document(input);
+      case Input::Kind::kPropose: return propose(input);
+      case Input::Kind::kShadow: return shadow(input);
+      case Input::Kind::kDecide: return decide(input);
+      case Input::Kind::kApplyProposal: return apply_proposal(input);
+    }
+    return {};
+  }
+
+  // Whether all of them may get one message more; `planned` counts what the same tick or step
+  // brings. A refusal: some key is too long, or some mailbox full.
+  std::string plan(const std::vector<Name>& names, std::map<Name, std::size_t>& planned) const {
+    for (const Name& name : names) {
+      if (name.second.size() > kMaxKeyBytes) return refused(Code::kTooLarge);
+      const auto found = instances_.find(name);
+      const std::size_t waiting = found == instances_.end() ? 0 : found->second.mail.size();
+      if (waiting + planned[name]++ >= kMaxMailPerInstance) return refused(Code::kUnavailable);
+    }
+    return {};
+  }
+
+  void deliver(const Name& name, Message message) {
+    ever_.insert(name);
+    Instance& instance = instances_[name];
+    if (instance.phase != Phase::kActive) {
+      ++ignored_;
+      return;
+    }
+    ++delivered_;
+    instance.mail.push_back(std::move(message));
+    if (!instance.paused) line_up(name);
+  }
+
+  void line_up(const Name& name) {
+    if (std::find(line_.begin(), line_.end(), name) == line_.end()) line_.push_back(name);
+  }
+
+  std::string event(const Input& input) {
+    if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
+    if (!input.id.empty() && ids_.contains(input.id)) return repeated(ids_[input.id]);
+    const std::string& schema = input.variant.empty() ? input.event.schema : input.variant;
+    if (!has_schema(rules_, schema)) return refused(Code::kNotFound);
+    if (input.fault != Fault::kNone) return refused(Code::kInvalid);
+    std::vector<Name> names = targets(rules_, schema, input.event);
+    if (!input.workflow.empty()) {
+      names = {{input.workflow, input.key}};
+      if (!has_workflow(rules_, input.workflow)) return refused(Code::kNotFound);
+      if (!takes(input.workflow, schema) || !key_fits(names[0])) return refused(Code::kInvalid);
+      if (input.starts && instances_.contains(names[0])) return refused(Code::kConflict);
+    }
+    std::map<Name, std::size_t> planned;
+    if (std::string why = plan(names, planned); !why.empty()) return why;
+    for (const Name& name : names) deliver(name, {MailKind::kEvent, input.event.script});
+    if (!input.id.empty()) ids_[input.id] = next_record_;
+    unrouted_ = names.empty();
+    return {};
+  }
+
+  std::string receipt(const Input& input) {
+    if (input.intent >= intents_.size()) return refused(Code::kNotFound);
+    Intent& intent = intents_[input.intent];
+    if (intent.settled) return repeated(intent.settled->first, intent.settled->second);
+    if (input.fault == Fault::kBadSignature) return refused(Code::kInvalid);
+    if (input.fault == Fault::kNobodyChecks) return refused(Code::kUnavailable);
+    const Name origin = intent.origin;
+    settle(input.intent, input.status);
+    const bool fits = input.fault != Fault::kDoesNotFit && input.fault != Fault::kNotCbor;
+    const bool hears = fits ? origin.first != "w/Deaf@1" : origin.first == "w/Full@1";
+    if (hears) {
+      deliver(origin, {fits ? MailKind::kReceipt : MailKind::kRejected, intent.script});
+    } else if (!fits) {
+      end(origin, Phase::kFailed, "receipt.invalid_payload");
+    }
+    return {};
+  }
+
+  std::string progress(const Input& input) {
+    if (input.sequence == 0 || input.fault == Fault::kBadText) return refused(Code::kInvalid);
+    if (input.intent >= intents_.size()) return refused(Code::kNotFound);
+    Intent& intent = intents_[input.intent];
+    if (intent.settled) return repeated(intent.settled->first, intent.settled->second);
+    if (input.sequence <= intent.progress) return repeated(intent.opened_at);
+    if (instances_[intent.origin].mail.size() >= kMaxMailPerInstance)
+      return refused(Code::kUnavailable);
+    if (input.fault == Fault::kNotCbor) return refused(Code::kInvalid);
+    intent.progress = input.sequence;
+    if (intent.origin.first == "w/Full@1")
+      deliver(intent.origin, {MailKind::kProgress, input.script});
+    return {};
+  }
+
+  std::string control(const Input& input) {
+    if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
+    const Name name{input.workflow, input.key};
+    const auto found = instances_.find(name);
+    if (found == instances_.end() || !has_workflow(rules_, input.workflow))
+      return refused(Code::kNotFound);
+    Instance& instance = found->second;
+    if (instance.phase != Phase::kActive) return refused(Code::kConflict);
+    if (input.control == Control::kCancel) {
+      end(name, Phase::kCancelled, "");
+      return {};
+    }
+    if (instance.paused == (input.control == Control::kPause)) return refused(Code::kConflict);
+    instance.paused = !instance.paused;
+    if (!instance.paused && !instance.mail.empty()) line_up(name);
+    return {};
+  }
+
+  // Manifests.
+  std::string apply(Rules rules) {
+    std::string blocked = "blocked";
+    for (const Name& name : active())
+      blocked += "\n" + words(name) + " " + describe(instances_.at(name));
+    if (blocked != "blocked") return blocked;
+    rules_ = rules;
+    return {};
+  }
+
+  std::string apply_document(const Input& input) {
+    const Rules rules = rules_of(input.document);
+    return rules == Rules::kNone ? refused(Code::kInvalid) : apply(rules);
+  }
+
+  std::string propose(const Input& input) {
+    if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
+    const bool patch = input.document == Document::kPatch;
+    if (patch && rules_ == Rules::kNone) return refused(Code::kConflict);
+    const Rules made = patch ? patched(rules_) : rules_of(input.document);
+    if (made == Rules::kNone) return refused(Code::kInvalid);
+    if (proposals_.size() >= kMaxProposals) {
+      auto oldest = proposals_.begin();
+      while (oldest != proposals_.end() && is_open(oldest->second)) ++oldest;
+      if (oldest == proposals_.end()) return refused(Code::kUnavailable);
+      proposals_.erase(oldest);
+    }
+    proposals_[next_record_] = {"proposed", rules_, made};
+    return {};
+  }
+
+  static bool is_open(const Proposal& proposal) {
+    return proposal.stage != "rejected" && proposal.stage != "applied";
+  }
+
+  std::string shadow(const Input& input) {
+    if (!proposals_.contains(input.proposal)) return refused(Code::kNotFound);
+    std::string& stage = proposals_[input.proposal].stage;
+    if (stage != "proposed" && stage != "shadowed") return refused(Code::kConflict);
+    if (input.fault == Fault::kNotCbor) return refused(Code::kInvalid);
+    stage = "shadowed";
+    return {};
+  }
+
+  std::string decide(const Input& input) {
+    if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
+    if (!proposals_.contains(input.proposal)) return refused(Code::kNotFound);
+    Proposal& it = proposals_[input.proposal];
+    if (input.approve ? it.stage != "shadowed" : !is_open(it)) return refused(Code::kConflict);
+    it.stage = input.approve ? "approved" : "rejected";
+    return {};
+  }
+
+  std::string apply_proposal(const Input& input) {
+    if (!proposals_.contains(input.proposal)) return refused(Code::kNotFound);
+    Proposal& proposal = proposals_[input.proposal];
+    if (proposal.stage != "approved" || proposal.base != rules_) return refused(Code::kConflict);
+    std::string answer = apply(proposal.made);
+    if (answer.empty()) proposal.stage = "applied";
+    return answer;
+  }
+
+  // Steps.
+  void take_turns() {
+    std::size_t steps = 0;
+    while (!line_.empty() && steps < kMaxDeliveriesPerTick) {
+      const Name name = line_.front();
+      line_.pop_front();
+      Instance& instance = instances_[name];
+      if (instance.paused) continue;
+      const Message message = instance.mail.front();
+      instance.mail.pop_front();
+      if (!instance.mail.empty()) line_.push_back(name);
+      step(name, instance, message);
+      ++steps;
+    }
+    if (!line_.empty()) commands_.emplace_back(kContinues);
+  }
+
+  void step(const Name& name, Instance& instance, const Message& message) {
+    const Actions actions = actions_of(message.script);
+    std::vector<std::vector<Name>> to;
+    if (const std::string code = objection(name, instance, actions, to); !code.empty())
+      return end(name, Phase::kFailed, code);
+    if (!actions.no_state)
+      instance.state = instance.state.value_or(ScriptState{}).after(message.kind, actions);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      for (const Name& target : to[i])
+        deliver(target, {MailKind::kEvent, actions.events[i].script});
+    }
+    for (const Actions::Effect& effect : actions.effects) {
+      instance.intents.push_back(intents_.size());
+      intents_.push_back({name, effect.name, effect.script, next_record_, 0, {}});
+      commands_.push_back(opens(effect.name, name, effect.script));
+    }
+    switch (actions.fate) {
+      case Fate::kGoesOn: return;
+      case Fate::kCompleted: return end(name, Phase::kCompleted, "done");
+      case Fate::kFailed: return end(name, Phase::kFailed, "script.failed");
+      case Fate::kDeleted: return remove(name, instance);
+    }
+  }
+
+  // Why nothing of the step may be kept.
+  std::string objection(const Name& name, const Instance& instance, const Actions& actions,
+                        std::vector<std::vector<Name>>& to) const {
+    const bool ends = actions.fate != Fate::kGoesOn;
+    const std::size_t open = instance.intents.size() + actions.effects.size();
+    if (actions.effects.size() > kMaxEffectsPerStep) return "step.too_many_effects";
+    if (actions.events.size() > kMaxEventsPerStep) return "step.too_many_events";
+    if (actions.too_large) return "step.output_too_large";
+    if (open > kMaxOpenIntents) return "step.too_many_open";
+    if (ends && !actions.effects.empty()) return "step.effects_at_end";
+    if (!ends && actions.no_state) return "step.no_state";
+    if (!actions.no_state && actions.bad_state) return "step.bad_state";
+    if (actions.annotation && name.first != "w/Full@1") return "step.undeclared_annotations";
+    if (actions.bad_result) return "step.bad_result";
+    for (const Actions::Effect& effect : actions.effects) {
+      const bool declared =
+          effect.name == "t/a@1" || (effect.name == "t/b@1" && name.first != "w/Deaf@1");
+      if (!declared) return "step.undeclared_effect";
+      if (effect.bad_reference) return "step.bad_reference";
+      if (effect.bad_params) return "step.bad_params";
+    }
+    std::map<Name, std::size_t> planned;
+    for (const Actions::Event& event : actions.events) {
+      if (!has_schema(rules_, event.schema)) return "step.unknown_event";
+      if (event.bad) return "step.bad_event";
+      to.push_back(targets(rules_, event.schema, event));
+      if (!plan(to.back(), planned).empty()) return "step.undeliverable_event";
+    }
+    return {};
+  }
+
+  void settle(std::size_t number, ReceiptStatus status) {
+    intents_[number].settled = {next_record_, status};
+    std::erase(instances_[intents_[number].origin].intents, number);
+  }
+
+  void abandon(const Name& name) {
+    for (const std::size_t number : std::vector(instances_[name].intents)) {
+      settle(number, ReceiptStatus::kCancelled);
+      commands_.push_back(stops(number));
+    }
+  }
+
+  void end(const Name& name, Phase phase, std::string outcome) {
+    Instance& instance = instances_[name];
+    abandon(name);
+    instance.phase = phase;
+    instance.paused = false;
+    instance.outcome = std::move(outcome);
+    instance.mail.clear();
+    std::erase(line_, name);
+  }
+
+  // The key may begin again, and does so if events wait.
+  void remove(const Name& name, Instance& instance) {
+    abandon(name);
+    std::erase_if(instance.mail, [](const Message& it) { return it.kind != MailKind::kEvent; });
+    instance.state.reset();
+    if (!instance.mail.empty()) return;
+    std::erase(line_, name);
+    instances_.erase(name);
+  }
+
+  // How an instance stands, in words.
+  static std::string describe(const Instance& instance) {
+    constexpr Status kEnds[] = {Status::kRunning, Status::kCompleted, Status::kFailed,
+                                Status::kCancelled};
+    Status status = kEnds[static_cast<std::size_t>(instance.phase)];
+    if (!instance.intents.empty()) status = Status::kWaiting;
+    return standing(status, instance.paused, instance.intents, instance.mail.size());
+  }
+
+  Rules rules_ = Rules::kNone;
+  std::uint64_t next_record_ = 1;
+  std::map<Name, Instance> instances_;
+  std::set<Name> ever_;
+  std::deque<Name> line_;  // whose turn it is
+  std::map<std::string, std::uint64_t> ids_;
+  std::vector<Intent> intents_;
+  std::map<std::uint64_t, Proposal> proposals_;
+  std::vector<std::string> commands_;
+  std::uint32_t delivered_ = 0;
+  std::uint32_t ignored_ = 0;
+  bool unrouted_ = false;
+};
+
+}  // namespace holdfast::kernel::testing
