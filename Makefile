@@ -41,8 +41,10 @@ fuzz: setup ## run each fuzz target for FUZZ_SECONDS (60)
 bench: build/build.ninja ## run the benchmarks
 	scripts/bench
 
-soak: everything ## the long set: many more cases per property, long fuzzing
+soak: everything ## the long set: many more cases per property, crashed disks, planted bugs, long fuzzing
 	RC_PARAMS=max_success=100000 $(CTEST) -L property --timeout 3600
+	HOLDFAST_CRASH_IMAGES=250000 HOLDFAST_POWER_CUTS=200 build/src/store/store_slow_test --gtest_brief=1
+	tests/planted/run store
 	FUZZ_SECONDS=300 scripts/fuzz
 
 format: setup ## format all sources in place

@@ -43,6 +43,7 @@ PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 FOREIGN = {
     "CLI/": "cli",
     "openssl/": "base executors gateway node",
+    "sqlite3.h": "store",
     "yaml-cpp/": "bundle",
 }
 

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Disk promises, on the real one and on the simulated one.
+#include "env/disk.h"
+
+#include <gtest/gtest.h>
+
+#include "env/posix_disk.h"
+#include "env/sim_disk.h"
+#include "env/testing.h"
+
+namespace holdfast::env {
+namespace {
+
+struct OnPosix {
+  testing::TemporaryFolder folder;
+  std::unique_ptr<Disk> disk = posix_disk();
+  std::string root = folder.path();
+};
+
+struct OnSim {
+  std::unique_ptr<Disk> disk = std::make_unique<SimDisk>();
+  std::string root = ".";
+};
+
+template <class Where>
+class DiskTest : public ::testing::Test {
+ protected:
+  Disk& disk() { return *where_.disk; }
+  std::string path(const std::string& name) { return where_.root + "/" + name; }
+  std::string text(const std::string& name) {
+    const auto bytes = read_file(disk(), path(name), 1 << 20);
+    return bytes ? std::string(base::as_text(*bytes)) : bytes.error().to_string();
+  }
+
+  Where where_;
+};
+
+using Disks = ::testing::Types<OnPosix, OnSim>;
+TYPED_TEST_SUITE(DiskTest, Disks);
+
+TYPED_TEST(DiskTest, file_holds_what_was_written_where_it_was_written) {
+  auto file = *this->disk().open(this->path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(write_all(*file, 3, base::as_bytes("def")));
+  ASSERT_TRUE(write_all(*file, 0, base::as_bytes("abc")));
+  ASSERT_TRUE(file->sync_data());
+  EXPECT_EQ(this->text("a"), "abcdef");
+  EXPECT_EQ(*file->size(), 6u);
+  ASSERT_TRUE(file->truncate(2));
+  EXPECT_EQ(this->text("a"), "ab");
+}
+
+TYPED_TEST(DiskTest, gap_reads_as_zeros) {
+  auto file = *this->disk().open(this->path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(write_all(*file, 2, base::as_bytes("x")));
+  EXPECT_EQ(this->text("a"), std::string("\0\0x", 3));
+}
+
+TYPED_TEST(DiskTest, read_stops_at_the_end_of_the_file) {
+  auto file = *this->disk().open(this->path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(write_all(*file, 0, base::as_bytes("abc")));
+  base::Bytes into(10);
+  EXPECT_EQ(*file->read_at(1, into), 2u);
+  EXPECT_EQ(*file->read_at(3, into), 0u);
+  EXPECT_EQ(*file->read_at(100, into), 0u);
+  EXPECT_EQ(read_all(*file, 0, into).error().code(), base::ErrorCode::kCorrupt);
+}
+
+TYPED_TEST(DiskTest, preallocated_file_is_long_and_empty) {
+  auto file = *this->disk().open(this->path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(file->preallocate(10'000));
+  EXPECT_EQ(*file->size(), 10'000u);
+  ASSERT_TRUE(file->preallocate(5));
+  EXPECT_EQ(*file->size(), 10'000u);
+  EXPECT_EQ(this->text("a"), std::string(10'000, '\0'));
+}
+
+TYPED_TEST(DiskTest, missing_file_is_not_found) {
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kReadWrite}) {
+    EXPECT_EQ(this->disk().open(this->path("a"), mode).error().code(), base::ErrorCode::kNotFound);
+  }
+  EXPECT_EQ(this->disk().remove(this->path("a")).error().code(), base::ErrorCode::kNotFound);
+  EXPECT_EQ(this->disk().rename(this->path("a"), this->path("b")).error().code(),
+            base::ErrorCode::kNotFound);
+  EXPECT_EQ(this->disk().list(this->path("a")).error().code(), base::ErrorCode::kNotFound);
+}
+
+TYPED_TEST(DiskTest, creating_empties_what_was_there) {
+  ASSERT_TRUE(replace_file(this->disk(), this->path("a"), base::as_bytes("old")));
+  ASSERT_TRUE(this->disk().open(this->path("a"), OpenMode::kCreate));
+  EXPECT_EQ(this->text("a"), "");
+}
+
+TYPED_TEST(DiskTest, renamed_file_takes_the_place_of_another) {
+  ASSERT_TRUE(replace_file(this->disk(), this->path("a"), base::as_bytes("one")));
+  ASSERT_TRUE(replace_file(this->disk(), this->path("b"), base::as_bytes("two")));
+  auto file = *this->disk().open(this->path("a"), OpenMode::kReadWrite);
+  ASSERT_TRUE(this->disk().rename(this->path("a"), this->path("b")));
+  ASSERT_TRUE(write_all(*file, 3, base::as_bytes("!")));
+  EXPECT_EQ(this->text("b"), "one!");
+  EXPECT_EQ(*this->disk().list(this->where_.root), std::vector<std::string>{"b"});
+}
+
+TYPED_TEST(DiskTest, removed_file_can_be_read_by_who_has_it_open) {
+  ASSERT_TRUE(replace_file(this->disk(), this->path("a"), base::as_bytes("one")));
+  auto file = *this->disk().open(this->path("a"), OpenMode::kRead);
+  ASSERT_TRUE(this->disk().remove(this->path("a")));
+  base::Bytes into(3);
+  EXPECT_EQ(*file->read_at(0, into), 3u);
+}
+
+TYPED_TEST(DiskTest, folder_lists_its_files_and_folders_in_order) {
+  ASSERT_TRUE(this->disk().make_directory(this->path("f")));
+  ASSERT_TRUE(this->disk().make_directory(this->path("f")));
+  ASSERT_TRUE(this->disk().make_directory(this->path("f/z")));
+  ASSERT_TRUE(replace_file(this->disk(), this->path("f/b"), {}));
+  ASSERT_TRUE(replace_file(this->disk(), this->path("f/a"), {}));
+  ASSERT_TRUE(this->disk().sync_directory(this->path("f")));
+  EXPECT_EQ(*this->disk().list(this->path("f")), (std::vector<std::string>{"a", "b", "z"}));
+}
+
+TYPED_TEST(DiskTest, lock_has_one_holder_and_says_who) {
+  auto lock = this->disk().lock(this->path("LOCK"), "me");
+  ASSERT_TRUE(lock);
+  const auto second = this->disk().lock(this->path("LOCK"), "you");
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code(), base::ErrorCode::kConflict);
+  EXPECT_EQ(second.error().to_string(), this->path("LOCK") + ": is held by me");
+  lock->reset();
+  EXPECT_TRUE(this->disk().lock(this->path("LOCK"), "you"));
+  EXPECT_TRUE(this->disk().open(this->path("LOCK"), OpenMode::kRead)) << "it stays";
+}
+
+TYPED_TEST(DiskTest, file_that_is_too_large_is_not_read) {
+  ASSERT_TRUE(replace_file(this->disk(), this->path("a"), base::as_bytes("abcd")));
+  EXPECT_TRUE(read_file(this->disk(), this->path("a"), 4));
+  EXPECT_EQ(read_file(this->disk(), this->path("a"), 3).error().code(), base::ErrorCode::kTooLarge);
+}
+
+TEST(Disk, parent_of_a_path) {
+  EXPECT_EQ(parent_of("a/b/c"), "a/b");
+  EXPECT_EQ(parent_of("/a"), "/");
+  EXPECT_EQ(parent_of("a"), ".");
+}
+
+}  // namespace
+}  // namespace holdfast::env

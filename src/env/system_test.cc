@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "env/clock.h"
+#include "env/process.h"
+#include "env/random.h"
+
+namespace holdfast::env {
+namespace {
+
+TEST(Clock, time_since_boot_does_not_go_back) {
+  const auto clock = posix_clock();
+  std::int64_t before = clock->since_boot_ns();
+  for (int i = 0; i < 1000; ++i) {
+    const std::int64_t now = clock->since_boot_ns();
+    ASSERT_GE(now, before);
+    before = now;
+  }
+  EXPECT_GT(clock->wall_ns(), std::int64_t{1'600'000'000} * 1'000'000'000);
+}
+
+TEST(Clock, manual_clock_moves_when_it_is_moved) {
+  ManualClock clock;
+  clock.advance_ns(5);
+  EXPECT_EQ(clock.since_boot_ns(), 5);
+  clock.set_wall_ns(3);
+  EXPECT_EQ(clock.wall_ns(), 3);
+  EXPECT_EQ(clock.since_boot_ns(), 5) << "a jump of the wall clock is no time";
+}
+
+TEST(Random, system_does_not_repeat_itself) {
+  const auto random = posix_random();
+  EXPECT_NE(random->next_u64(), random->next_u64());
+  std::array<std::uint8_t, 1000> bytes{};
+  random->fill(bytes);
+  EXPECT_NE(bytes, (std::array<std::uint8_t, 1000>{}));
+}
+
+TEST(Random, seed_gives_the_same_bytes) {
+  EXPECT_EQ(seeded_random(1)->next_u64(), seeded_random(1)->next_u64());
+  EXPECT_NE(seeded_random(1)->next_u64(), seeded_random(2)->next_u64());
+}
+
+TEST(Process, is_described_for_people) {
+  const auto process = posix_process();
+  EXPECT_EQ(process->id(), ::getpid());
+  EXPECT_EQ(describe(*process).find("process " + std::to_string(::getpid()) + " on host "), 0u);
+}
+
+}  // namespace
+}  // namespace holdfast::env

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Power cuts and failing calls under the blob store: what was synced is there.
+#include "base/sha256.h"
+#include "env/crash.h"
+#include "store/testing_blobs.h"
+
+namespace holdfast::store::testing {
+namespace {
+
+constexpr std::size_t kRounds = 6;
+constexpr std::size_t kBlobsPerRound = 7;
+
+// Puts the blobs of one round after the other; gives how many rounds were synced.
+std::size_t put_rounds(BlobStore& blobs, std::size_t from,
+                       const std::function<void(std::size_t)>& synced) {
+  for (std::size_t round = from; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < kBlobsPerRound; ++i)
+      static_cast<void>(blobs.put(blob_bytes(round * kBlobsPerRound + i)).has_value());
+    if (!blobs.sync()) return round;
+    synced(round + 1);
+  }
+  return kRounds;
+}
+
+void check_rounds(env::SimDisk& disk, std::size_t rounds) {
+  const auto random = env::seeded_random(5);
+  auto open = open_blobs(disk, *random, "./world");
+  ASSERT_TRUE(open) << open.error().to_string();
+  for (std::size_t i = 0; i < rounds * kBlobsPerRound; ++i) {
+    const auto bytes = (*open)->blobs->get(base::sha256(blob_bytes(i)));
+    ASSERT_TRUE(bytes) << "blob " << i << ": " << bytes.error().to_string();
+  }
+}
+
+TEST(BlobCrash, synced_blobs_survive_every_power_cut) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(4);
+  std::vector<std::size_t> synced_at = {
+      0};  // by number of rounds: the operations issued until then
+  for (std::size_t openings = 0; openings < 2; ++openings) {
+    auto open = *open_blobs(disk, *random, "./world");
+    put_rounds(*open->blobs, synced_at.size() - 1,
+               [&](std::size_t) { synced_at.push_back(disk.operations().size()); });
+  }
+  std::uint64_t images = 0;
+  std::uint64_t turn = 0;
+  env::for_each_crash(disk.operations(), [&](const env::Crash& crash) {
+    if (turn++ % 16 != 0 || HasFailure()) return;
+    SCOPED_TRACE(crash.to_string());
+    ++images;
+    std::size_t rounds = 0;
+    while (rounds + 1 < synced_at.size() && synced_at[rounds + 1] <= crash.at) ++rounds;
+    env::SimDisk after(env::after_crash(disk.start(), disk.operations(), crash));
+    check_rounds(after, rounds);
+  });
+  EXPECT_GT(images, 500u);
+}
+
+class BlobFaultSweep : public ::testing::TestWithParam<env::DiskFault> {};
+
+TEST_P(BlobFaultSweep, loses_nothing_that_was_synced) {
+  std::uint64_t calls = 0;
+  for (std::uint64_t call = 0; call == 0 || call < calls; ++call) {
+    SCOPED_TRACE("call " + std::to_string(call));
+    auto disk = std::make_unique<env::SimDisk>();
+    const auto random = env::seeded_random(4);
+    if (call > 0) disk->fail_call(call, GetParam());
+    std::size_t rounds = 0;
+    for (int openings = 0; openings < 4 && rounds < kRounds; ++openings) {
+      auto open = open_blobs(*disk, *random, "./world");
+      if (!open) continue;
+      put_rounds(*(*open)->blobs, rounds, [&](std::size_t synced) { rounds = synced; });
+      // Closing a database would tidy up; a process that dies does not.
+      auto after_death = disk->after_process_death();
+      open->reset();
+      disk = std::move(after_death);
+    }
+    ASSERT_EQ(rounds, kRounds);
+    if (call == 0) calls = disk->changing_calls();
+    env::Crash crash{.at = disk->operations().size()};
+    const auto pending = env::pending_operations(disk->operations());
+    crash.lost.insert(pending.begin(), pending.end());
+    env::SimDisk after(env::after_crash(disk->start(), disk->operations(), crash));
+    check_rounds(after, rounds);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(calls, 50u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, BlobFaultSweep,
+                         ::testing::Values(env::DiskFault::kIoError, env::DiskFault::kNoSpace,
+                                           env::DiskFault::kInterrupted, env::DiskFault::kShort));
+
+}  // namespace
+}  // namespace holdfast::store::testing

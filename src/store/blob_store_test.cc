@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/blob_store.h"
+
+#include <gtest/gtest.h>
+
+#include "base/sha256.h"
+#include "store/testing_blobs.h"
+
+namespace holdfast::store::testing {
+namespace {
+
+struct OnPosix {
+  env::testing::TemporaryFolder folder;
+  std::unique_ptr<env::Disk> disk = env::posix_disk();
+  std::string path = folder.path() + "/world";
+};
+
+struct OnSim {
+  std::unique_ptr<env::Disk> disk = std::make_unique<env::SimDisk>();
+  std::string path = "./world";
+};
+
+template <class Where>
+class BlobStoreTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<OpenBlobs> open() {
+    auto opened = open_blobs(*where_.disk, *random_, where_.path);
+    EXPECT_TRUE(opened) << opened.error().to_string();
+    return std::move(*opened);
+  }
+
+  Where where_;
+  std::unique_ptr<env::Random> random_ = env::seeded_random(3);
+};
+
+using Wheres = ::testing::Types<OnPosix, OnSim>;
+TYPED_TEST_SUITE(BlobStoreTest, Wheres);
+
+TYPED_TEST(BlobStoreTest, gives_back_what_was_put) {
+  auto open = this->open();
+  const base::Hash hash = *open->blobs->put(base::as_bytes("abc"));
+  EXPECT_EQ(hash, base::sha256(base::as_bytes("abc")));
+  EXPECT_EQ(base::as_text(*open->blobs->get(hash)), "abc");
+  const base::Hash of_nothing = *open->blobs->put({});
+  EXPECT_TRUE(open->blobs->get(of_nothing)->empty());
+}
+
+TYPED_TEST(BlobStoreTest, missing_blob_is_not_found) {
+  auto open = this->open();
+  EXPECT_EQ(open->blobs->get(base::Hash{}).error().code(), base::ErrorCode::kNotFound);
+}
+
+TYPED_TEST(BlobStoreTest, same_bytes_are_kept_once) {
+  auto open = this->open();
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(open->blobs->put(base::as_bytes("abc")));
+    ASSERT_TRUE(open->blobs->sync());
+  }
+  EXPECT_EQ(*open->blobs->count(), 1u);
+}
+
+TYPED_TEST(BlobStoreTest, synced_blobs_are_there_after_opening_again_and_others_are_not) {
+  base::Hash synced;
+  base::Hash later;
+  {
+    auto open = this->open();
+    synced = *open->blobs->put(base::as_bytes("synced"));
+    ASSERT_TRUE(open->blobs->sync());
+    later = *open->blobs->put(base::as_bytes("later"));
+  }
+  auto open = this->open();
+  EXPECT_EQ(base::as_text(*open->blobs->get(synced)), "synced");
+  EXPECT_EQ(open->blobs->get(later).error().code(), base::ErrorCode::kNotFound);
+}
+
+TYPED_TEST(BlobStoreTest, holds_many_and_large_ones) {
+  std::vector<base::Hash> hashes;
+  {
+    auto open = this->open();
+    for (std::size_t i = 0; i < 2000; ++i) hashes.push_back(*open->blobs->put(blob_bytes(i)));
+    hashes.push_back(*open->blobs->put(base::Bytes(5'000'000, 'x')));
+    ASSERT_TRUE(open->blobs->sync());
+  }
+  auto open = this->open();
+  for (std::size_t i = 0; i < 2000; ++i) ASSERT_EQ(*open->blobs->get(hashes[i]), blob_bytes(i));
+  EXPECT_EQ(open->blobs->get(hashes.back())->size(), 5'000'000u);
+}
+
+TYPED_TEST(BlobStoreTest, too_large_blob_is_refused_and_nothing_else_is_lost) {
+  auto open = this->open();
+  const base::Hash hash = *open->blobs->put(base::as_bytes("abc"));
+  EXPECT_EQ(open->blobs->put(base::Bytes(kMaxBlobBytes + 1)).error().code(),
+            base::ErrorCode::kTooLarge);
+  ASSERT_TRUE(open->blobs->sync());
+  EXPECT_TRUE(open->blobs->get(hash));
+}
+
+TEST(BlobStore, full_disk_loses_the_round_and_says_so_at_its_end) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(3);
+  auto open = *open_blobs(disk, *random, "./world");
+  const base::Hash before = *open->blobs->put(base::as_bytes("before"));
+  ASSERT_TRUE(open->blobs->sync());
+  disk.set_capacity(200'000);
+  const base::Hash part = *open->blobs->put(base::as_bytes("part"));
+  bool is_full = false;
+  for (std::size_t i = 0; i < 4000 && !is_full; ++i) is_full = !open->blobs->put(blob_bytes(i));
+  const auto synced = open->blobs->sync();
+  ASSERT_FALSE(synced);
+  EXPECT_EQ(synced.error().code(), base::ErrorCode::kUnavailable);
+  EXPECT_FALSE(open->blobs->get(part));
+  EXPECT_TRUE(open->blobs->get(before));
+
+  disk.set_capacity(std::nullopt);
+  ASSERT_TRUE(open->blobs->put(base::as_bytes("part")));
+  ASSERT_TRUE(open->blobs->sync());
+  EXPECT_TRUE(open->blobs->get(part));
+}
+
+TEST(BlobStore, blobs_of_another_world_are_refused) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(3);
+  ASSERT_TRUE(open_blobs(disk, *random, "./one"));
+  ASSERT_TRUE(open_blobs(disk, *random, "./two"));
+  env::DiskState mixed = disk.now();
+  mixed.names["./one/blobs.db"] = mixed.names.at("./two/blobs.db");
+  env::SimDisk after(std::move(mixed));
+  const auto opened = open_blobs(after, *random, "./one");
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), base::ErrorCode::kCorrupt);
+}
+
+// SQLite notices some damage itself; whatever it lets through, the hash does not.
+TEST(BlobStore, damaged_bytes_are_never_given_out) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(3);
+  std::vector<base::Hash> hashes;
+  {
+    auto open = *open_blobs(disk, *random, "./world");
+    for (std::size_t i = 0; i < 20; ++i) hashes.push_back(*open->blobs->put(blob_bytes(i)));
+    ASSERT_TRUE(open->blobs->sync());
+  }
+  const std::uint64_t file = disk.now().names.at("./world/blobs.db");
+  const std::size_t size = disk.now().files.at(file).size();
+  int found_by_hash = 0;
+  for (std::size_t at = 0; at < size; at += 13) {
+    env::DiskState damaged = disk.now();
+    damaged.files.at(file)[at] ^= 0x20;
+    env::SimDisk after(std::move(damaged));
+    const auto opened = open_blobs(after, *random, "./world");
+    if (!opened) continue;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const auto bytes = (*opened)->blobs->get(hashes[i]);
+      if (bytes) {
+        ASSERT_EQ(*bytes, blob_bytes(i));
+      } else if (bytes.error().message() == "the blob is damaged") {
+        ++found_by_hash;
+      }
+    }
+  }
+  EXPECT_GT(found_by_hash, 100);
+}
+
+}  // namespace
+}  // namespace holdfast::store::testing

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "store/file_journal_body.h"
+
+namespace holdfast::store {
+
+FileJournal::FileJournal(WorldFolder& world, JournalOptions options, std::unique_ptr<Spares> spares,
+                         std::shared_ptr<SegmentTable> table, SegmentWriter writer,
+                         std::uint64_t epoch)
+    : world_(world),
+      options_(options),
+      folder_(world.journal_path()),
+      spares_(std::move(spares)),
+      table_(std::move(table)),
+      writer_(std::move(writer)),
+      epoch_(epoch) {
+  table_->set_durable(writer_.durable());
+}
+
+base::Result<void> FileJournal::alive() const {
+  if (!latched_) return {};
+  return base::Error(base::ErrorCode::kIo, latched_->where, latched_->why);
+}
+
+base::Error FileJournal::latch(base::Error error) {
+  latched_ = {error.where(),
+              "the journal has stopped, nothing more will be acknowledged: " + error.message()};
+  return {base::ErrorCode::kIo, latched_->where, latched_->why};
+}
+
+std::size_t FileJournal::max_batch_bytes() const { return kMaxBatchBytes - kBatchHeaderBytes; }
+
+base::Result<RecordNumber> FileJournal::append(std::span<const base::ByteView> records, Room room) {
+  TRY(alive());
+  CHECK(!records.empty() && writer_.is_synced());
+  const std::size_t body_bytes = body_bytes_of(records);
+  if (body_bytes > max_batch_bytes()) {
+    return base::Error(base::ErrorCode::kTooLarge,
+                       "a batch of " + std::to_string(body_bytes) + " bytes; at most " +
+                           std::to_string(max_batch_bytes()) + " are allowed");
+  }
+  const std::size_t batch_bytes = batch_bytes_of(body_bytes);
+  auto written = write(records, batch_bytes, room);
+  if (!written) {
+    // A full disk is no reason to stop: the next batch is written over what there is of this one.
+    if (written.error().code() == base::ErrorCode::kUnavailable) return std::move(written).error();
+    return latch(std::move(written).error());
+  }
+  return writer_.last();
+}
+
+base::Result<void> FileJournal::write(std::span<const base::ByteView> records,
+                                      std::size_t batch_bytes, Room room) {
+  if (!writer_.has_room_for(batch_bytes)) TRY(roll(batch_bytes, room));
+  return writer_.write(records);
+}
+
+base::Result<RecordNumber> FileJournal::sync() {
+  TRY(alive());
+  auto synced = writer_.sync();
+  if (!synced) return latch(std::move(synced).error());
+  table_->set_durable(writer_.durable());
+  table_->add_landmark(writer_.segment().number, {writer_.chain(), writer_.end()});
+  return writer_.durable();
+}
+
+base::Result<void> FileJournal::mark() {
+  TRY(sync());
+  if (writer_.ends_with_mark()) return {};
+  auto written = writer_.write({});
+  if (!written) return latch(std::move(written).error());
+  TRY(sync());
+  return {};
+}
+
+base::Result<void> FileJournal::prepare() { return spares_->make_one(); }
+
+base::Result<std::string> FileJournal::take_blank(std::uint64_t bytes, Room room) {
+  if (bytes > options_.segment_bytes) return spares_->make_apart(bytes);
+  const std::size_t keep = room == Room::kReserve ? 0 : options_.reserve_segments;
+  if (auto path = spares_->take(keep)) return *path;
+  TRY(spares_->make_one());
+  if (auto path = spares_->take(keep)) return *path;
+  // Fewer are wanted than are kept back, or all of them are just being made.
+  return spares_->make_apart(options_.segment_bytes);
+}
+
+base::Result<void> FileJournal::roll(std::size_t batch_bytes, Room room) {
+  const std::uint64_t needed = SegmentWriter::segment_bytes_for(batch_bytes);
+  PutInUse put;
+  put.blank_path = TRY(take_blank(needed, room));
+  put.header.journal = world_.id();
+  put.header.nonce = world_.random().next_u64();
+  put.header.number = writer_.segment().number + 1;
+  put.header.previous = writer_.segment().number;
+  put.header.bytes = std::max(needed, options_.segment_bytes);
+  put.header.first = writer_.chain().next;
+  put.header.synced = writer_.durable();
+  put.header.epoch = epoch_;
+  put.header.chain = writer_.chain().hash;
+  auto segment = put.run(world_.disk(), folder_);
+  if (!segment) {
+    // Once its name may be there, the new segment may be what the next opening goes by, and
+    // nothing may be added to the old one any more.
+    if (put.begun) return latch(std::move(segment).error());
+    static_cast<void>(world_.disk().remove(put.blank_path).has_value());
+    return std::move(segment).error();
+  }
+  writer_ = SegmentWriter(std::move(*segment), kBlockBytes, writer_.chain(), epoch_);
+  table_->add({writer_.segment().number, writer_.segment().first});
+  return {};
+}
+
+base::Result<void> FileJournal::trim(RecordNumber below) {
+  TRY(alive());
+  for (const std::uint64_t number : table_->segments_below(below)) {
+    // One after the other, each durably: a gap would look like damage.
+    table_->drop_first();
+    auto gone = spares_->recycle(segment_path(folder_, number));
+    if (!gone) return latch(std::move(gone).error());
+  }
+  return {};
+}
+
+base::Result<std::unique_ptr<JournalReader>> FileJournal::read(RecordNumber from) {
+  return read_file_journal(world_.disk(), folder_, world_.id(), table_, from);
+}
+
+base::Result<void> FileJournal::close() {
+  TRY(mark());
+  latched_ = {folder_, "the journal is closed"};
+  return {};
+}
+
+}  // namespace holdfast::store

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/recovery.h"
+
+#include "env/crash.h"
+#include "store/testing.h"
+
+namespace holdfast::store::testing {
+namespace {
+
+const std::string kFolder = "./world/journal";
+
+std::unique_ptr<OpenWorld> opened(SimWorld& world, JournalOptions options = small_segments()) {
+  auto open = world.open(options);
+  EXPECT_TRUE(open) << open.error().to_string();
+  return std::move(*open);
+}
+
+base::Bytes& contents(env::DiskState& state, const std::string& path) {
+  return state.files.at(state.names.at(path));
+}
+
+// The power is cut, and nothing is left that was not synced.
+env::DiskState after_power_cut(SimWorld& world) {
+  const auto& operations = world.disk().operations();
+  env::Crash crash{.at = operations.size()};
+  const auto pending = env::pending_operations(operations);
+  crash.lost.insert(pending.begin(), pending.end());
+  return env::after_crash(world.disk().start(), operations, crash);
+}
+
+TEST(Recovery, torn_tail_is_cut_kept_and_reported) {
+  SimWorld world;
+  {
+    auto open = opened(world);
+    ASSERT_TRUE(commit_batch(open->journal(), 1));
+    ASSERT_TRUE(append_batch(open->journal(), 1, 6000));
+  }
+  env::DiskState state = world.disk().now();
+  base::Bytes& segment = contents(state, kFolder + "/000000000001.log");
+  ASSERT_NE(segment[3 * kBlockBytes], 0);  // the second block of the batch that was not synced
+  std::fill_n(segment.begin() + 3 * kBlockBytes, 512, std::uint8_t{0});
+  const base::Bytes torn(segment.begin() + 2 * kBlockBytes, segment.begin() + 4 * kBlockBytes);
+
+  SimWorld after(state);
+  auto open = opened(after);
+  EXPECT_EQ(open->journal().durable(), 1u);
+  EXPECT_FALSE(open->report().was_clean);
+  ASSERT_TRUE(open->report().torn);
+  EXPECT_EQ(open->report().torn->segment, kFolder + "/000000000001.log");
+  EXPECT_EQ(open->report().torn->offset, 2 * kBlockBytes);
+  EXPECT_EQ(open->report().torn->bytes, 2 * kBlockBytes);
+  EXPECT_EQ(*env::read_file(after.disk(), open->report().torn->kept_in, 1 << 20), torn);
+  ASSERT_TRUE(commit_batch(open->journal(), 1));
+  EXPECT_EQ(read_all(open->journal())->size(), 2u);
+}
+
+TEST(Recovery, bad_batch_with_a_batch_behind_it_is_refused_and_nothing_is_changed) {
+  SimWorld world;
+  {
+    auto open = opened(world);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(commit_batch(open->journal(), 1));
+  }
+  env::DiskState state = world.disk().now();
+  contents(state, kFolder + "/000000000001.log")[2 * kBlockBytes + 100] ^= 1;
+  SimWorld after(state);
+  const auto open = after.open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().code(), base::ErrorCode::kCorrupt);
+  EXPECT_EQ(open.error().where(), kFolder + "/000000000001.log at 8192");
+  EXPECT_EQ(after.disk().now().files, state.files);
+}
+
+// What is behind is torn itself; that it was begun is enough.
+TEST(Recovery, bad_batch_with_a_torn_batch_behind_it_is_refused) {
+  SimWorld world;
+  {
+    auto open = opened(world);
+    ASSERT_TRUE(commit_batch(open->journal(), 1));
+    ASSERT_TRUE(append_batch(open->journal(), 1, 3000));
+  }
+  env::DiskState state = world.disk().now();
+  base::Bytes& segment = contents(state, kFolder + "/000000000001.log");
+  segment[1 * kBlockBytes + 200] ^= 1;
+  segment[2 * kBlockBytes + 2000] ^= 1;
+  const auto open = SimWorld(state).open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().where(), kFolder + "/000000000001.log at 4096");
+}
+
+// Two copies of a world went different ways, and a block of one came into the other: its checksum
+// is right, and only the chain tells.
+TEST(Recovery, batch_of_another_history_is_refused) {
+  SimWorld world;
+  ASSERT_TRUE(opened(world)->journal().close());
+  env::DiskState states[2];
+  for (const std::size_t way : {std::size_t{0}, std::size_t{1}}) {
+    SimWorld copy(world.disk().now());
+    auto open = opened(copy);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(commit_batch(open->journal(), 1, 100 + way));
+    states[way] = copy.disk().now();
+  }
+  const std::string path = kFolder + "/000000000001.log";
+  const base::Bytes& other = contents(states[1], path);
+  std::copy_n(other.begin() + 3 * kBlockBytes, kBlockBytes,
+              contents(states[0], path).begin() + 3 * kBlockBytes);
+  const auto open = SimWorld(states[0]).open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().to_string(),
+            path + " at 12288: the batch does not follow the one before it");
+}
+
+TEST(Recovery, mark_makes_the_last_batch_unambiguous) {
+  for (const bool marked : {false, true}) {
+    SimWorld world;
+    {
+      auto open = opened(world);
+      ASSERT_TRUE(commit_batch(open->journal(), 1));
+      if (marked) {
+        ASSERT_TRUE(open->journal().mark());
+      }
+    }
+    env::DiskState state = world.disk().now();
+    contents(state, kFolder + "/000000000001.log")[kBlockBytes + 200] ^= 1;
+    EXPECT_EQ(SimWorld(state).open().has_value(), !marked);
+  }
+}
+
+// Linux drops what a failed sync should have saved, shows it to readers, and lets the next sync
+// succeed. Only writing the bytes again saves them.
+TEST(Recovery, what_a_failed_sync_dropped_is_written_again_before_it_is_shown) {
+  SimWorld world;
+  {
+    auto open = opened(world);
+    ASSERT_TRUE(commit_batch(open->journal(), 1));
+    ASSERT_TRUE(append_batch(open->journal(), 1));
+    world.disk().fail_call(0, env::DiskFault::kIoError);
+    ASSERT_FALSE(open->journal().sync());
+  }
+  {
+    auto open = opened(world);
+    EXPECT_EQ(open->journal().durable(), 2u);
+    EXPECT_EQ(open->report().copied_records, 1u);
+  }
+  SimWorld after(after_power_cut(world));
+  EXPECT_EQ(read_all(opened(after)->journal())->size(), 2u);
+}
+
+TEST(Recovery, damage_to_what_was_written_again_is_refused) {
+  SimWorld world;
+  ASSERT_TRUE(commit_batch(opened(world)->journal(), 1));
+  EXPECT_EQ(opened(world)->report().copied_records, 1u);
+  env::DiskState state = world.disk().now();
+  contents(state, kFolder + "/000000000002.log")[kBlockBytes + 200] ^= 1;
+  const auto open = SimWorld(state).open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().where(), kFolder + "/000000000002.log at 4096");
+}
+
+TEST(Recovery, closed_journal_goes_on_in_the_same_segment) {
+  SimWorld world;
+  for (int i = 0; i < 30; ++i) {
+    auto open = opened(world);
+    EXPECT_TRUE(open->report().was_clean);
+    ASSERT_TRUE(open->journal().close());
+  }
+  auto open = opened(world);
+  ASSERT_TRUE(commit_batch(open->journal(), 1));
+  EXPECT_FALSE(world.disk().now().names.contains(kFolder + "/000000000002.log"));
+}
+
+TEST(Recovery, deaths_do_not_fill_the_disk) {
+  SimWorld world;
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(commit_batch(opened(world)->journal(), 1));
+  std::uint64_t used = 0;
+  for (const auto& [name, file] : world.disk().now().names)
+    used += world.disk().now().files.at(file).size();
+  EXPECT_LT(used, 50 * 2 * kBlockBytes + 4 * small_segments().segment_bytes);
+}
+
+TEST(Recovery, segment_of_another_world_is_refused) {
+  PosixWorld world;
+  PosixWorld other;
+  ASSERT_TRUE((*world.open())->journal().close());
+  ASSERT_TRUE((*other.open())->journal().close());
+  std::filesystem::copy_file(other.path() + "/journal/000000000001.log",
+                             world.path() + "/journal/000000000001.log",
+                             std::filesystem::copy_options::overwrite_existing);
+  const auto open = world.open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().code(), base::ErrorCode::kCorrupt);
+  EXPECT_EQ(open.error().message(), "the segment is of another journal");
+}
+
+TEST(Recovery, missing_segment_in_the_middle_is_refused) {
+  SimWorld world;
+  {
+    auto open = opened(world);
+    for (int i = 0; i < 12; ++i) ASSERT_TRUE(commit_batch(open->journal(), 1));
+  }
+  auto state = world.disk().now();
+  ASSERT_TRUE(state.names.contains(kFolder + "/000000000003.log"));
+  state.names.erase(kFolder + "/000000000002.log");
+  const auto open = SimWorld(state).open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().to_string(),
+            kFolder + "/000000000003.log at 0: segment 2 comes before it and is not there");
+}
+
+TEST(Recovery, world_without_its_journal_is_refused) {
+  SimWorld world;
+  ASSERT_TRUE(opened(world)->journal().close());
+  auto state = world.disk().now();
+  state.names.erase(kFolder + "/000000000001.log");
+  const auto open = SimWorld(state).open();
+  ASSERT_FALSE(open);
+  EXPECT_EQ(open.error().code(), base::ErrorCode::kCorrupt);
+}
+
+}  // namespace
+}  // namespace holdfast::store::testing

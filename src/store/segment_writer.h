@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// SegmentWriter: writes batches into the last segment, one behind the other, each synced before the
+// next. An error leaves it as it was; whether to go on after one is for the caller.
+#pragma once
+
+#include <optional>
+
+#include "store/batch_scanner.h"
+#include "store/segment_files.h"
+
+namespace holdfast::store {
+
+class SegmentWriter {
+ public:
+  // All before `end` is durable.
+  SegmentWriter(Segment segment, std::uint64_t end, ChainPoint chain, std::uint64_t epoch)
+      : segment_(std::move(segment)), end_(end), chain_(chain), epoch_(epoch) {}
+
+  // There is always room for a mark behind the batches.
+  bool has_room_for(std::size_t batch_bytes) const noexcept {
+    return end_ + batch_bytes + kBlockBytes <= segment_.header.bytes;
+  }
+  static std::uint64_t segment_bytes_for(std::size_t batch_bytes) noexcept {
+    return kBlockBytes + batch_bytes + kBlockBytes;
+  }
+
+  // No records: a mark.
+  base::Result<void> write(std::span<const base::ByteView> records);
+  base::Result<void> sync();
+
+  bool is_synced() const noexcept { return !unsynced_.has_value(); }
+  RecordNumber last() const noexcept { return (unsynced_ ? unsynced_->chain : chain_).next - 1; }
+  RecordNumber durable() const noexcept { return chain_.next - 1; }
+  bool ends_with_mark() const noexcept { return ends_with_mark_; }
+  // Behind the last batch that is synced.
+  const ChainPoint& chain() const noexcept { return chain_; }
+  std::uint64_t end() const noexcept { return end_; }
+  const SegmentHeader& segment() const noexcept { return segment_.header; }
+
+ private:
+  struct Unsynced {
+    ChainPoint chain;
+    std::uint64_t end;
+    bool is_mark;
+  };
+
+  Segment segment_;
+  std::uint64_t end_;
+  ChainPoint chain_;
+  std::uint64_t epoch_;
+  bool ends_with_mark_ = false;
+  std::optional<Unsynced> unsynced_;
+  base::Bytes batch_;
+};
+
+}  // namespace holdfast::store

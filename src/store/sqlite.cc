@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace holdfast::store {
+namespace {
+
+base::ErrorCode code_of(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_FULL: return base::ErrorCode::kUnavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return base::ErrorCode::kCorrupt;
+    default: return base::ErrorCode::kIo;
+  }
+}
+
+base::Error error_of(sqlite3* database, int code) {
+  const char* const path = sqlite3_db_filename(database, nullptr);
+  return {code_of(code), path != nullptr ? path : "", sqlite3_errmsg(database)};
+}
+
+}  // namespace
+
+void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const noexcept {
+  sqlite3_finalize(statement);
+}
+
+void SqliteStatement::bind(int parameter, base::ByteView bytes) {
+  // SQLite takes a null pointer for NULL, which an empty value is not.
+  const void* const data = bytes.empty() ? static_cast<const void*>("") : bytes.data();
+  CHECK(sqlite3_bind_blob64(statement_.get(), parameter, data, bytes.size(), SQLITE_STATIC) ==
+        SQLITE_OK);
+}
+
+void SqliteStatement::bind(int parameter, std::int64_t number) {
+  CHECK(sqlite3_bind_int64(statement_.get(), parameter, number) == SQLITE_OK);
+}
+
+base::Result<bool> SqliteStatement::step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) {
+    reset();
+    return false;
+  }
+  base::Error error = error_of(sqlite3_db_handle(statement_.get()), code);
+  reset();
+  return error;
+}
+
+base::ByteView SqliteStatement::bytes(int column) const {
+  const void* const data = sqlite3_column_blob(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  return {static_cast<const std::uint8_t*>(data), static_cast<std::size_t>(size)};
+}
+
+std::int64_t SqliteStatement::number(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+void SqliteStatement::reset() {
+  sqlite3_reset(statement_.get());
+  sqlite3_clear_bindings(statement_.get());
+}
+
+void SqliteDatabase::Close::operator()(sqlite3* database) const noexcept {
+  sqlite3_close_v2(database);
+}
+
+base::Result<SqliteDatabase> SqliteDatabase::open(const SqliteVfs& vfs, const std::string& path) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(path.c_str(), &opened,
+                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                                   vfs.name().c_str());
+  SqliteDatabase database{std::unique_ptr<sqlite3, Close>(opened)};
+  if (code != SQLITE_OK)
+    return base::Error(code_of(code), path, opened ? sqlite3_errmsg(opened) : "out of memory");
+  // Exclusive first: then the index of the write-ahead log is in memory, and needs no other file.
+  TRY(database.run("PRAGMA locking_mode = EXCLUSIVE"));
+  TRY(database.run("PRAGMA temp_store = MEMORY"));
+  TRY(database.run("PRAGMA journal_mode = WAL"));
+  TRY(database.run("PRAGMA synchronous = FULL"));
+  // Damage is found where it is, and not as a wrong answer later.
+  TRY(database.run("PRAGMA cell_size_check = ON"));
+  return database;
+}
+
+base::Result<void> SqliteDatabase::run(const std::string& sql) {
+  const int code = sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) return error_of(database_.get(), code);
+  return {};
+}
+
+base::Result<SqliteStatement> SqliteDatabase::prepare(const std::string& sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v3(database_.get(), sql.c_str(), -1, SQLITE_PREPARE_PERSISTENT,
+                                      &statement, nullptr);
+  if (code != SQLITE_OK) return error_of(database_.get(), code);
+  return SqliteStatement(statement);
+}
+
+bool SqliteDatabase::is_in_transaction() const {
+  return sqlite3_get_autocommit(database_.get()) == 0;
+}
+
+}  // namespace holdfast::store

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite with our errors: a database, and statements that are prepared once.
+// Errors: kUnavailable when the disk is full, kCorrupt when SQLite says so, kIo for everything
+// else.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "store/sqlite_vfs.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace holdfast::store {
+
+class SqliteStatement {
+ public:
+  // Parameters count from 1, and must live until the step.
+  void bind(int parameter, base::ByteView bytes);
+  void bind(int parameter, std::int64_t number);
+
+  // True when there is a row. After false, or an error, it can be bound again.
+  base::Result<bool> step();
+
+  // Of the row, until the next step; columns count from 0.
+  base::ByteView bytes(int column) const;
+  std::int64_t number(int column) const;
+
+  void reset();
+
+ private:
+  friend class SqliteDatabase;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const noexcept;
+  };
+  explicit SqliteStatement(sqlite3_stmt* statement) : statement_(statement) {}
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+class SqliteDatabase {
+ public:
+  // Makes it if it is not there. For this connection alone, in WAL mode, and what is committed is
+  // durable.
+  static base::Result<SqliteDatabase> open(const SqliteVfs& vfs, const std::string& path);
+
+  base::Result<void> run(const std::string& sql);
+  base::Result<SqliteStatement> prepare(const std::string& sql);
+
+  // Whether begin was run and neither commit nor rollback since; an error may have rolled back.
+  bool is_in_transaction() const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* database) const noexcept;
+  };
+  explicit SqliteDatabase(std::unique_ptr<sqlite3, Close> database)
+      : database_(std::move(database)) {}
+
+  std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace holdfast::store

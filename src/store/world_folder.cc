@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/world_folder.h"
+
+#include <utility>
+
+#include "base/crc32c.h"
+#include "store/little_endian.h"
+#include "store/segment_files.h"
+
+namespace holdfast::store {
+namespace {
+
+constexpr std::uint64_t kMagic = 0x31'44'4c'52'57'44'4c'48;  // "HLDWRLD1"
+constexpr std::size_t kFileBytes = 32;
+constexpr std::size_t kCrcOffset = kFileBytes - 4;
+
+}  // namespace
+
+base::Result<WorldFolder> WorldFolder::open(env::Disk& disk, env::Random& random,
+                                            env::Process& process, std::string path) {
+  // With a slash at the end, the folder around it would be taken for the folder itself.
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  WorldFolder world(disk, random, path);
+  TRY(disk.make_directory(path));
+  TRY(disk.sync_directory(env::parent_of(path)));
+  world.lock_ = TRY(disk.lock(path + "/LOCK", env::describe(process)));
+  TRY(disk.make_directory(world.journal_path()));
+  TRY(disk.sync_directory(path));
+  TRY(world.read_or_make());
+  return world;
+}
+
+base::Result<void> WorldFolder::read_or_make() {
+  const std::string path = path_ + "/WORLD";
+  auto bytes = env::read_file(*disk_, path, kFileBytes);
+  if (!bytes && bytes.error().code() == base::ErrorCode::kNotFound) {
+    for (const std::string& name : TRY(disk_->list(journal_path()))) {
+      if (segment_number(name))
+        return corrupt_at(path, 0, "the file is not there, but there is a journal");
+    }
+    random_->fill(id_);
+    return write();
+  }
+  if (!bytes) return std::move(bytes).error();
+  if (bytes->size() != kFileBytes) return corrupt_at(path, bytes->size(), "the file is too short");
+  std::uint64_t magic = 0;
+  std::uint32_t begun = 0;
+  std::uint32_t crc = 0;
+  FieldReader fields(*bytes);
+  fields.number(magic);
+  fields.bytes(id_);
+  fields.number(begun);
+  fields.number(crc);
+  const bool is_whole = crc == base::crc32c(base::ByteView(*bytes).first(kCrcOffset));
+  if (!is_whole || magic != kMagic || begun > 1) return corrupt_at(path, 0, "the file is damaged");
+  is_begun_ = begun == 1;
+  return {};
+}
+
+base::Result<void> WorldFolder::write() const {
+  std::array<std::uint8_t, kFileBytes> bytes{};
+  FieldWriter fields(bytes);
+  fields.number(kMagic);
+  fields.bytes(id_);
+  fields.number(std::uint32_t{is_begun_});
+  fields.number(base::crc32c(base::ByteView(bytes).first(kCrcOffset)));
+  return env::replace_file(*disk_, path_ + "/WORLD", bytes);
+}
+
+base::Result<void> WorldFolder::set_begun() {
+  if (is_begun_) return {};
+  is_begun_ = true;
+  return write();
+}
+
+}  // namespace holdfast::store

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// WorldFolder: the folder of a world, ours alone while this lives.
+//
+//   LOCK      held by one process; says which. Never removed.
+//   WORLD     the id of the world, and whether its journal was begun: a world that lost its
+//             journal is refused and not begun again.
+//   journal/  see docs/formats/journal.md
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "env/disk.h"
+#include "env/process.h"
+#include "env/random.h"
+#include "store/journal_format.h"
+
+namespace holdfast::store {
+
+class WorldFolder {
+ public:
+  // Makes the folder if there is none; the one around it must be there. kConflict: another process
+  // has it, and the message says which.
+  static base::Result<WorldFolder> open(env::Disk& disk, env::Random& random, env::Process& process,
+                                        std::string path);
+
+  const std::string& path() const noexcept { return path_; }
+  std::string journal_path() const { return path_ + "/journal"; }
+  const JournalId& id() const noexcept { return id_; }
+  env::Disk& disk() const noexcept { return *disk_; }
+  env::Random& random() const noexcept { return *random_; }
+
+  bool is_begun() const noexcept { return is_begun_; }
+  base::Result<void> set_begun();
+
+ private:
+  WorldFolder(env::Disk& disk, env::Random& random, std::string path)
+      : disk_(&disk), random_(&random), path_(std::move(path)) {}
+
+  base::Result<void> read_or_make();
+  base::Result<void> write() const;
+
+  env::Disk* disk_;
+  env::Random* random_;
+  std::string path_;
+  std::unique_ptr<env::FileLock> lock_;
+  JournalId id_{};
+  bool is_begun_ = false;
+};
+
+}  // namespace holdfast::store
