@@ -58,9 +58,8 @@ bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView
 }
 
 // `planned` goes to mailboxes too, some of it perhaps to the same one.
-bool has_room(WorldState& world, Target& target, const std::vector<Target>& planned,
+bool has_room(const WorldState& world, const Target& target, const std::vector<Target>& planned,
               Refused& refusal) {
-  target.cell = world.cells[target.workflow].find(target.key);
   const std::size_t waiting = target.cell == nullptr ? 0 : target.cell->mail.size();
   if (waiting + planned.size() < kMaxMailPerInstance) return true;
   const auto same = static_cast<std::size_t>(std::count(planned.begin(), planned.end(), target));
@@ -87,6 +86,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
       }
       if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
+    target.cell = world.cells[target.workflow].find(target.key);
     if (!has_room(world, target, targets, refusal)) return false;
     targets.push_back(std::move(target));
   }
@@ -115,11 +115,12 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     refusal = {base::ErrorCode::kInvalid, "'" + workflow.name + "' has no key"};
     return false;
   }
-  if (!has_room(world, target, targets, refusal)) return false;
+  target.cell = world.cells[*index].find(target.key);
   if (event.starts && target.cell != nullptr) {
     refusal = {base::ErrorCode::kConflict, "the instance is there already"};
     return false;
   }
+  if (!has_room(world, target, targets, refusal)) return false;
   targets.push_back(std::move(target));
   return true;
 }

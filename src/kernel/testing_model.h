@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model: what a world should do, written down as plainly as possible: maps and lists, no cache, no
-// index, no records. It understands the scripted world (testing_script.h) and says for every input
-// the answer, the commands, and how each instance stands, as text. Intents are numbered in the
-// order of their opening.
+// Model: what a world should do, as plainly as possible: maps and lists, no cache, no index, no
+// records. It understands the scripted world (testing_script.h) and says for every input the
+// answer, the commands, and how each instance stands. Intents are numbered in the order of their
+// opening.
 #pragma once
 
 #include <algorithm>
@@ -141,17 +141,16 @@ class Model {
     if (!input.id.empty() && ids_.contains(input.id)) return repeated(ids_[input.id]);
     const std::string& schema = input.variant.empty() ? input.event.schema : input.variant;
     if (!has_schema(rules_, schema)) return refused(Code::kNotFound);
-    const bool lies = input.fault == Fault::kPretends;
-    if (input.fault != Fault::kNone && !lies) return refused(Code::kInvalid);
+    if (input.fault != Fault::kNone && (input.fault != Fault::kPretends || input.workflow.empty()))
+      return refused(Code::kInvalid);
     std::vector<Name> names = targets(rules_, schema, input.event);
     if (!input.workflow.empty()) {
       names = {{input.workflow, input.key}};
       if (!has_workflow(rules_, input.workflow)) return refused(Code::kNotFound);
+      if (input.fault == Fault::kPretends) return refused(Code::kInvalid);
       if (!takes(input.workflow, schema) || !key_fits(names[0])) return refused(Code::kInvalid);
-      if (lies) return refused(Code::kInvalid);
       if (input.starts && instances_.contains(names[0])) return refused(Code::kConflict);
     }
-    if (lies) return refused(Code::kInvalid);
     std::map<Name, std::size_t> planned;
     if (std::string why = plan(names, planned); !why.empty()) return why;
     for (const Name& name : names) deliver(name, {MailKind::kEvent, input.event.script});
