@@ -166,6 +166,9 @@ base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs, Trie
 }
 
 base::Result<void> HashTrie::check_root(const Blobs& blobs) const {
+  // Nothing has one name only, so a size that was changed to 0 shows.
+  if ((count_ == 0) != root_.is_zero())
+    return base::Error(base::ErrorCode::kCorrupt, "a hash trie is not what it says it is");
   TRY(load(blobs, top(), 0));
   return {};
 }

@@ -96,6 +96,19 @@ TEST(HashTrie, a_key_that_is_not_there_is_seldom_looked_for_in_a_leaf) {
   EXPECT_LT(blobs.gets, 50) << "about one in 3000, with twenty marks a leaf";
 }
 
+TEST(HashTrie, a_root_and_a_size_that_do_not_go_together_are_found) {
+  MemoryBlobs blobs;
+  HashTrie trie;
+  ASSERT_TRUE(trie.check_root(blobs));
+  HashTrie::Changes changes;
+  changes[base::sha256(base::as_bytes("a"))] = base::Bytes{1};
+  ASSERT_TRUE(trie.apply(blobs, changes));
+  ASSERT_TRUE(trie.check_root(blobs));
+  for (const std::uint64_t size : {0u, 2u})
+    EXPECT_FALSE(HashTrie(trie.root(), size).check_root(blobs));
+  EXPECT_FALSE(HashTrie(base::Hash(), 1).check_root(blobs));
+}
+
 TEST(HashTrie, a_missing_blob_is_an_error_and_changes_nothing) {
   TrieCache cache;
   MemoryBlobs blobs;

@@ -36,16 +36,14 @@ class Model {
   };
   struct Intent {
     Name origin;
-    std::string effect;
-    std::string script;
+    std::string effect, script;
     std::uint64_t opened_at;
     std::uint64_t progress = 0;
     std::optional<std::pair<std::uint64_t, ReceiptStatus>> settled;
   };
   struct Proposal {
     std::string stage;
-    Rules base;
-    Rules made;
+    Rules base, made;
   };
 
   Told reduce(const Input& input) {
