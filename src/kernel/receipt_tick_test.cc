@@ -46,14 +46,14 @@ TEST_F(ReceiptTickTest, an_ok_payload_fits_the_receipt_schema_and_resumes_the_in
 }
 
 TEST_F(ReceiptTickTest, other_statuses_carry_an_effect_error) {
+  std::optional<ReceiptStatus> seen;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    if (input.mail.kind == MailKind::kReceipt) seen = input.mail.status;
+    testing::work(input, output);
+  };
   for (const ReceiptStatus status :
        {ReceiptStatus::kError, ReceiptStatus::kTimeout, ReceiptStatus::kCancelled}) {
     const std::string id(name_of(status));
-    std::optional<ReceiptStatus> seen;
-    keyed_ = [&](const StepInput& input, StepOutput& output) {
-      if (input.mail.kind == MailKind::kReceipt) seen = input.mail.status;
-      testing::work(input, output);
-    };
     bench().receipt(begin_work(id), kError, status);
     EXPECT_EQ(seen, status);
     EXPECT_EQ(json_of(keyed(id)->outcome),
