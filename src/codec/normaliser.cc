@@ -55,8 +55,7 @@ base::Result<base::ByteView> Normaliser::from_cbor(const Schema& schema, base::B
   return canonical;
 }
 
-base::Result<base::ByteView> Normaliser::part_from_cbor(const Schema& schema,
-                                                        base::ByteView cbor) {
+base::Result<base::ByteView> Normaliser::part_from_cbor(const Schema& schema, base::ByteView cbor) {
   if (surely_conforms(schema, cbor)) return cbor;
   const base::ByteView canonical = TRY(from_cbor(schema, cbor, Strictness::kLenient));
   return canonical.subspan(sizeof kSelfDescribe);
