@@ -14,5 +14,7 @@ namespace holdfast::cli {
 void add_version(CLI::App& app);
 void add_cbor(CLI::App& app, ExitCode& exit_code);
 void add_defs(CLI::App& app, ExitCode& exit_code);
+void add_gc(CLI::App& app, ExitCode& exit_code);
+void add_snapshot(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace holdfast::cli

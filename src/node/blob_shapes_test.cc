@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "node/testing.h"
+#include "node/testing_world.h"
 
 namespace holdfast::node {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel/references.h"
-#include "node/testing.h"
+#include "node/testing_world.h"
 
 namespace holdfast::node {
 namespace {
