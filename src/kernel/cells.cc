@@ -163,7 +163,7 @@ base::Result<void> Cells::flush() {
     if (cell->state.size() > kInlineStateBytes) TRY(spill(*cell));
     changes[cell->id] = encode_cell(*cell);
   }
-  TRY(index_.apply(blobs_, changes));
+  TRY(index_.apply(blobs_, cache_, changes));
   erased_.clear();
   while (Cell* cell = dirty_.oldest()) {
     dirty_.remove(*cell);

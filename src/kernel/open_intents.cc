@@ -117,7 +117,7 @@ base::Result<void> OpenIntents::flush(Blobs& blobs) {
     if (!recent.changed) continue;
     changes[hash] = recent.intent ? std::optional(encode(*recent.intent)) : std::nullopt;
   }
-  TRY(trie_.apply(blobs, changes));
+  TRY(trie_.apply(blobs, cache_, changes));
   CHECK(trie_.size() == size_);
   recent_.clear();
   return {};
