@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,10 +25,11 @@ struct OpenIntent {
   std::string effect;
   std::string executor;
   std::string queue;
-  base::Bytes params;  // canonical, without the self-describe tag
+  base::ByteView params;  // canonical, without the self-describe tag
   std::string workflow;
-  base::Bytes key;
+  base::ByteView key;
   std::optional<std::uint64_t> timeout_ns;
+  std::shared_ptr<const std::uint8_t[]> bytes;  // that params and key are part of
 };
 
 // Nobody waits for this effect any more; stop it if that can be done.

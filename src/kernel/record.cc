@@ -107,7 +107,7 @@ void write_state_hash(WorldState& world, Buffer& out, Cell* cell) {
   if (cell == nullptr || !cell->has_state) return codec::write_null(out);
   if (!cell->state_hash) {
     const auto state = world.cells[cell->workflow].state_of(*cell);
-    cell->state_hash = value_hash(state.value_or(base::ByteView()), world.scratch);
+    cell->state_hash = value_hash(state.value_or(base::ByteView()));
   }
   codec::write_bytes(out, cell->state_hash->bytes);
 }

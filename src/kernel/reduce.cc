@@ -2,6 +2,7 @@
 // The one place where kinds of ticks meet.
 #include <utility>
 
+#include "kernel/cell_codec.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -88,7 +89,7 @@ std::uint64_t World::open_intents() const noexcept { return state_->intents.size
 
 const Cell* World::find(std::string_view workflow, base::ByteView key) {
   const auto index = state_->program->workflow_named(workflow);
-  return index ? state_->cells[*index].find(key) : nullptr;
+  return index ? state_->cells[*index].find(key_hash(key)) : nullptr;
 }
 
 const Intent* World::find_intent(const base::Hash& intent) {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "kernel/cell_codec.h"
 #include "kernel/cells.h"
 #include "kernel/testing_lab.h"
 
@@ -70,7 +71,8 @@ TEST_F(ReferencesTest, a_snapshot_reaches_everything_that_was_put_for_it) {
 TEST(References, an_index_of_cells_names_their_large_states) {
   MemoryBlobs blobs;
   Cells cells(0, blobs);
-  Cell& cell = cells.create(base::as_bytes("\x61k"));
+  const base::Bytes key = testing::value("\"k\"");
+  Cell& cell = cells.begin(key_hash(key), key);
   const base::Bytes state(2000, 0);
   cells.set_state(cell, state);
   ASSERT_TRUE(cells.flush());

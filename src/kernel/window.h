@@ -8,6 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "base/check.h"
+
 namespace holdfast::kernel {
 
 template <class Key, class Value, class Values = std::map<Key, Value, std::less<>>>
@@ -24,20 +26,22 @@ class Window {
   // The key must not be there.
   void add(Key key, Value value) {
     if (order_.size() == limit_) {
-      values_.erase(order_.front());
+      values_.erase(values_.find(order_.front()->first));
       order_.pop_front();
     }
-    order_.push_back(key);
-    values_.emplace(std::move(key), std::move(value));
+    const auto [place, added] = values_.emplace(std::move(key), std::move(value));
+    CHECK(added);
+    order_.push_back(&*place);
   }
 
   // From the oldest to the newest.
-  const std::deque<Key>& keys() const noexcept { return order_; }
+  using Entry = typename Values::value_type;
+  const std::deque<const Entry*>& entries() const noexcept { return order_; }
 
  private:
   std::size_t limit_;
-  std::deque<Key> order_;
   Values values_;
+  std::deque<const Entry*> order_;
 };
 
 }  // namespace holdfast::kernel
