@@ -202,8 +202,10 @@ void measure(std::size_t orders) {
     shop.begin(orders);
     return Figures();
   });
-  const Figures collected = apart([&] { return collect(path); });
   std::printf("\n%zu orders\n", orders);
+  const auto after_snapshot = apart([&] { return open_once(path, orders, false); });
+  std::printf("  to open, died right after the snapshot: %.1f ms\n", after_snapshot.ms);
+  const Figures collected = apart([&] { return collect(path); });
   std::printf("  collection: %.0f ms for %zu blobs, %.2f MiB of memory\n", collected.ms,
               static_cast<std::size_t>(collected.count), collected.bytes / (1 << 20));
   const Figures on_disk = apart([&] { return blobs_on_disk(path); });

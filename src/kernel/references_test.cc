@@ -96,5 +96,27 @@ TEST(References, bytes_of_another_kind_are_refused) {
   EXPECT_TRUE(references_of(BlobKind::kProposals, empty_list)->empty());
 }
 
+TEST_F(ReferencesTest, survives_every_cut_and_every_flipped_bit) {
+  begin(testing::kToKeyed);
+  for (int i = 0; i < 50; ++i) send(std::to_string(i), 1, "id-" + std::to_string(i));
+  const base::Bytes snapshot = bench().world().snapshot().take();
+  std::vector<std::pair<BlobKind, base::Bytes>> blobs = {{BlobKind::kSnapshot, snapshot}};
+  for (const BlobReference& each : references_of(BlobKind::kSnapshot, snapshot).take())
+    blobs.emplace_back(each.kind, bench().blobs().get(each.hash).take());
+  for (const auto& [kind, bytes] : blobs) {
+    if (kind == BlobKind::kPlain) continue;
+    for (std::size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_FALSE(references_of(kind, base::ByteView(bytes).first(size)));
+    for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+      base::Bytes bad = bytes;
+      bad[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
+      const auto named = references_of(kind, bad);
+      if (named) {
+        EXPECT_LE(named->size(), references_of(kind, bytes)->size() + 1);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::kernel

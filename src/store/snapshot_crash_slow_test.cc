@@ -2,6 +2,7 @@
 // Power cuts and failing calls while snapshots are taken and blobs are collected: a snapshot that
 // was promised is listed, and every one that is listed is whole.
 #include "env/crash.h"
+#include "store/testing_faults.h"
 #include "store/testing_snapshots.h"
 
 namespace holdfast::store::testing {
@@ -101,32 +102,21 @@ TEST(SnapshotCrash, listed_snapshots_are_whole_after_every_power_cut) {
 class SnapshotFaultSweep : public ::testing::TestWithParam<env::DiskFault> {};
 
 TEST_P(SnapshotFaultSweep, listed_snapshots_are_whole) {
-  std::uint64_t calls = 0;
-  for (std::uint64_t call = 0; call == 0 || call < calls; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call));
-    auto disk = std::make_unique<env::SimDisk>();
+  const std::uint64_t calls = for_each_failing_call(GetParam(), [](MortalDisk& mortal) {
     const auto random = env::seeded_random(4);
-    if (call > 0) disk->fail_call(call, GetParam());
     std::size_t state = 0;
     std::uint64_t promised = 0;
     for (int openings = 0; openings < 4 && state < kStates; ++openings) {
-      auto open = open_snapshots(*disk, *random);
+      auto open = open_snapshots(mortal.disk(), *random);
       if (!open) continue;
       state =
           run(**open, state, kStates, [&](const SnapshotEntry& entry) { promised = entry.number; });
-      auto after_death = disk->after_process_death();
-      open->reset();
-      disk = std::move(after_death);
+      mortal.die();
     }
     ASSERT_EQ(state, kStates);
-    if (call == 0) calls = disk->changing_calls();
-    env::Crash crash{.at = disk->operations().size()};
-    const auto pending = env::pending_operations(disk->operations());
-    crash.lost.insert(pending.begin(), pending.end());
-    env::SimDisk after(env::after_crash(disk->start(), disk->operations(), crash));
+    env::SimDisk after(after_worst_cut(mortal.disk()));
     check(after, promised);
-    if (HasFailure()) return;
-  }
+  });
   EXPECT_GT(calls, 100u);
 }
 

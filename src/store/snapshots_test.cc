@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "env/crash.h"
+#include "store/testing_faults.h"
 #include "store/testing_snapshots.h"
 
 namespace holdfast::store::testing {
@@ -58,10 +58,7 @@ TEST_F(SnapshotsTest, everything_put_before_is_durable_when_it_is_added) {
   commit(1);
   const base::Hash part = *open_->blobs->put(base::as_bytes("part"));
   ASSERT_TRUE(add("state"));
-  env::Crash crash{.at = disk_->operations().size()};
-  const auto pending = env::pending_operations(disk_->operations());
-  crash.lost.insert(pending.begin(), pending.end());
-  env::SimDisk after(env::after_crash(disk_->start(), disk_->operations(), crash));
+  env::SimDisk after(after_worst_cut(*disk_));
   auto reopened = *open_snapshots(after, *random_);
   ASSERT_EQ(reopened->snapshots->list()->size(), 1u);
   EXPECT_TRUE(reopened->blobs->get(part));
