@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast snapshot ls: the snapshots of a world, from the newest to the oldest.
+// holdfast snapshot rm: takes one off the list, so that the world is restored without it. It is for
+// a world that is refused because its journal has lost records that the snapshot has.
 #include <CLI/CLI.hpp>
 #include <ctime>
 #include <memory>
@@ -16,6 +18,7 @@ namespace {
 struct Options {
   std::string world;
   bool json = false;
+  store::RecordNumber next_record = 0;
 };
 
 struct Row {
@@ -85,16 +88,35 @@ ExitCode list(const Options& options) {
   return ExitCode::kDone;
 }
 
+base::Result<void> remove(const Options& options) {
+  const auto world = TRY(OfflineWorld::open(options.world));
+  std::vector<store::SnapshotEntry> chosen = TRY(world->snapshots().list());
+  std::erase_if(chosen, [&](const store::SnapshotEntry& entry) {
+    return entry.next_record != options.next_record;
+  });
+  if (!chosen.empty()) return world->snapshots().forget(chosen);
+  return base::Error(base::ErrorCode::kNotFound, options.world,
+                     "there is no snapshot before record " + std::to_string(options.next_record));
+}
+
 }  // namespace
 
 void add_snapshot(CLI::App& app, ExitCode& exit_code) {
   CLI::App* snapshot = app.add_subcommand("snapshot", "the snapshots of a world; offline");
   snapshot->require_subcommand(1);
   auto options = std::make_shared<Options>();
-  CLI::App* command = snapshot->add_subcommand("ls", "list them, from the newest to the oldest");
-  command->add_option("world", options->world, "the folder of the world")->required();
-  command->add_flag("--json", options->json, "print JSON");
-  command->callback([options, &exit_code] { exit_code = list(*options); });
+  CLI::App* ls = snapshot->add_subcommand("ls", "list them, from the newest to the oldest");
+  ls->add_option("world", options->world, "the folder of the world")->required();
+  ls->add_flag("--json", options->json, "print JSON");
+  ls->callback([options, &exit_code] { exit_code = list(*options); });
+  CLI::App* rm = snapshot->add_subcommand(
+      "rm", "take one off the list; the world is then restored from an older one, or by replay");
+  rm->add_option("world", options->world, "the folder of the world")->required();
+  rm->add_option("next_record", options->next_record, "the record that it is before")->required();
+  rm->callback([options, &exit_code] {
+    const auto removed = remove(*options);
+    if (!removed) exit_code = refuse(removed.error());
+  });
 }
 
 }  // namespace holdfast::cli

@@ -66,8 +66,7 @@ base::Result<kernel::World> Restoring::from(const SnapshotEntry& entry) {
   another_may_do_ = false;
   auto bytes = snapshots_.read(journal_, entry);
   if (!bytes) {
-    another_may_do_ =
-        is_about_blobs(bytes.error()) || bytes.error().code() == base::ErrorCode::kConflict;
+    another_may_do_ = is_about_blobs(bytes.error());
     return std::move(bytes).error();
   }
   auto world = kernel::World::restore(machines_, blobs_, *bytes, options_);

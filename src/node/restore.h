@@ -2,9 +2,10 @@
 // Restoring: a world out of its newest good snapshot and the records behind it. Every record is
 // reduced again and must come out as it was.
 //
-// A snapshot that cannot be used (a blob is missing or damaged, or it is not of this journal) is
-// left out and reported; the one before it needs a longer replay. Without any, the journal must
-// begin with the first record. Whatever else goes wrong is refused, and names the place.
+// A snapshot that is not whole is left out and reported; the one before it needs a longer replay.
+// Without any, the journal must begin with the first record. Whatever else goes wrong is refused,
+// and names the place. So is a snapshot whose last record the journal does not have: it shows that
+// records are lost that somebody may have been promised.
 #pragma once
 
 #include <optional>

@@ -6,6 +6,7 @@
 
 #include "kernel/references.h"
 #include "node/testing_world.h"
+#include "store/testing_snapshots.h"
 
 namespace holdfast::node {
 namespace {
@@ -180,6 +181,26 @@ TEST_F(RestoreTest, without_a_good_snapshot_a_trimmed_journal_is_refused) {
   EXPECT_THAT(opened.error().to_string(), HasSubstr("no snapshot can be used"));
   EXPECT_THAT(opened.error().to_string(), HasSubstr("the snapshot before record 122: sha256:"));
   EXPECT_THAT(opened.error().to_string(), HasSubstr("the snapshot before record 82: sha256:"));
+}
+
+// Acknowledged records are gone: to go on from what is left must be somebody's decision.
+TEST_F(RestoreTest, a_journal_that_ends_before_its_snapshot_is_refused) {
+  begin();
+  send_many(10);
+  take_snapshot();
+  open_.reset();
+  const env::DiskState before = disk_->now();
+  open();
+  send_many(10);
+  take_snapshot();
+  open_.reset();
+  disk_ = std::make_unique<env::SimDisk>(store::testing::with_blobs_of(before, disk_->now()));
+  const auto opened = try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), base::ErrorCode::kConflict);
+  EXPECT_EQ(opened.error().to_string(),
+            "the snapshot before record 22: record 12: the journal ends before it; it was there "
+            "when the snapshot was taken");
 }
 
 TEST_F(RestoreTest, the_first_record_that_comes_out_differently_is_named) {

@@ -99,6 +99,10 @@ base::Result<void> Snapshots::remove(const SnapshotEntry& entry) {
 }
 
 base::Result<base::Bytes> Snapshots::read(Journal& journal, const SnapshotEntry& entry) {
+  if (entry.next_record > journal.durable() + 1) {
+    return base::Error(base::ErrorCode::kConflict, name_of(journal.durable() + 1),
+                       "the journal ends before it; it was there when the snapshot was taken");
+  }
   const base::Hash lineage = TRY(lineage_at(journal, entry.next_record));
   if (lineage != entry.lineage) {
     return base::Error(base::ErrorCode::kConflict, name_of(entry.next_record - 1),

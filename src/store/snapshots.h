@@ -44,14 +44,15 @@ class Snapshots {
   base::Result<SnapshotEntry> add(Journal& journal, RecordNumber next_record, base::ByteView bytes,
                                   std::int64_t time_ns, std::size_t keep = kSnapshotsKept);
 
-  // kConflict: it is of another journal. kNotFound, kCorrupt: its bytes, or the record that would
-  // tell, cannot be had.
+  // kConflict: it is of another journal, or this one has lost records. kNotFound, kCorrupt: its
+  // bytes, or the record that would tell, cannot be had.
   base::Result<base::Bytes> read(Journal& journal, const SnapshotEntry& entry);
 
   // Takes snapshots off the list that turned out to be of no use.
   base::Result<void> forget(const std::vector<SnapshotEntry>& entries);
 
-  // While a pin is there, its snapshot stays listed. It must not outlive what gave it.
+  // While a pin is there, its snapshot stays listed, and what it reaches stays. What somebody puts
+  // who works on a copy of it does not: that belongs elsewhere. It must not outlive the list.
   class Pin {
    public:
     Pin(Snapshots& snapshots, std::uint64_t number);

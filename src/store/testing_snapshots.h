@@ -28,6 +28,17 @@ inline base::Result<std::unique_ptr<OpenSnapshots>> open_snapshots(
   return open;
 }
 
+// The same world with its blobs, and so its snapshots, as they are on another disk.
+inline env::DiskState with_blobs_of(env::DiskState state, const env::DiskState& other) {
+  for (const auto& [name, file] : other.names) {
+    if (name.find("/blobs.db") == std::string::npos) continue;
+    const std::uint64_t copy = state.files.empty() ? 1 : state.files.rbegin()->first + 1;
+    state.names[name] = copy;
+    state.files[copy] = other.files.at(file);
+  }
+  return state;
+}
+
 inline constexpr std::uint8_t kNode = 1;
 
 inline base::Bytes node_bytes(const std::vector<BlobReference>& references) {

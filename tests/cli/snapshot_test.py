@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""holdfast snapshot ls and holdfast gc: on worlds that are whole, damaged, in use and not there."""
+"""holdfast snapshot ls, snapshot rm and gc: on worlds that are whole, damaged, in use and not there."""
 import contextlib
 import json
 import sqlite3
@@ -65,10 +65,18 @@ class Snapshots(WorldTest):
         self.assert_refuses(f"holdfast: {lost}: a snapshot needs this blob, and it is not there\n", "gc", "world")
         self.assertEqual(self.ask("SELECT count(*) FROM blobs"), count)
 
+    def test_one_that_is_removed_is_not_listed_any_more_and_the_world_opens_without_it(self):
+        self.make_world(10, 3)
+        self.assert_refuses("holdfast: world: there is no snapshot before record 31\n", "snapshot", "rm", "world", "31")
+        self.assert_prints("", "snapshot", "rm", "world", "32")
+        self.assertEqual([each["next_record"] for each in self.answer("snapshot", "ls")["snapshots"]], [22])
+        self.make_world(1, 1)
+        self.assertEqual([each["next_record"] for each in self.answer("snapshot", "ls")["snapshots"]], [33, 22])
+
     def test_a_world_that_somebody_has_is_refused_with_their_name(self):
         with self.held_world(5, 1) as process:
-            for command in (["gc"], ["snapshot", "ls"]):
-                done = self.run_program(*command, "world")
+            for command in (["gc", "world"], ["snapshot", "ls", "world"], ["snapshot", "rm", "world", "7"]):
+                done = self.run_program(*command)
                 self.assertEqual((done.stdout, done.returncode), (b"", 1))
                 self.assertRegex(done.stderr.decode(), rf"\Aholdfast: world/LOCK: .*process {process} on host ")
 
