@@ -14,5 +14,9 @@ namespace holdfast::cli {
 void add_version(CLI::App& app);
 void add_cbor(CLI::App& app, ExitCode& exit_code);
 void add_defs(CLI::App& app, ExitCode& exit_code);
+void add_journal(CLI::App& app, ExitCode& exit_code);
+void add_verify(CLI::App& app, ExitCode& exit_code);
+void add_reindex(CLI::App& app, ExitCode& exit_code);
+void add_salvage(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace holdfast::cli

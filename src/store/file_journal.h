@@ -20,6 +20,10 @@ struct JournalOptions {
   // Blank segments that prepare() keeps ahead; so many of them are for Room::kReserve only.
   std::size_t spare_segments = 2;
   std::size_t reserve_segments = 1;
+
+  // The number of the first record of a journal that is begun: more where earlier ones are known to
+  // be lost.
+  RecordNumber first_record = 1;
 };
 
 // What opening found and did.

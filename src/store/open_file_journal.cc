@@ -98,9 +98,12 @@ base::Result<SegmentWriter> Opening::begin() {
   PutInUse put;
   put.blank_path = TRY(take_blank(bytes));
   put.header = new_header(1, bytes);
+  put.header.first = options_.first_record;
+  put.header.synced = options_.first_record - 1;
   Segment segment = TRY(put.run(world_.disk(), folder_));
-  table_->add({1, 1});
-  return SegmentWriter(std::move(segment), kBlockBytes, ChainPoint{}, epoch_);
+  table_->add({1, options_.first_record});
+  return SegmentWriter(std::move(segment), kBlockBytes, ChainPoint{options_.first_record, {}},
+                       epoch_);
 }
 
 // The mark that says the new epoch is also what makes it durable.
