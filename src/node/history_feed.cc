@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "base/check.h"
 #include "base/sha256.h"
 #include "node/history_changes.h"
 #include "store/history_swap.h"
+#include "store/record_at.h"
 
 namespace holdfast::node {
 namespace {
@@ -20,10 +20,7 @@ base::Error does_not_fit(const std::string& why) {
 // The record it has seen last is still the one that stands there.
 base::Result<void> check_last_seen(store::Journal& journal, const store::HistoryCursor& cursor) {
   if (cursor.record < std::max<store::RecordNumber>(journal.first(), cursor.begins)) return {};
-  auto reader = TRY(journal.read(cursor.record));
-  const auto record = TRY(reader->next());
-  CHECK(record.has_value());  // it is durable
-  if (base::sha256(record->bytes) == cursor.hash) return {};
+  if (base::sha256(TRY(store::record_at(journal, cursor.record))) == cursor.hash) return {};
   return does_not_fit("has followed another journal: its record " + std::to_string(cursor.record) +
                       " is not the one in this journal");
 }
