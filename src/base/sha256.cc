@@ -8,6 +8,7 @@
 
 #include <openssl/sha.h>
 
+#include <bit>
 #include <cstring>
 
 #include "base/check.h"
@@ -24,26 +25,31 @@ SHA256_CTX* context_in(unsigned char* storage) noexcept {
   return reinterpret_cast<SHA256_CTX*>(storage);
 }
 
-void store_big_endian(std::uint8_t* at, std::uint64_t n, std::size_t count) noexcept {
-  for (std::size_t i = 0; i < count; ++i)
-    at[i] = static_cast<std::uint8_t>(n >> (8 * (count - 1 - i)));
+static_assert(std::endian::native == std::endian::little);
+
+Hash result_of(const SHA256_CTX& context) noexcept {
+  Hash hash;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const std::uint32_t word = __builtin_bswap32(context.h[i]);
+    std::memcpy(&hash.bytes[4 * i], &word, sizeof word);
+  }
+  return hash;
 }
 
-// Hashes the rest of an input of `total` bytes, of which whole blocks are in the context already.
-Hash finish_short(SHA256_CTX& context, ByteView rest, std::uint64_t total) noexcept {
-  for (; rest.size() >= kBlock; rest = rest.subspan(kBlock))
-    SHA256_Transform(&context, rest.data());
-  std::uint8_t last[2 * kBlock];
-  const std::size_t size = rest.size() + 9 <= kBlock ? kBlock : 2 * kBlock;
-  if (!rest.empty()) std::memcpy(last, rest.data(), rest.size());
-  last[rest.size()] = 0x80;
-  std::memset(last + rest.size() + 1, 0, size - rest.size() - 9);
-  store_big_endian(last + size - 8, total * 8, 8);
-  SHA256_Transform(&context, last);
-  if (size > kBlock) SHA256_Transform(&context, last + kBlock);
-  Hash hash;
-  for (std::size_t i = 0; i < 8; ++i) store_big_endian(&hash.bytes[4 * i], context.h[i], 4);
-  return hash;
+// Hashes the rest of an input, in two pieces that are kShort together at most, behind `before`
+// bytes that are in the context already as whole blocks.
+Hash finish_short(SHA256_CTX& context, std::uint64_t before, ByteView a, ByteView b) noexcept {
+  std::uint8_t padded[kShort + kBlock];
+  if (!a.empty()) std::memcpy(padded, a.data(), a.size());
+  if (!b.empty()) std::memcpy(padded + a.size(), b.data(), b.size());
+  const std::size_t size = a.size() + b.size();
+  const std::size_t whole = (size + 9 + kBlock - 1) / kBlock * kBlock;
+  padded[size] = 0x80;
+  std::memset(padded + size + 1, 0, whole - size - 9);
+  const std::uint64_t bits = __builtin_bswap64((before + size) * 8);
+  std::memcpy(padded + whole - sizeof bits, &bits, sizeof bits);
+  for (std::size_t at = 0; at < whole; at += kBlock) SHA256_Transform(&context, padded + at);
+  return result_of(context);
 }
 
 }  // namespace
@@ -77,14 +83,17 @@ Sha256Prefix::Sha256Prefix(ByteView blocks) noexcept : size_(blocks.size()) {
 Hash Sha256Prefix::finish(ByteView rest) const noexcept {
   SHA256_CTX context;
   std::memcpy(context.h, state_, sizeof state_);
-  return finish_short(context, rest, size_ + rest.size());
+  const std::size_t last = rest.size() <= kShort ? 0 : (rest.size() - 1) / kBlock * kBlock;
+  for (std::size_t at = 0; at < last; at += kBlock) SHA256_Transform(&context, rest.data() + at);
+  return finish_short(context, size_ + last, rest.subspan(last), {});
 }
 
-Hash sha256(ByteView bytes) noexcept {
+Hash sha256(ByteView bytes, ByteView rest) noexcept {
   SHA256_CTX context;
   SHA256_Init(&context);
-  if (bytes.size() <= kShort) return finish_short(context, bytes, bytes.size());
+  if (bytes.size() + rest.size() <= kShort) return finish_short(context, 0, bytes, rest);
   SHA256_Update(&context, bytes.data(), bytes.size());
+  SHA256_Update(&context, rest.data(), rest.size());
   Hash hash;
   SHA256_Final(hash.bytes.data(), &context);
   return hash;

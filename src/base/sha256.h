@@ -9,7 +9,8 @@
 
 namespace holdfast::base {
 
-Hash sha256(ByteView bytes) noexcept;
+// Of the bytes, with `rest` behind them.
+Hash sha256(ByteView bytes, ByteView rest = {}) noexcept;
 
 // An input that begins with whole blocks of 64 bytes which many inputs share: they are hashed once.
 class Sha256Prefix {

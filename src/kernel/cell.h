@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -23,6 +22,7 @@ std::string_view name_of(Status status) noexcept;
 
 struct Cell {
   std::uint32_t workflow = 0;
+  base::Hash id;    // of the key: its name in the index
   base::Bytes key;  // canonical; empty if the workflow has no key
   Phase phase = Phase::kActive;
   bool paused = false;
@@ -38,7 +38,8 @@ struct Cell {
   // What the world knows of it while it is in memory:
   std::optional<base::Hash> state_hash;  // as a value that stands alone, if it was asked for
   bool dirty = false;                    // changed since the index knows it
-  std::list<Cell*>::iterator recent;  // its place in the order of use, among the clean or the dirty
+  Cell* newer = nullptr;                 // its place in the order of use, see use_order.h
+  Cell* older = nullptr;
   Mailbox mail;
   bool ready = false;         // stands in the queue of ready cells
   std::uint32_t touched = 0;  // its place in the draft of the present record, plus 1

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/well_formed.h"
+#include "kernel/identity.h"
 #include "kernel/list_reader.h"
 
 namespace holdfast::kernel {
@@ -55,12 +55,7 @@ base::Error damaged() { return {base::ErrorCode::kCorrupt, "a cell in the index 
 
 }  // namespace
 
-base::Hash key_hash(base::ByteView key) {
-  base::Sha256 sha;
-  sha.update(codec::kSelfDescribe);
-  sha.update(key);
-  return sha.finish();
-}
+base::Hash key_hash(base::ByteView key) { return value_hash(key); }
 
 base::Bytes encode_cell(const Cell& cell) {
   codec::Buffer out;

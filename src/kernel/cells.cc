@@ -27,70 +27,56 @@ std::string_view name_of(Status status) noexcept {
 Cells::Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits)
     : workflow_(workflow), blobs_(blobs), limits_(limits) {}
 
-Cell& Cells::insert(std::unique_ptr<Cell> cell) {
-  cell->workflow = workflow_;
-  clean_.push_front(cell.get());
-  cell->recent = clean_.begin();
-  const std::string_view key = base::as_text(cell->key);
-  const auto [place, added] = table_.emplace(key, std::move(cell));
-  CHECK(added);
-  return *place->second;
-}
-
-void Cells::use(Cell& cell) {
-  std::list<Cell*>& list = list_of(cell);
-  list.splice(list.begin(), list, cell.recent);
-}
-
-Cell* Cells::find(base::ByteView key) {
-  const std::string_view text = base::as_text(key);
-  if (const auto found = table_.find(text); found != table_.end()) {
-    use(*found->second);
-    return found->second.get();
+Cell* Cells::find(const base::Hash& id) {
+  if (const auto found = table_.find(id); found != table_.end()) {
+    order_of(found->second).use(found->second);
+    return &found->second;
   }
-  if (index_.size() == 0 || failure_ || erased_.contains(text)) return nullptr;
-  auto bytes = index_.find(blobs_, cache_, key_hash(key));
+  if (index_.size() == 0 || failure_ || erased_.contains(id)) return nullptr;
+  auto bytes = index_.find(blobs_, cache_, id);
   if (!bytes) {
     failure_ = std::move(bytes).error();
     return nullptr;
   }
   if (!bytes->has_value()) return nullptr;
-  auto cell = decode_cell(**bytes);
-  if (!cell) {
-    failure_ = std::move(cell).error();
+  auto decoded = decode_cell(**bytes);
+  if (!decoded) {
+    failure_ = std::move(decoded).error();
     return nullptr;
   }
-  return &insert(std::make_unique<Cell>(std::move(*cell)));
+  Cell& cell = table_[id];
+  cell = std::move(decoded).take();
+  cell.workflow = workflow_;
+  cell.id = id;
+  clean_.add_newest(cell);
+  return &cell;
 }
 
-Cell& Cells::create(base::ByteView key) {
-  auto cell = std::make_unique<Cell>();
-  cell->key.assign(key.begin(), key.end());
-  Cell& made = insert(std::move(cell));
-  changed(made);
+Cell& Cells::begin(const base::Hash& id, base::ByteView key) {
+  const auto [place, added] = table_.try_emplace(id);
+  Cell& cell = place->second;
+  if (!added) return cell;
+  cell.workflow = workflow_;
+  cell.id = id;
+  cell.key.assign(key.begin(), key.end());
+  cell.dirty = true;
+  dirty_.add_newest(cell);
   ++active_;
-  return made;
+  return cell;
 }
 
-Cell& Cells::begin(base::ByteView key) {
-  const auto found = table_.find(base::as_text(key));
-  return found != table_.end() ? *found->second : create(key);
-}
-
-void Cells::erase(base::ByteView key) {
-  const auto found = table_.find(base::as_text(key));
-  CHECK(found != table_.end());
-  Cell& cell = *found->second;
+void Cells::erase(Cell& cell) {
   if (!cell.terminal()) --active_;
   if (cell.dirty) dirty_state_bytes_ -= cell.state.size();
-  list_of(cell).erase(cell.recent);
-  erased_.emplace(found->first);
-  table_.erase(found);
+  order_of(cell).remove(cell);
+  erased_.insert(cell.id);
+  table_.erase(base::Hash(cell.id));
 }
 
 void Cells::changed(Cell& cell) {
   if (cell.dirty) return;
-  dirty_.splice(dirty_.begin(), clean_, cell.recent);
+  clean_.remove(cell);
+  dirty_.add_newest(cell);
   cell.dirty = true;
   dirty_state_bytes_ += cell.state.size();
 }
@@ -101,11 +87,13 @@ void Cells::end(Cell& cell, Phase phase) {
   --active_;
 }
 
-void Cells::set_state(Cell& cell, base::Bytes state) {
+void Cells::set_state(Cell& cell, base::ByteView state) {
   changed(cell);
   dirty_state_bytes_ += state.size();
   dirty_state_bytes_ -= cell.state.size();
-  cell.state = std::move(state);
+  // Room that a large state had is not kept for a small one.
+  if (cell.state.capacity() > kInlineStateBytes + 4 * state.size()) cell.state = {};
+  cell.state.assign(state.begin(), state.end());
   cell.state_blob.reset();
   cell.state_hash.reset();
   cell.has_state = true;
@@ -141,26 +129,26 @@ base::Result<void> Cells::spill(Cell& cell) {
 void Cells::let_go(std::size_t most) {
   for (std::size_t looked_at = 0; clean_.size() > limits_.clean_cells && looked_at < most;
        ++looked_at) {
-    Cell& oldest = *clean_.back();
+    Cell& oldest = *clean_.oldest();
     if (oldest.ready) {
-      use(oldest);
+      clean_.use(oldest);
       continue;
     }
-    clean_.pop_back();
-    table_.erase(table_.find(base::as_text(oldest.key)));
+    clean_.remove(oldest);
+    table_.erase(base::Hash(oldest.id));
   }
 }
 
 void Cells::trim() {
   let_go(kTrimPerCall);
-  if (!dirty_.empty() && dirty_.front()->state.size() >= kLargeStateBytes)
-    keep(spill(*dirty_.front()));
+  if (dirty_.size() != 0 && dirty_.newest()->state.size() >= kLargeStateBytes)
+    keep(spill(*dirty_.newest()));
   if (dirty_state_bytes_ <= limits_.dirty_state_bytes) return;
   // Well below the limit, so that this is rare.
   const std::size_t enough = limits_.dirty_state_bytes / 4 * 3;
-  for (auto at = dirty_.rbegin(); at != dirty_.rend() && dirty_state_bytes_ > enough && !failure_;
-       ++at) {
-    if ((*at)->state.size() > kInlineStateBytes) keep(spill(**at));
+  for (Cell* cell = dirty_.oldest(); cell != nullptr && dirty_state_bytes_ > enough && !failure_;
+       cell = cell->newer) {
+    if (cell->state.size() > kInlineStateBytes) keep(spill(*cell));
   }
 }
 
@@ -170,15 +158,18 @@ void Cells::keep(base::Result<void> result) {
 
 base::Result<void> Cells::flush() {
   HashTrie::Changes changes;
-  for (const std::string& key : erased_) changes[key_hash(base::as_bytes(key))] = std::nullopt;
-  for (Cell* cell : dirty_) {
+  for (const base::Hash& id : erased_) changes[id] = std::nullopt;
+  for (Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer) {
     if (cell->state.size() > kInlineStateBytes) TRY(spill(*cell));
-    changes[key_hash(cell->key)] = encode_cell(*cell);
+    changes[cell->id] = encode_cell(*cell);
   }
-  TRY(index_.apply(blobs_, changes));
+  TRY(index_.apply(blobs_, cache_, changes));
   erased_.clear();
-  for (Cell* cell : dirty_) cell->dirty = false;
-  clean_.splice(clean_.begin(), dirty_);
+  while (Cell* cell = dirty_.oldest()) {
+    dirty_.remove(*cell);
+    cell->dirty = false;
+    clean_.add_newest(*cell);
+  }
   dirty_state_bytes_ = 0;
   let_go(clean_.size());
   return {};
@@ -186,7 +177,7 @@ base::Result<void> Cells::flush() {
 
 base::Result<void> Cells::visit(const std::function<bool(const Cell&)>& visitor) const {
   std::optional<base::Error> problem;
-  TRY(index_.visit(blobs_, [&](const base::Hash&, base::ByteView bytes) {
+  TRY(index_.visit(blobs_, [&](const base::Hash& id, base::ByteView bytes) {
     auto decoded = decode_cell(bytes);
     if (!decoded) {
       problem = std::move(decoded).error();
@@ -194,6 +185,7 @@ base::Result<void> Cells::visit(const std::function<bool(const Cell&)>& visitor)
     }
     Cell cell = std::move(decoded).take();
     cell.workflow = workflow_;
+    cell.id = id;
     return visitor(cell);
   }));
   if (problem) return std::move(*problem);

@@ -8,18 +8,16 @@
 #pragma once
 
 #include <functional>
-#include <list>
-#include <map>
-#include <memory>
 #include <optional>
 #include <set>
-#include <string>
+#include <unordered_map>
 
 #include "base/bytes.h"
 #include "base/error.h"
 #include "kernel/blobs.h"
 #include "kernel/cell.h"
 #include "kernel/hash_trie.h"
+#include "kernel/use_order.h"
 
 namespace holdfast::kernel {
 
@@ -32,13 +30,13 @@ class Cells {
  public:
   Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits = {});
 
-  // A reference to a cell holds until the cell is erased, flushed or trimmed.
-  Cell* find(base::ByteView key);
-  Cell& create(base::ByteView key);
+  // By the hash of its key, see cell_codec.h. A reference to a cell holds until the cell is erased,
+  // flushed or trimmed.
+  Cell* find(const base::Hash& id);
 
-  // The same where the key was looked for during this tick and not found; it may have begun since.
-  Cell& begin(base::ByteView key);
-  void erase(base::ByteView key);
+  // The cell of a key that was looked for during this tick and not found. It may have begun since.
+  Cell& begin(const base::Hash& id, base::ByteView key);
+  void erase(Cell& cell);
 
   // To be told, after a tick, of every cell that it touched.
   void changed(Cell& cell);
@@ -49,7 +47,7 @@ class Cells {
   // How many have not ended.
   std::uint64_t active() const noexcept { return active_; }
 
-  void set_state(Cell& cell, base::Bytes state);
+  void set_state(Cell& cell, base::ByteView state);
   void clear_state(Cell& cell);
 
   // The state of a cell, brought back from its blob if it is there.
@@ -76,23 +74,22 @@ class Cells {
   base::Result<void> visit(const std::function<bool(const Cell&)>& visitor) const;
 
  private:
-  using Table = std::map<std::string_view, std::unique_ptr<Cell>>;  // by the cell's own key
+  // Only looked into. Keys come from outside, so the table's own hash is one that nobody can guess.
+  using Table = std::unordered_map<base::Hash, Cell, base::HashOfHash>;
 
-  Cell& insert(std::unique_ptr<Cell> cell);
   void let_go(std::size_t most);
   base::Result<void> spill(Cell& cell);
   void keep(base::Result<void> result);
-  std::list<Cell*>& list_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
-  void use(Cell& cell);
+  UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
 
   std::uint32_t workflow_;
   Blobs& blobs_;
   CellLimits limits_;
   Table table_;
-  std::list<Cell*> clean_;  // the most recently used first
-  std::list<Cell*> dirty_;  // the same
+  UseOrder clean_;
+  UseOrder dirty_;
   std::size_t dirty_state_bytes_ = 0;
-  std::set<std::string, std::less<>> erased_;  // since the last flush
+  std::set<base::Hash> erased_;  // since the last flush
   HashTrie index_;
   TrieCache cache_;
   std::uint64_t active_ = 0;

@@ -20,6 +20,8 @@ using testing::value;
 
 base::Bytes key_of(std::uint64_t n) { return value(std::to_string(n)); }
 
+base::Hash id_of(std::uint64_t n) { return key_hash(key_of(n)); }
+
 // Counts what is read and written, and can be told to fail.
 class CountingBlobs : public MemoryBlobs {
  public:
@@ -41,7 +43,7 @@ class CountingBlobs : public MemoryBlobs {
 };
 
 Cell& add(Cells& cells, std::uint64_t n, std::size_t state_size = 10) {
-  Cell& cell = cells.create(key_of(n));
+  Cell& cell = cells.begin(id_of(n), key_of(n));
   cells.set_state(cell, base::Bytes(state_size, static_cast<std::uint8_t>(n)));
   return cell;
 }
@@ -50,17 +52,17 @@ TEST(CellsTest, are_looked_for_in_memory_and_then_in_the_index) {
   CountingBlobs blobs;
   Cells cells(0, blobs, {2, 1 << 20});
   for (std::uint64_t n = 0; n < 10; ++n) add(cells, n);
-  EXPECT_NE(cells.find(key_of(3)), nullptr);
+  EXPECT_NE(cells.find(id_of(3)), nullptr);
   EXPECT_EQ(blobs.gets, 0) << "what changed is in memory";
   ASSERT_TRUE(cells.flush());
   cells.trim();
   EXPECT_EQ(cells.in_memory(), 2u);
-  EXPECT_EQ(cells.find(key_of(1))->state, base::Bytes(10, 1));
+  EXPECT_EQ(cells.find(id_of(1))->state, base::Bytes(10, 1));
   EXPECT_GT(blobs.gets, 0);
   const int before = blobs.gets;
-  EXPECT_NE(cells.find(key_of(1)), nullptr);
+  EXPECT_NE(cells.find(id_of(1)), nullptr);
   EXPECT_EQ(blobs.gets, before) << "it is in memory again";
-  EXPECT_EQ(cells.find(key_of(99)), nullptr);
+  EXPECT_EQ(cells.find(id_of(99)), nullptr);
 }
 
 TEST(CellsTest, the_clean_ones_in_memory_are_4096_by_default) {
@@ -84,7 +86,7 @@ TEST(CellsTest, a_dirty_state_of_a_mebibyte_spills_stays_dirty_and_reads_back) {
   ASSERT_TRUE(cells.flush());
   Cells other(0, blobs);
   other.restore(cells.index(), cells.active());
-  EXPECT_EQ(other.state_of(*other.find(key_of(1)))->size(), std::size_t{1} << 20);
+  EXPECT_EQ(other.state_of(*other.find(id_of(1)))->size(), std::size_t{1} << 20);
 }
 
 TEST(CellsTest, over_the_memory_limit_the_least_recently_used_states_spill) {
@@ -92,13 +94,13 @@ TEST(CellsTest, over_the_memory_limit_the_least_recently_used_states_spill) {
   Cells cells(0, blobs, {4096, 100'000});
   for (std::uint64_t n = 0; n < 20; ++n) {
     add(cells, n, 10'000);
-    cells.find(key_of(0));  // always in use
+    cells.find(id_of(0));  // always in use
     cells.trim();
   }
-  EXPECT_FALSE(cells.find(key_of(0))->state.empty());
-  EXPECT_TRUE(cells.find(key_of(1))->state.empty());
-  EXPECT_FALSE(cells.find(key_of(19))->state.empty());
-  EXPECT_EQ(cells.state_of(*cells.find(key_of(1)))->size(), 10'000u);
+  EXPECT_FALSE(cells.find(id_of(0))->state.empty());
+  EXPECT_TRUE(cells.find(id_of(1))->state.empty());
+  EXPECT_FALSE(cells.find(id_of(19))->state.empty());
+  EXPECT_EQ(cells.state_of(*cells.find(id_of(1)))->size(), 10'000u);
 }
 
 TEST(CellsTest, small_states_live_inside_the_leaves) {
@@ -128,7 +130,7 @@ TEST(CellsTest, the_root_of_the_index_depends_on_content_only) {
       if (random() % 10 == 0) {
         ASSERT_TRUE(cells.flush());
       }
-      if (cells.find(key_of(1000 + n)) != nullptr) cells.erase(key_of(1000 + n));
+      if (Cell* cell = cells.find(id_of(1000 + n))) cells.erase(*cell);
       cells.trim();
     }
     ASSERT_TRUE(cells.flush());
@@ -145,7 +147,7 @@ TEST(CellsTest, an_index_that_cannot_be_read_stops_the_world) {
   ASSERT_TRUE(cells.flush());
   cells.trim();
   blobs.broken = true;
-  EXPECT_EQ(cells.find(key_of(1)), nullptr);
+  EXPECT_EQ(cells.find(id_of(1)), nullptr);
   ASSERT_TRUE(cells.failure());
   EXPECT_EQ(cells.failure()->to_string(), "the disk is gone");
 }
@@ -177,9 +179,9 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   const auto again = decode_cell(encode_cell(cell));
   ASSERT_TRUE(again);
   EXPECT_EQ(encode_cell(*again), encode_cell(cell));
-  EXPECT_EQ(again->mail[0].origin, mail.origin);
-  EXPECT_EQ(again->mail[0].cost_cents, 7u);
-  EXPECT_EQ(again->mail[0].signature, mail.signature);
+  EXPECT_EQ((*again->mail.begin()).origin, mail.origin);
+  EXPECT_EQ((*again->mail.begin()).cost_cents, 7u);
+  EXPECT_EQ((*again->mail.begin()).signature, mail.signature);
   EXPECT_EQ(again->state, cell.state);
 }
 

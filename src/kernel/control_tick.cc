@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cancel, pause and resume of one instance, and going on with what was left over.
+#include "kernel/cell_codec.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -14,7 +15,7 @@ Answer reduce_control(WorldState& world, const ControlRequested& request) {
   if (!is_text(request.reason, kMaxReasonBytes))
     return Refused{base::ErrorCode::kInvalid, "the reason is too long, or not UTF-8"};
   const auto workflow = world.program->workflow_named(request.workflow);
-  Cell* cell = workflow ? world.cells[*workflow].find(request.key) : nullptr;
+  Cell* cell = workflow ? world.cells[*workflow].find(key_hash(request.key)) : nullptr;
   if (cell == nullptr) return Refused{base::ErrorCode::kNotFound, "there is no such instance"};
   if (cell->terminal()) return Refused{base::ErrorCode::kConflict, "the instance has ended"};
   switch (request.control) {

@@ -19,13 +19,13 @@ Touched& Draft::add(std::string_view workflow, Cell& cell) {
 }
 
 void Draft::forget_cell(Touched& touched) {
-  touched.key = deleted_keys_.emplace_back(touched.key.begin(), touched.key.end());
+  touched.key = keep(touched.key);
   touched.cell = nullptr;
 }
 
 void Draft::clear() {
   count_ = 0;
-  deleted_keys_.clear();
+  kept_.clear();
   emitted.clear();
   notes.clear();
   commands.clear();

@@ -64,6 +64,11 @@ class Draft {
   Touched& touched(std::size_t index) { return entries_[index]; }
   std::size_t touched_count() const noexcept { return count_; }
 
+  // A copy that lasts as long as the tick.
+  base::ByteView keep(base::ByteView bytes) {
+    return kept_.emplace_back(bytes.begin(), bytes.end());
+  }
+
   // The instance is about to be deleted; its entry stays.
   void forget_cell(Touched& touched);
 
@@ -72,7 +77,7 @@ class Draft {
  private:
   std::vector<Touched> entries_;
   std::size_t count_ = 0;
-  std::vector<base::Bytes> deleted_keys_;
+  std::vector<base::Bytes> kept_;
 };
 
 }  // namespace holdfast::kernel

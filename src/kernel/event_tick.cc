@@ -35,7 +35,8 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
     return Refused{base::ErrorCode::kNotFound,
                    "the manifest has no schema '" + shown(event.schema) + "'"};
   }
-  std::vector<Target> targets;
+  std::vector<Target>& targets = world.targets;
+  targets.clear();
   Refused refusal{};
   if (!is_canonical(world, *program, event.value, refusal)) return refusal;
   const bool found = event.workflow.empty()

@@ -18,19 +18,13 @@ std::uint64_t count_of(const TrieNode& node) {
   return count;
 }
 
-base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child, std::size_t depth) {
+base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child, std::size_t depth,
+                            TrieCache* cache = nullptr) {
   if (child.count == 0) return TrieNode(TrieLeaf{});
-  const base::Bytes bytes = TRY(blobs.get(child.hash));
-  TrieNode node = TRY(decode_trie_node(bytes));
+  const TrieNode* known = cache == nullptr ? nullptr : cache->find(child.hash);
+  TrieNode node = known != nullptr ? *known : TRY(decode_trie_node(TRY(blobs.get(child.hash))));
   if (count_of(node) == child.count && depth <= kDeepest) return node;
   return base::Error(base::ErrorCode::kCorrupt, "a hash trie is not what it says it is");
-}
-
-base::Result<TrieChild> save(Blobs& blobs, const TrieNode& node, std::uint64_t count) {
-  if (count == 0) return TrieChild{};
-  TrieChild saved{count, TRY(blobs.put(encode(node)))};
-  if (const auto* leaf = std::get_if<TrieLeaf>(&node)) saved.marks = marks_of(*leaf);
-  return saved;
 }
 
 // Recurses at most once per four bits of a hash.
@@ -55,12 +49,12 @@ class Updater {
  public:
   using Change = HashTrie::Changes::const_iterator;
 
-  explicit Updater(Blobs& blobs) : blobs_(blobs) {}
+  Updater(Blobs& blobs, TrieCache& cache) : blobs_(blobs), cache_(cache) {}
 
   // The changes all agree with `at` in the bits above `depth`.
   base::Result<TrieChild> update(const TrieChild& at, Change begin, Change end, std::size_t depth) {
     if (begin == end) return at;
-    TrieNode node = TRY(load(blobs_, at, depth));
+    TrieNode node = TRY(load(blobs_, at, depth, &cache_));
     if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
       for (Change change = begin; change != end; ++change) {
         if (change->second) {
@@ -80,16 +74,27 @@ class Updater {
       count += branch.children[i].count;
       begin = stop;
     }
-    if (count > HashTrie::kLeafEntries) return save(blobs_, node, count);
+    if (count > HashTrie::kLeafEntries) return save(std::move(branch), count);
     return gather(branch, depth);
   }
 
  private:
   using Entries = std::map<base::Hash, base::Bytes>;
 
+  base::Result<TrieChild> save(const TrieLeaf& leaf) {
+    if (leaf.entries.empty()) return TrieChild{};
+    return TrieChild{leaf.entries.size(), TRY(blobs_.put(encode(leaf))), marks_of(leaf)};
+  }
+
+  base::Result<TrieChild> save(TrieBranch branch, std::uint64_t count) {
+    const base::Hash hash = TRY(blobs_.put(encode(branch)));
+    cache_.add(hash, std::move(branch));
+    return TrieChild{count, hash};
+  }
+
   base::Result<TrieChild> build(Entries entries, std::size_t depth) {
     const std::uint64_t count = entries.size();
-    if (count <= HashTrie::kLeafEntries) return save(blobs_, TrieLeaf{std::move(entries)}, count);
+    if (count <= HashTrie::kLeafEntries) return save(TrieLeaf{std::move(entries)});
     CHECK(depth < kDeepest);  // two keys with one hash are one key
     std::array<Entries, 16> parts;
     while (!entries.empty()) {
@@ -101,7 +106,7 @@ class Updater {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       branch.children[i] = TRY(build(std::move(parts[i]), depth + 1));
     }
-    return save(blobs_, branch, count);
+    return save(std::move(branch), count);
   }
 
   // A branch that has become small is a leaf again.
@@ -114,11 +119,11 @@ class Updater {
         return true;
       }));
     }
-    const std::uint64_t count = entries.size();
-    return save(blobs_, TrieLeaf{std::move(entries)}, count);
+    return save(TrieLeaf{std::move(entries)});
   }
 
   Blobs& blobs_;
+  TrieCache& cache_;
 };
 
 }  // namespace
@@ -128,14 +133,22 @@ TrieCache::~TrieCache() = default;
 TrieCache::TrieCache(TrieCache&&) noexcept = default;
 TrieCache& TrieCache::operator=(TrieCache&&) noexcept = default;
 
-const TrieNode* TrieCache::find(const base::Hash& hash) const {
-  const auto found = nodes_.find(hash);
-  return found == nodes_.end() ? nullptr : found->second.get();
+const TrieNode* TrieCache::find(const base::Hash& hash) {
+  if (const auto found = young_.find(hash); found != young_.end()) return found->second.get();
+  auto found = old_.extract(hash);
+  return found ? &keep(hash, std::move(found.mapped())) : nullptr;
 }
 
 const TrieNode& TrieCache::add(const base::Hash& hash, TrieNode node) {
-  if (nodes_.size() >= kMostNodes) nodes_.clear();
-  return *nodes_.emplace(hash, std::make_unique<TrieNode>(std::move(node))).first->second;
+  return keep(hash, std::make_unique<const TrieNode>(std::move(node)));
+}
+
+const TrieNode& TrieCache::keep(const base::Hash& hash, std::unique_ptr<const TrieNode> node) {
+  if (young_.size() >= kMostNodes) {
+    old_ = std::move(young_);
+    young_.clear();
+  }
+  return *young_.emplace(hash, std::move(node)).first->second;
 }
 
 TrieChild HashTrie::top() const { return {count_, root_}; }
@@ -178,8 +191,9 @@ base::Result<void> HashTrie::visit(const Blobs& blobs, const Visitor& visitor) c
   return {};
 }
 
-base::Result<void> HashTrie::apply(Blobs& blobs, const Changes& changes) {
-  const TrieChild made = TRY(Updater(blobs).update(top(), changes.begin(), changes.end(), 0));
+base::Result<void> HashTrie::apply(Blobs& blobs, TrieCache& cache, const Changes& changes) {
+  const TrieChild made =
+      TRY(Updater(blobs, cache).update(top(), changes.begin(), changes.end(), 0));
   root_ = made.hash;
   count_ = made.count;
   return {};

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <variant>
 
 #include "base/bytes.h"
@@ -27,23 +28,30 @@ struct TrieChild;
 struct TrieLeaf;
 using TrieNode = std::variant<TrieLeaf, TrieBranch>;
 
-// Nodes of tries that were read lately, so that looking for a key reads little. A node never
-// changes: what is in here is right for every version of a trie. Bounded; it is emptied when it is
-// full.
+// Nodes of tries that were read or written lately, so that looking for a key reads little. A node
+// never changes: what is in here is right for every version of a trie. Bounded: there are two
+// generations, and when the younger one is full, it takes the place of the older one.
 class TrieCache {
  public:
-  static constexpr std::size_t kMostNodes = 8192;  // of about 2 KiB
+  static constexpr std::size_t kMostNodes = 8192;  // of about 2 KiB, in each generation
 
   TrieCache();
   ~TrieCache();
   TrieCache(TrieCache&&) noexcept;
   TrieCache& operator=(TrieCache&&) noexcept;
 
-  const TrieNode* find(const base::Hash& hash) const;
+  // They hold until the next add.
+  const TrieNode* find(const base::Hash& hash);
   const TrieNode& add(const base::Hash& hash, TrieNode node);
 
  private:
-  std::map<base::Hash, std::unique_ptr<TrieNode>> nodes_;
+  // Only looked into.
+  using Nodes = std::unordered_map<base::Hash, std::unique_ptr<const TrieNode>, base::HashOfHash>;
+
+  const TrieNode& keep(const base::Hash& hash, std::unique_ptr<const TrieNode> node);
+
+  Nodes young_;
+  Nodes old_;
 };
 
 class HashTrie {
@@ -69,8 +77,9 @@ class HashTrie {
   using Visitor = std::function<bool(const base::Hash& key, base::ByteView entry)>;
   base::Result<void> visit(const Blobs& blobs, const Visitor& visitor) const;
 
-  // All changes or, when a blob cannot be read or written, none.
-  base::Result<void> apply(Blobs& blobs, const Changes& changes);
+  // All changes or, when a blob cannot be read or written, none. The branches that it writes are
+  // in the cache, as whoever looks for a key will need them.
+  base::Result<void> apply(Blobs& blobs, TrieCache& cache, const Changes& changes);
 
  private:
   TrieChild top() const;

@@ -21,11 +21,12 @@ base::Bytes entry(int i) {
 
 HashTrie filled(MemoryBlobs& blobs, std::vector<int> numbers, std::size_t batch) {
   HashTrie index;
+  TrieCache cache;
   for (std::size_t at = 0; at < numbers.size(); at += batch) {
     HashTrie::Changes changes;
     for (std::size_t i = at; i < std::min(at + batch, numbers.size()); ++i)
       changes[key(numbers[i])] = entry(numbers[i]);
-    EXPECT_TRUE(index.apply(blobs, changes));
+    EXPECT_TRUE(index.apply(blobs, cache, changes));
   }
   return index;
 }
@@ -52,9 +53,10 @@ TEST(HashTrie, what_came_and_went_leaves_no_trace) {
   for (const int kept : {0, 1, 31, 32, 33, 100}) {
     const base::Hash root = filled(blobs, count_to(kept), 1000).root();
     HashTrie index = filled(blobs, count_to(600), 100);
+    TrieCache cache;
     HashTrie::Changes removals;
     for (int i = kept; i < 600; ++i) removals[key(i)] = std::nullopt;
-    ASSERT_TRUE(index.apply(blobs, removals));
+    ASSERT_TRUE(index.apply(blobs, cache, removals));
     EXPECT_EQ(index.root(), root) << kept;
     EXPECT_EQ(index.size(), static_cast<std::uint64_t>(kept));
   }
@@ -87,7 +89,8 @@ TEST(HashTrie, a_key_that_is_not_there_is_seldom_looked_for_in_a_leaf) {
   HashTrie index;
   HashTrie::Changes changes;
   for (int i = 0; i < 5000; ++i) changes[key(i)] = base::Bytes{1};
-  ASSERT_TRUE(index.apply(blobs, changes));
+  TrieCache writers;
+  ASSERT_TRUE(index.apply(blobs, writers, changes));
   TrieCache cache;
   for (int i = 5000; i < 10'000; ++i) ASSERT_FALSE((*index.find(blobs, cache, key(i))).has_value());
   blobs.gets = 0;
@@ -96,13 +99,43 @@ TEST(HashTrie, a_key_that_is_not_there_is_seldom_looked_for_in_a_leaf) {
   EXPECT_LT(blobs.gets, 50) << "about one in 3000, with twenty marks a leaf";
 }
 
+TEST(HashTrie, what_was_written_last_need_not_be_read_to_find_that_a_key_is_not_there) {
+  CountingBlobs blobs;
+  TrieCache cache;
+  HashTrie index;
+  for (int round = 0; round < 2; ++round) {
+    HashTrie::Changes changes;
+    for (int i = 0; i < 5000; ++i) changes[key(5000 * round + i)] = base::Bytes{1};
+    ASSERT_TRUE(index.apply(blobs, cache, changes));
+  }
+  blobs.gets = 0;
+  for (int i = 10'000; i < 11'000; ++i)
+    ASSERT_FALSE((*index.find(blobs, cache, key(i))).has_value());
+  EXPECT_LT(blobs.gets, 5);
+}
+
+TEST(HashTrie, a_cache_that_has_turned_over_many_times_still_knows_the_truth) {
+  MemoryBlobs blobs;
+  TrieCache cache;
+  HashTrie index;
+  const int rounds = static_cast<int>(TrieCache::kMostNodes / 16) * 5;
+  for (int i = 0; i < rounds; ++i) {  // each round writes the branches on the way to its key
+    HashTrie::Changes changes;
+    for (int j = 0; j < 16; ++j) changes[key(16 * i + j)] = entry(i);
+    ASSERT_TRUE(index.apply(blobs, cache, changes));
+  }
+  for (int i = 0; i < rounds; i += 7) EXPECT_EQ(**index.find(blobs, cache, key(16 * i)), entry(i));
+  EXPECT_FALSE((*index.find(blobs, cache, key(-1))).has_value());
+}
+
 TEST(HashTrie, a_root_and_a_size_that_do_not_go_together_are_found) {
   MemoryBlobs blobs;
+  TrieCache cache;
   HashTrie trie;
   ASSERT_TRUE(trie.check_root(blobs));
   HashTrie::Changes changes;
   changes[base::sha256(base::as_bytes("a"))] = base::Bytes{1};
-  ASSERT_TRUE(trie.apply(blobs, changes));
+  ASSERT_TRUE(trie.apply(blobs, cache, changes));
   ASSERT_TRUE(trie.check_root(blobs));
   for (const std::uint64_t size : {0u, 2u})
     EXPECT_FALSE(HashTrie(trie.root(), size).check_root(blobs));
@@ -116,7 +149,7 @@ TEST(HashTrie, a_missing_blob_is_an_error_and_changes_nothing) {
   const base::Hash root = index.root();
   MemoryBlobs empty;
   EXPECT_FALSE(index.find(empty, cache, key(1)));
-  EXPECT_FALSE(index.apply(empty, {{key(1), entry(9)}}));
+  EXPECT_FALSE(index.apply(empty, cache, {{key(1), entry(9)}}));
   EXPECT_EQ(index.root(), root);
 }
 

@@ -12,6 +12,10 @@
 namespace holdfast::kernel {
 namespace {
 
+// The fields of an intent's map. Numbers and not names, because every 64 bytes more of it are one
+// more round of the hash.
+enum IntentField : std::uint64_t { kSite, kPlace, kParams, kKey };
+
 void begin(codec::Buffer& out, std::uint64_t fields) {
   out.clear();
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
@@ -54,7 +58,7 @@ Site::Site(const base::Hash& site) : hashed_(bytes_of(site)) {}
 std::array<std::uint8_t, Site::kBlock> Site::bytes_of(const base::Hash& site) {
   codec::Buffer out;
   begin(out, 4);
-  codec::write_text(out, "as");
+  codec::write_nat(out, kSite);
   const std::size_t padded = kBlock - out.size() - codec::head_size(kBlock / 2);
   codec::write_head(out, codec::Major::kBytes, padded);
   out.append(site.bytes);
@@ -65,18 +69,17 @@ std::array<std::uint8_t, Site::kBlock> Site::bytes_of(const base::Hash& site) {
   return bytes;
 }
 
-// Short names, because every 64 bytes are one more round.
 base::Hash intent_hash(const Emission& emission, codec::Buffer& scratch) {
   scratch.clear();
-  codec::write_text(scratch, "at");
+  codec::write_nat(scratch, kPlace);
   codec::write_list_head(scratch, emission.requested_key.empty() ? 3 : 4);
   codec::write_nat(scratch, emission.record);
   codec::write_nat(scratch, emission.delivery);
   codec::write_nat(scratch, emission.index);
   if (!emission.requested_key.empty()) codec::write_text(scratch, emission.requested_key);
-  codec::write_text(scratch, "do");
+  codec::write_nat(scratch, kParams);
   scratch.append(emission.params);
-  codec::write_text(scratch, "in");
+  codec::write_nat(scratch, kKey);
   if (emission.key.empty()) {
     codec::write_null(scratch);
   } else {
@@ -93,11 +96,6 @@ base::Hash delivery_entropy(base::ByteView tick_entropy, std::uint64_t delivery,
   return base::sha256(scratch.view());
 }
 
-base::Hash value_hash(base::ByteView value, codec::Buffer& scratch) {
-  scratch.clear();
-  scratch.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  scratch.append(value);
-  return base::sha256(scratch.view());
-}
+base::Hash value_hash(base::ByteView value) { return base::sha256(codec::kSelfDescribe, value); }
 
 }  // namespace holdfast::kernel

@@ -57,6 +57,6 @@ base::Hash delivery_entropy(base::ByteView tick_entropy, std::uint64_t delivery,
                             codec::Buffer& scratch);
 
 // The hash of a value as one that stands alone; it is given without the self-describe tag.
-base::Hash value_hash(base::ByteView value, codec::Buffer& scratch);
+base::Hash value_hash(base::ByteView value);
 
 }  // namespace holdfast::kernel

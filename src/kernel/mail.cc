@@ -21,4 +21,21 @@ std::optional<ReceiptStatus> receipt_status_named(std::string_view name) noexcep
   return std::nullopt;
 }
 
+void Mail::clear() {
+  kind = MailKind::kEvent;
+  schema.clear();
+  value.clear();
+  origin.intent = {};
+  origin.effect.clear();
+  origin.issuer_ref.clear();
+  origin.opened_at = 0;
+  status = ReceiptStatus::kOk;
+  sequence = 0;
+  note.clear();
+  cost_cents.reset();
+  signature.clear();
+  payload_hash = {};
+  payload_size = 0;
+}
+
 }  // namespace holdfast::kernel

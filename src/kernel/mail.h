@@ -51,6 +51,9 @@ struct Mail {
   base::Bytes signature;                      // kReceipt
   base::Hash payload_hash;                    // kRejected: of the payload as it came
   std::uint64_t payload_size = 0;             // kRejected
+
+  // As new, but with the room that its texts have.
+  void clear();
 };
 
 }  // namespace holdfast::kernel

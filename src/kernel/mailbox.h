@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailbox: the messages that wait for one instance, first in first out. Most are empty, and an
-// empty one costs three pointers: a std::deque would cost half a kilobyte for each instance in
-// memory.
+// Mailbox: the messages that wait for one instance, first in first out. Most are empty, and most
+// others hold one message for as long as a tick takes: letters are used again, with the room that
+// their texts have, and go from hand to hand without being copied.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -12,49 +13,111 @@
 
 namespace holdfast::kernel {
 
+struct Letter {
+  Mail mail;
+  std::unique_ptr<Letter> next;
+};
+
 class Mailbox {
  public:
-  bool empty() const noexcept { return first_ == mail_.size(); }
-  std::size_t size() const noexcept { return mail_.size() - first_; }
+  Mailbox() = default;
+  Mailbox(Mailbox&& other) noexcept
+      : first_(std::move(other.first_)),
+        last_(std::exchange(other.last_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  Mailbox& operator=(Mailbox&& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(last_, other.last_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~Mailbox() { clear(); }
 
-  void push_back(Mail mail) { mail_.push_back(std::move(mail)); }
-  Mail& emplace_back() { return mail_.emplace_back(); }
+  bool empty() const noexcept { return size_ == 0; }
+  std::size_t size() const noexcept { return size_; }
 
-  Mail take_front() {
-    Mail front = std::move(mail_[first_++]);
-    if (empty()) {
-      clear();
-    } else if (first_ >= kRoom && first_ * 2 >= mail_.size()) {
-      mail_.erase(mail_.begin(), begin());  // seldom enough to cost nothing
-      first_ = 0;
-    }
+  void push_back(std::unique_ptr<Letter> letter) noexcept {
+    Letter* const added = letter.get();
+    (last_ == nullptr ? first_ : last_->next) = std::move(letter);
+    last_ = added;
+    ++size_;
+  }
+  Mail& emplace_back() {
+    push_back(std::make_unique<Letter>());
+    return last_->mail;
+  }
+
+  // There must be one.
+  std::unique_ptr<Letter> take_front() noexcept {
+    std::unique_ptr<Letter> front = std::move(first_);
+    first_ = std::move(front->next);
+    if (--size_ == 0) last_ = nullptr;
     return front;
   }
 
+  // One after the other, so that a long line is not a deep recursion.
   void clear() noexcept {
-    mail_.clear();
-    first_ = 0;
+    while (!empty()) take_front();
   }
 
   // Takes out what the predicate says; how many those were.
   template <class Predicate>
   std::size_t erase_if(Predicate predicate) {
-    mail_.erase(mail_.begin(), begin());
-    first_ = 0;
-    return std::erase_if(mail_, predicate);
+    const std::size_t before = size_;
+    Mailbox kept;
+    while (!empty()) {
+      std::unique_ptr<Letter> letter = take_front();
+      if (!predicate(letter->mail)) kept.push_back(std::move(letter));
+    }
+    *this = std::move(kept);
+    return before - size_;
   }
 
-  std::vector<Mail>::const_iterator begin() const noexcept {
-    return mail_.begin() + static_cast<std::ptrdiff_t>(first_);
-  }
-  std::vector<Mail>::const_iterator end() const noexcept { return mail_.end(); }
-  const Mail& operator[](std::size_t index) const { return mail_[first_ + index]; }
+  class Iterator {
+   public:
+    explicit Iterator(const Letter* at) noexcept : at_(at) {}
+    const Mail& operator*() const noexcept { return at_->mail; }
+    Iterator& operator++() noexcept {
+      at_ = at_->next.get();
+      return *this;
+    }
+    bool operator==(const Iterator&) const noexcept = default;
+
+   private:
+    const Letter* at_;
+  };
+  Iterator begin() const noexcept { return Iterator(first_.get()); }
+  Iterator end() const noexcept { return Iterator(nullptr); }
 
  private:
-  static constexpr std::size_t kRoom = 16;
+  std::unique_ptr<Letter> first_;
+  Letter* last_ = nullptr;
+  std::size_t size_ = 0;
+};
 
-  std::vector<Mail> mail_;
-  std::size_t first_ = 0;  // those before it are gone
+// Letters that nobody needs at the moment.
+class LetterPool {
+ public:
+  // An empty one.
+  std::unique_ptr<Letter> take() {
+    if (spare_.empty()) return std::make_unique<Letter>();
+    std::unique_ptr<Letter> letter = std::move(spare_.back());
+    spare_.pop_back();
+    return letter;
+  }
+
+  // A few are kept, and none that a large message has made large.
+  void give_back(std::unique_ptr<Letter> letter) {
+    if (spare_.size() == kMost || letter->mail.value.capacity() > kLargest) return;
+    letter->mail.clear();
+    spare_.push_back(std::move(letter));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kLargest = 4096;
+
+  std::vector<std::unique_ptr<Letter>> spare_;
 };
 
 }  // namespace holdfast::kernel

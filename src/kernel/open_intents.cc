@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "codec/cbor_writer.h"
 #include "codec/well_formed.h"
+#include "kernel/cell_codec.h"
 #include "kernel/list_reader.h"
 
 namespace holdfast::kernel {
@@ -41,7 +42,7 @@ std::optional<Intent> decode(base::ByteView bytes) {
   const std::string_view issuer_ref = list.text();
   if (!list.done() || workflow > UINT32_MAX || effect > UINT32_MAX) return std::nullopt;
   Intent intent(static_cast<std::uint32_t>(workflow), static_cast<std::uint32_t>(effect), opened_at,
-                opened_ns, key, params, issuer_ref);
+                opened_ns, key_hash(key), key, params, issuer_ref);
   intent.last_progress = last_progress;
   return intent;
 }
@@ -51,21 +52,24 @@ base::Error damaged() { return {base::ErrorCode::kCorrupt, "an open intent is da
 }  // namespace
 
 Intent::Intent(std::uint32_t workflow, std::uint32_t effect, std::uint64_t opened_at,
-               std::uint64_t opened_ns, base::ByteView key, base::ByteView params,
-               std::string_view issuer_ref)
+               std::uint64_t opened_ns, const base::Hash& cell, base::ByteView key,
+               base::ByteView params, std::string_view issuer_ref)
     : workflow_(workflow),
       effect_(effect),
       opened_at_(opened_at),
       opened_ns_(opened_ns),
+      cell_(cell),
       key_size_(static_cast<std::uint32_t>(key.size())),
       params_size_(static_cast<std::uint32_t>(params.size())),
-      issuer_size_(static_cast<std::uint32_t>(issuer_ref.size())),
-      block_(new std::uint8_t[key.size() + params.size() + issuer_ref.size()]) {
-  std::uint8_t* at = block_.get();
+      issuer_size_(static_cast<std::uint32_t>(issuer_ref.size())) {
+  auto bytes = std::make_shared_for_overwrite<std::uint8_t[]>(key.size() + params.size() +
+                                                              issuer_ref.size());
+  std::uint8_t* at = bytes.get();
   for (const base::ByteView part : {key, params, base::as_bytes(issuer_ref)}) {
     if (!part.empty()) std::memcpy(at, part.data(), part.size());
     at += part.size();
   }
+  bytes_ = std::move(bytes);
 }
 
 Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
@@ -83,19 +87,14 @@ Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
     failure_ = damaged();
     return nullptr;
   }
-  return &*recent_.emplace(hash, Recent{std::move(intent), false}).first->second.intent;
-}
-
-void OpenIntents::add(const base::Hash& hash, Intent intent) {
-  const bool added = recent_.emplace(hash, Recent{std::move(intent), true}).second;
-  CHECK(added);  // an identity is never given twice
-  ++size_;
+  return &*recent_.try_emplace(hash, std::move(intent)).first->second.intent;
 }
 
 void OpenIntents::remove(const base::Hash& hash) {
   const auto found = recent_.find(hash);
   CHECK(found != recent_.end() && found->second.intent);
-  found->second = {std::nullopt, true};
+  found->second.intent.reset();
+  found->second.changed = true;
   --size_;
 }
 
@@ -112,7 +111,7 @@ base::Result<void> OpenIntents::flush(Blobs& blobs) {
     if (!recent.changed) continue;
     changes[hash] = recent.intent ? std::optional(encode(*recent.intent)) : std::nullopt;
   }
-  TRY(trie_.apply(blobs, changes));
+  TRY(trie_.apply(blobs, cache_, changes));
   CHECK(trie_.size() == size_);
   recent_.clear();
   return {};

@@ -12,8 +12,10 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "kernel/blobs.h"
@@ -24,18 +26,22 @@ namespace holdfast::kernel {
 class Intent {
  public:
   Intent(std::uint32_t workflow, std::uint32_t effect, std::uint64_t opened_at,
-         std::uint64_t opened_ns, base::ByteView key, base::ByteView params,
+         std::uint64_t opened_ns, const base::Hash& cell, base::ByteView key, base::ByteView params,
          std::string_view issuer_ref);
 
   std::uint32_t workflow() const noexcept { return workflow_; }
   std::uint32_t effect() const noexcept { return effect_; }
   std::uint64_t opened_at() const noexcept { return opened_at_; }  // the record
   std::uint64_t opened_ns() const noexcept { return opened_ns_; }
-  base::ByteView key() const noexcept { return {block_.get(), key_size_}; }
-  base::ByteView params() const noexcept { return {block_.get() + key_size_, params_size_}; }
+  const base::Hash& cell() const noexcept { return cell_; }  // that opened it
+  base::ByteView key() const noexcept { return {bytes_.get(), key_size_}; }
+  base::ByteView params() const noexcept { return {bytes_.get() + key_size_, params_size_}; }
   std::string_view issuer_ref() const noexcept {
-    return base::as_text({block_.get() + key_size_ + params_size_, issuer_size_});
+    return base::as_text({bytes_.get() + key_size_ + params_size_, issuer_size_});
   }
+
+  // What holds the three above; whoever needs them longer than this intent keeps it.
+  const std::shared_ptr<const std::uint8_t[]>& bytes() const noexcept { return bytes_; }
 
   std::uint64_t last_progress = 0;  // the sequence number of the last frame
 
@@ -44,10 +50,11 @@ class Intent {
   std::uint32_t effect_;
   std::uint64_t opened_at_;
   std::uint64_t opened_ns_;
+  base::Hash cell_;
   std::uint32_t key_size_;
   std::uint32_t params_size_;
   std::uint32_t issuer_size_;
-  std::unique_ptr<std::uint8_t[]> block_;
+  std::shared_ptr<const std::uint8_t[]> bytes_;
 };
 
 // For tables of intents: their hashes are as random as any. Such tables are only looked into; what
@@ -64,7 +71,15 @@ class OpenIntents {
  public:
   // Null: there is none. It holds until the next flush, or until the intent is removed.
   Intent* find(const Blobs& blobs, const base::Hash& intent);
-  void add(const base::Hash& hash, Intent intent);
+
+  // With what an Intent is made of.
+  template <class... Parts>
+  const Intent& add(const base::Hash& hash, Parts&&... parts) {
+    const auto [place, added] = recent_.try_emplace(hash, std::forward<Parts>(parts)...);
+    CHECK(added);  // an identity is never given twice
+    ++size_;
+    return *place->second.intent;
+  }
   void remove(const base::Hash& intent);                              // one that was found
   void progressed(const base::Hash& intent, std::uint64_t sequence);  // one that was found
 
@@ -87,6 +102,13 @@ class OpenIntents {
 
  private:
   struct Recent {
+    // A new one.
+    template <class... Parts>
+    explicit Recent(Parts&&... parts)
+        : intent(std::in_place, std::forward<Parts>(parts)...), changed(true) {}
+    // One that the index has.
+    explicit Recent(std::optional<Intent>&& known) : intent(std::move(known)) {}
+
     std::optional<Intent> intent;  // nothing: removed
     bool changed = false;
   };

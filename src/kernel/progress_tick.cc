@@ -26,7 +26,7 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
     ++world.counters.repeated_progress;
     return Repeated{intent->opened_at()};
   }
-  Cell* cell = world.cells[intent->workflow()].find(intent->key());
+  Cell* cell = world.cells[intent->workflow()].find(intent->cell());
   if (cell == nullptr) return unreadable(world);
   CHECK(!cell->terminal());
   if (cell->mail.size() >= kMaxMailPerInstance)
@@ -44,13 +44,14 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
   world.intents.progressed(progress.intent, progress.sequence);
   touch(world, *cell);
   if (!world.program->workflow(cell->workflow).hears_progress) return Accepted{};
-  Mail mail;
+  std::unique_ptr<Letter> letter = world.letters.take();
+  Mail& mail = letter->mail;
   mail.kind = MailKind::kProgress;
-  mail.origin = origin_of(world, progress.intent, *intent);
+  write_origin(world, progress.intent, *intent, mail.origin);
   mail.sequence = progress.sequence;
   mail.note = progress.kind;
   mail.value.assign(payload->begin(), payload->end());
-  deliver(world, *cell, std::move(mail));
+  deliver(world, *cell, std::move(letter));
   return Accepted{0, world.draft.deliveries, world.draft.ignored, false};
 }
 

@@ -29,11 +29,11 @@ std::optional<Refused> check_signature(const WorldState& world, const ReceiptArr
                  "the signature of the receipt of " + receipt.intent.to_text() + " is not good"};
 }
 
-Mail mail_of(WorldState& world, const ReceiptArrived& receipt, const Intent& intent) {
+void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& intent,
+                Mail& mail) {
   const EffectProgram& effect = world.program->effect(intent.effect());
-  Mail mail;
   mail.kind = MailKind::kReceipt;
-  mail.origin = origin_of(world, receipt.intent, intent);
+  write_origin(world, receipt.intent, intent, mail.origin);
   mail.status = receipt.status;
   const codec::Schema& wanted =
       receipt.status == ReceiptStatus::kOk ? effect.receipt : world.program->error_schema();
@@ -48,7 +48,6 @@ Mail mail_of(WorldState& world, const ReceiptArrived& receipt, const Intent& int
     mail.payload_hash = base::sha256(receipt.payload);
     mail.payload_size = receipt.payload.size();
   }
-  return mail;
 }
 
 }  // namespace
@@ -65,9 +64,12 @@ base::Bytes receipt_message(const base::Hash& intent, ReceiptStatus status,
   return out.to_bytes();
 }
 
-Origin origin_of(const WorldState& world, const base::Hash& hash, const Intent& intent) {
-  return {hash, world.program->effect(intent.effect()).name, std::string(intent.issuer_ref()),
-          intent.opened_at()};
+void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
+                  Origin& origin) {
+  origin.intent = hash;
+  origin.effect = world.program->effect(intent.effect()).name;
+  origin.issuer_ref = intent.issuer_ref();
+  origin.opened_at = intent.opened_at();
 }
 
 Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
@@ -80,12 +82,14 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
     return Refused{base::ErrorCode::kNotFound, "no open intent " + receipt.intent.to_text()};
   }
   if (auto refusal = check_signature(world, receipt)) return std::move(*refusal);
-  Cell* cell = world.cells[intent->workflow()].find(intent->key());
+  Cell* cell = world.cells[intent->workflow()].find(intent->cell());
   if (cell == nullptr) return unreadable(world);
   CHECK(!cell->terminal());  // ending an instance settles its intents
 
   const WorkflowProgram& workflow = world.program->workflow(cell->workflow);
-  Mail mail = mail_of(world, receipt, *intent);
+  std::unique_ptr<Letter> letter = world.letters.take();
+  Mail& mail = letter->mail;
+  write_mail(world, receipt, *intent, mail);
   settle(world, *cell, receipt.intent, receipt.status);
   if (mail.kind == MailKind::kRejected) {
     note(world, kInvalidPayload, {receipt.intent.to_text(), mail.note});
@@ -97,7 +101,7 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
   } else if (!workflow.hears_receipts) {
     return Accepted{};
   }
-  deliver(world, *cell, std::move(mail));
+  deliver(world, *cell, std::move(letter));
   return Accepted{0, world.draft.deliveries, world.draft.ignored, false};
 }
 

@@ -2,6 +2,7 @@
 // The one place where kinds of ticks meet.
 #include <utility>
 
+#include "kernel/cell_codec.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -61,24 +62,30 @@ World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
 
 Outcome World::reduce(const Tick& tick) {
+  Outcome outcome;
+  reduce(tick, outcome);
+  return outcome;
+}
+
+void World::reduce(const Tick& tick, Outcome& outcome) {
   WorldState& world = *state_;
   world.tick = &tick;
   world.draft.clear();
-  Outcome outcome;
+  outcome.record.clear();
+  outcome.commands.clear();
   outcome.answer = std::visit(Dispatch{world}, tick.input);
   if (auto* accepted = std::get_if<Accepted>(&outcome.answer)) {
     take_turns(world);
     accepted->record = world.next_record;
     encode_record(world);
-    outcome.record = world.record.to_bytes();
-    outcome.commands = std::move(world.draft.commands);
+    outcome.record.assign(world.record.view().begin(), world.record.view().end());
+    std::swap(outcome.commands, world.draft.commands);
     close_tick(world);
   } else if (!std::holds_alternative<Repeated>(outcome.answer)) {
     ++world.counters.refused;
   }
   world.tick = nullptr;
   outcome.failure = failure_of(world);
-  return outcome;
 }
 
 const Program& World::program() const noexcept { return *state_->program; }
@@ -88,7 +95,7 @@ std::uint64_t World::open_intents() const noexcept { return state_->intents.size
 
 const Cell* World::find(std::string_view workflow, base::ByteView key) {
   const auto index = state_->program->workflow_named(workflow);
-  return index ? state_->cells[*index].find(key) : nullptr;
+  return index ? state_->cells[*index].find(key_hash(key)) : nullptr;
 }
 
 const Intent* World::find_intent(const base::Hash& intent) {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "codec/view.h"
+#include "kernel/cell_codec.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -51,10 +52,15 @@ bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView
                "the key does not fit '" + workflow.name + "': " + made.error().to_string()};
     return false;
   }
-  target.key.assign(made->begin(), made->end());
+  target.key = made->data() == key.data() ? key : world.draft.keep(*made);
   if (target.key.size() <= kMaxKeyBytes) return true;
   refusal = {base::ErrorCode::kTooLarge, "the key for '" + workflow.name + "' is too long"};
   return false;
+}
+
+void find_cell(WorldState& world, Target& target) {
+  target.id = key_hash(target.key);
+  target.cell = world.cells[target.workflow].find(target.id);
 }
 
 // `planned` goes to mailboxes too, some of it perhaps to the same one.
@@ -62,7 +68,10 @@ bool has_room(const WorldState& world, const Target& target, const std::vector<T
               Refused& refusal) {
   const std::size_t waiting = target.cell == nullptr ? 0 : target.cell->mail.size();
   if (waiting + planned.size() < kMaxMailPerInstance) return true;
-  const auto same = static_cast<std::size_t>(std::count(planned.begin(), planned.end(), target));
+  const auto same = static_cast<std::size_t>(
+      std::count_if(planned.begin(), planned.end(), [&](const Target& other) {
+        return other.workflow == target.workflow && other.id == target.id;
+      }));
   if (waiting + same < kMaxMailPerInstance) return true;
   refusal = {base::ErrorCode::kUnavailable, "too much mail waits for an instance of '" +
                                                 world.program->workflow(target.workflow).name +
@@ -86,7 +95,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
       }
       if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
-    target.cell = world.cells[target.workflow].find(target.key);
+    find_cell(world, target);
     if (!has_room(world, target, targets, refusal)) return false;
     targets.push_back(std::move(target));
   }
@@ -115,7 +124,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     refusal = {base::ErrorCode::kInvalid, "'" + workflow.name + "' has no key"};
     return false;
   }
-  target.cell = world.cells[*index].find(target.key);
+  find_cell(world, target);
   if (event.starts && target.cell != nullptr) {
     refusal = {base::ErrorCode::kConflict, "the instance is there already"};
     return false;
@@ -132,7 +141,7 @@ Answer unreadable(const WorldState& world) {
   return Refused{base::ErrorCode::kIo, "an instance could not be read"};
 }
 
-void deliver(WorldState& world, Cell& cell, Mail mail) {
+void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
   Touched& touched = touch(world, cell);
   if (cell.terminal()) {
     ++touched.ignored;
@@ -140,7 +149,7 @@ void deliver(WorldState& world, Cell& cell, Mail mail) {
     return;
   }
   ++world.draft.deliveries;
-  cell.mail.push_back(std::move(mail));
+  cell.mail.push_back(std::move(letter));
   if (cell.ready || cell.paused) return;
   cell.ready = true;
   world.ready.push_back(&cell);
@@ -148,7 +157,8 @@ void deliver(WorldState& world, Cell& cell, Mail mail) {
 
 void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
                    const Target& target) {
-  Mail mail;
+  std::unique_ptr<Letter> letter = world.letters.take();
+  Mail& mail = letter->mail;
   mail.schema = event.schema_name;
   // A machine sees the arm, whether the event came as such or inside the workflow's variant.
   const WorkflowProgram& workflow = world.program->workflow(target.workflow);
@@ -157,9 +167,9 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
     value = codec::View::of(value).find("$value")->encoded();
   }
   mail.value.assign(value.begin(), value.end());
-  Cell& cell =
-      target.cell != nullptr ? *target.cell : world.cells[target.workflow].begin(target.key);
-  deliver(world, cell, std::move(mail));
+  Cell& cell = target.cell != nullptr ? *target.cell
+                                      : world.cells[target.workflow].begin(target.id, target.key);
+  deliver(world, cell, std::move(letter));
 }
 
 Touched& touch(WorldState& world, Cell& cell) {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
+#include "kernel/cell_codec.h"
 #include "kernel/chunks.h"
 #include "kernel/list_reader.h"
 #include "kernel/world_state.h"
@@ -32,10 +33,10 @@ HashTrie read_trie(ListReader& list) {
 
 base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
-  for (const std::string& id : world.event_ids.keys()) {
+  for (const auto* event : world.event_ids.entries()) {
     codec::write_list_head(chunks.entry(), 2);
-    codec::write_text(chunks.entry(), id);
-    codec::write_nat(chunks.entry(), *world.event_ids.find(id));
+    codec::write_text(chunks.entry(), event->first);
+    codec::write_nat(chunks.entry(), event->second);
     TRY(chunks.entry_done());
   }
   return chunks.finish(out);
@@ -52,12 +53,11 @@ bool read_event_id(codec::View entry, WorldState& world) {
 
 base::Result<void> write_settled(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
-  for (const base::Hash& intent : world.settled.keys()) {
-    const SettledIntent& settled = *world.settled.find(intent);
+  for (const auto* entry : world.settled.entries()) {
     codec::write_list_head(chunks.entry(), 3);
-    codec::write_bytes(chunks.entry(), intent.bytes);
-    codec::write_nat(chunks.entry(), settled.record);
-    codec::write_nat(chunks.entry(), static_cast<std::uint64_t>(settled.status));
+    codec::write_bytes(chunks.entry(), entry->first.bytes);
+    codec::write_nat(chunks.entry(), entry->second.record);
+    codec::write_nat(chunks.entry(), static_cast<std::uint64_t>(entry->second.status));
     TRY(chunks.entry_done());
   }
   return chunks.finish(out);
@@ -90,7 +90,7 @@ bool read_ready(codec::View entry, WorldState& world) {
   const std::uint64_t workflow = list.nat();
   const base::ByteView key = list.bytes();
   if (!list.done() || workflow >= world.cells.size()) return false;
-  Cell* cell = world.cells[workflow].find(key);
+  Cell* cell = world.cells[workflow].find(key_hash(key));
   if (cell == nullptr || cell->mail.empty() || cell->ready) return false;
   cell->ready = true;
   world.ready.push_back(cell);

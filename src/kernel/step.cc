@@ -41,25 +41,7 @@ class StepContext : public Context {
   std::uint64_t delivery_;
 };
 
-// What a step asks for, checked and canonical, but not yet true.
-struct Plan {
-  struct Effect {
-    const AllowedEffect* allowed;
-    base::Bytes params;
-    const StepOutput::Effect* asked;
-  };
-  struct Event {
-    const EventProgram* event;
-    base::Bytes value;
-    std::size_t targets;  // how many
-  };
-  base::Bytes state;
-  base::Bytes annotations;
-  base::Bytes result;
-  std::vector<Effect> effects;
-  std::vector<Event> events;
-  std::vector<Target> targets;  // of one event after the other
-};
+base::Bytes bytes_of(base::ByteView view) { return {view.begin(), view.end()}; }
 
 struct Objection {
   std::string code;
@@ -107,22 +89,24 @@ class Checker {
 
  private:
   std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
-    const auto allowed = workflow_.effects.find(asked.name);
+    const std::string_view name = output_.text(asked.name);
+    const auto allowed = workflow_.effects.find(name);
     if (allowed == workflow_.effects.end()) {
       return Objection{"step.undeclared_effect",
-                       "'" + asked.name + "' is not among the effects_emitted"};
+                       "'" + std::string(name) + "' is not among the effects_emitted"};
     }
-    if (!is_text(asked.issuer_ref, kMaxReferenceBytes) ||
-        !is_text(asked.requested_key, kMaxReferenceBytes)) {
-      return Objection{"step.bad_reference", "a reference or key of '" + asked.name +
+    Plan::Effect planned{
+        &allowed->second, {}, output_.text(asked.requested_key), output_.text(asked.issuer_ref)};
+    if (!is_text(planned.issuer_ref, kMaxReferenceBytes) ||
+        !is_text(planned.requested_key, kMaxReferenceBytes)) {
+      return Objection{"step.bad_reference", "a reference or key of '" + allowed->first +
                                                  "' is longer than 1024 bytes, or not UTF-8"};
     }
-    Plan::Effect planned{&allowed->second, {}, &asked};
     const EffectProgram& effect = world_.program->effect(allowed->second.effect);
-    if (!canonical(effect.params, output_.value(asked.begin, asked.end), planned.params)) {
-      return Objection{"step.bad_params", "the params of '" + asked.name + "': " + why_};
+    if (!canonical(effect.params, output_.value(asked.value), planned.params)) {
+      return Objection{"step.bad_params", "the params of '" + allowed->first + "': " + why_};
     }
-    plan.effects.push_back(std::move(planned));
+    plan.effects.push_back(planned);
     return std::nullopt;
   }
 
@@ -131,7 +115,7 @@ class Checker {
     if (event == nullptr)
       return Objection{"step.unknown_event", "the manifest has no schema '" + emitted.schema + "'"};
     Plan::Event planned{event, {}, 0};
-    if (!canonical(event->schema, output_.value(emitted.begin, emitted.end), planned.value)) {
+    if (!canonical(event->schema, output_.value(emitted.value), planned.value)) {
       return Objection{"step.bad_event", "an event '" + emitted.schema + "': " + why_};
     }
     const std::size_t before = plan.targets.size();
@@ -140,17 +124,17 @@ class Checker {
       return Objection{"step.undeliverable_event", refusal.message};
     }
     planned.targets = plan.targets.size() - before;
-    plan.events.push_back(std::move(planned));
+    plan.events.push_back(planned);
     return std::nullopt;
   }
 
-  bool canonical(const codec::Schema& schema, base::ByteView value, base::Bytes& out) {
+  bool canonical(const codec::Schema& schema, base::ByteView value, base::ByteView& out) {
     const auto made = world_.normaliser.part_from_cbor(schema, value);
     if (!made) {
       why_ = made.error().to_string();
       return false;
     }
-    out.assign(made->begin(), made->end());
+    out = made->data() == value.data() ? value : world_.draft.keep(*made);
     return true;
   }
 
@@ -161,22 +145,22 @@ class Checker {
   std::string why_;
 };
 
-void open_intent(WorldState& world, Cell& cell, Plan::Effect& planned, const Emission& emission) {
+void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
+                 const Emission& emission) {
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   const EffectProgram& effect = world.program->effect(planned.allowed->effect);
   const base::Hash hash = intent_hash(emission, world.scratch);
-  world.intents.add(
-      hash, Intent(cell.workflow, planned.allowed->effect, world.next_record, world.tick->time_ns,
-                   cell.key, planned.params, planned.asked->issuer_ref));
+  const Intent& intent =
+      world.intents.add(hash, cell.workflow, planned.allowed->effect, world.next_record,
+                        world.tick->time_ns, cell.id, cell.key, planned.params, planned.issuer_ref);
   cell.intents.push_back(hash);
-  const Command& command = world.draft.commands.emplace_back(
-      OpenIntent{hash, effect.name, effect.executor.kind, effect.executor.queue,
-                 std::move(planned.params), workflow.name, cell.key, effect.timeout_ns});
-  touch(world, cell)
-      .opened.push_back({hash, effect.name, std::get_if<OpenIntent>(&command)->params});
+  world.draft.commands.emplace_back(std::in_place_type<OpenIntent>, hash,
+                                    std::shared_ptr<const EffectProgram>(world.program, &effect),
+                                    workflow.name, intent.key(), intent.params(), intent.bytes());
+  touch(world, cell).opened.push_back({hash, effect.name, intent.params()});
 }
 
-void open_intents(WorldState& world, Cell& cell, Plan& plan, std::uint64_t delivery) {
+void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t delivery) {
   if (plan.effects.empty()) return;
   world.draft.commands.reserve(world.draft.commands.size() + plan.effects.size());
   cell.intents.reserve(cell.intents.size() + plan.effects.size());
@@ -184,9 +168,9 @@ void open_intents(WorldState& world, Cell& cell, Plan& plan, std::uint64_t deliv
   emission.key = cell.key;
   emission.record = world.next_record;
   emission.delivery = delivery;
-  for (Plan::Effect& planned : plan.effects) {
+  for (const Plan::Effect& planned : plan.effects) {
     emission.site = &planned.allowed->site;
-    emission.requested_key = planned.asked->requested_key;
+    emission.requested_key = planned.requested_key;
     emission.params = planned.params;
     open_intent(world, cell, planned, emission);
     ++emission.index;
@@ -203,7 +187,7 @@ void remove_instance(WorldState& world, Cell& cell) {
   if (!cell.mail.empty()) return world.cells[cell.workflow].clear_state(cell);
   if (cell.ready) std::erase(world.ready, &cell);
   world.draft.forget_cell(touched);
-  world.cells[cell.workflow].erase(base::Bytes(cell.key));
+  world.cells[cell.workflow].erase(cell);
 }
 
 }  // namespace
@@ -218,26 +202,27 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   workflow.machine->step(StepInput{state, mail, context}, output);
   output.finish();
 
-  Plan plan;
+  Plan& plan = world.plan;
+  plan.clear();
   if (const auto objection = Checker(world, workflow, cell.intents.size(), output).check(plan)) {
     return fail(world, cell, objection->code, objection->message);
   }
-  if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, std::move(plan.state));
+  if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
   if (!plan.annotations.empty())
-    touch(world, cell).annotations.push_back(std::move(plan.annotations));
+    touch(world, cell).annotations.push_back(bytes_of(plan.annotations));
   auto target = plan.targets.begin();
-  for (Plan::Event& event : plan.events) {
+  for (const Plan::Event& event : plan.events) {
     for (const auto stop = target + static_cast<std::ptrdiff_t>(event.targets); target != stop;
          ++target) {
       deliver_event(world, *event.event, event.value, *target);
     }
-    world.draft.emitted.push_back({event.event->schema_name, std::move(event.value)});
+    world.draft.emitted.push_back({event.event->schema_name, bytes_of(event.value)});
   }
   open_intents(world, cell, plan, delivery);
   switch (output.fate()) {
     case Fate::kGoesOn: return;
     case Fate::kDeleted: return remove_instance(world, cell);
-    case Fate::kCompleted: return end(world, cell, Phase::kCompleted, std::move(plan.result));
+    case Fate::kCompleted: return end(world, cell, Phase::kCompleted, bytes_of(plan.result));
     case Fate::kFailed: return fail(world, cell, output.error_code(), output.error_message());
   }
 }

@@ -271,8 +271,8 @@ TEST_F(StepTest, params_become_canonical_and_equal_params_written_differently_gi
   const Outcome outcome = send("a", 1);
   ASSERT_EQ(outcome.commands.size(), 2u);
   EXPECT_EQ(json_of(std::get<OpenIntent>(outcome.commands[0]).params), R"({"a":1,"b":null})");
-  EXPECT_EQ(std::get<OpenIntent>(outcome.commands[0]).params,
-            std::get<OpenIntent>(outcome.commands[1]).params);
+  EXPECT_TRUE(base::equal(std::get<OpenIntent>(outcome.commands[0]).params,
+                          std::get<OpenIntent>(outcome.commands[1]).params));
 }
 
 TEST_F(StepTest, a_command_says_who_asks_whom_for_what) {
@@ -280,12 +280,12 @@ TEST_F(StepTest, a_command_says_who_asks_whom_for_what) {
   keyed_ = testing::work;
   const Outcome outcome = send("a", 1);
   const auto& command = std::get<OpenIntent>(outcome.commands.at(0));
-  EXPECT_EQ(command.effect, "lab/work@1");
-  EXPECT_EQ(command.executor, "worker");
-  EXPECT_EQ(command.queue, "lab");
+  EXPECT_EQ(command.effect->name, "lab/work@1");
+  EXPECT_EQ(command.effect->executor.kind, "worker");
+  EXPECT_EQ(command.effect->executor.queue, "lab");
   EXPECT_EQ(command.workflow, "lab/Keyed@1");
   EXPECT_EQ(json_of(command.key), R"("a")");
-  EXPECT_EQ(command.timeout_ns, 5000u);
+  EXPECT_EQ(command.effect->timeout_ns, 5000u);
 }
 
 }  // namespace

@@ -17,13 +17,14 @@ void take_turns(WorldState& world) {
     world.ready.pop_front();
     cell->ready = false;
     if (cell->paused || cell->mail.empty()) continue;
-    const Mail mail = cell->mail.take_front();
+    std::unique_ptr<Letter> letter = cell->mail.take_front();
     // Back in the line before the step: the step may end or delete the cell.
     if (!cell->mail.empty()) {
       cell->ready = true;
       world.ready.push_back(cell);
     }
-    step(world, *cell, mail, world.draft.steps++);
+    step(world, *cell, letter->mail, world.draft.steps++);
+    world.letters.give_back(std::move(letter));
   }
   if (!world.ready.empty()) world.draft.commands.emplace_back(ContinueSoon{});
 }

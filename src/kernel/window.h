@@ -5,12 +5,16 @@
 
 #include <cstddef>
 #include <deque>
-#include <map>
+#include <functional>
+#include <unordered_map>
 #include <utility>
+
+#include "base/check.h"
 
 namespace holdfast::kernel {
 
-template <class Key, class Value, class Values = std::map<Key, Value, std::less<>>>
+// `HashOf` knows keys and whatever they are looked for by.
+template <class Key, class Value, class HashOf>
 class Window {
  public:
   explicit Window(std::size_t limit) : limit_(limit) {}
@@ -24,20 +28,22 @@ class Window {
   // The key must not be there.
   void add(Key key, Value value) {
     if (order_.size() == limit_) {
-      values_.erase(order_.front());
+      values_.erase(values_.find(order_.front()->first));
       order_.pop_front();
     }
-    order_.push_back(key);
-    values_.emplace(std::move(key), std::move(value));
+    const auto [place, added] = values_.emplace(std::move(key), std::move(value));
+    CHECK(added);
+    order_.push_back(&*place);
   }
 
   // From the oldest to the newest.
-  const std::deque<Key>& keys() const noexcept { return order_; }
+  using Entry = std::pair<const Key, Value>;
+  const std::deque<const Entry*>& entries() const noexcept { return order_; }
 
  private:
   std::size_t limit_;
-  std::deque<Key> order_;
-  Values values_;
+  std::unordered_map<Key, Value, HashOf, std::equal_to<>> values_;
+  std::deque<const Entry*> order_;
 };
 
 }  // namespace holdfast::kernel

@@ -15,6 +15,7 @@
 #include "codec/normaliser.h"
 #include "kernel/draft.h"
 #include "kernel/limits.h"
+#include "kernel/plan.h"
 #include "kernel/window.h"
 #include "kernel/world.h"
 
@@ -51,9 +52,8 @@ struct WorldState {
   std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
   OpenIntents intents;
   std::deque<Cell*> ready;  // instances with mail, in the order of their turns
-  Window<std::string, std::uint64_t> event_ids{kEventIdWindow};
-  Window<base::Hash, SettledIntent, std::unordered_map<base::Hash, SettledIntent, FirstBytes>>
-      settled{kSettledWindow};
+  Window<std::string, std::uint64_t, base::HashOfText> event_ids{kEventIdWindow};
+  Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
 
   // Reused from tick to tick; nothing in them outlives one.
@@ -62,26 +62,20 @@ struct WorldState {
   std::optional<base::Error> failure;  // of what cells and intents do not know of
   bool replaying = false;  // the tick comes from a record: what was admitted is not asked again
   Draft draft;
+  LetterPool letters;
   codec::Buffer record;
   codec::Normaliser normaliser;
   codec::Buffer scratch;
   StepOutput output;
+  Plan plan;
+  std::vector<Target> targets;
 };
 
 // The entry of a cell in the present draft.
 Touched& touch(WorldState& world, Cell& cell);
 
 // Puts a message in the mailbox of an instance; one that has ended ignores it.
-void deliver(WorldState& world, Cell& cell, Mail mail);
-
-// One instance that an event goes to.
-struct Target {
-  std::uint32_t workflow = 0;
-  base::Bytes key = {};
-  Cell* cell = nullptr;  // null: there was none when it was looked for
-
-  friend bool operator==(const Target&, const Target&) = default;
-};
+void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter);
 
 // Adds everybody who subscribes to the event to those who get mail already. False: some mailbox
 // would be too full or some key does not fit; `refusal` says why.
@@ -102,7 +96,8 @@ void take_turns(WorldState& world);
 void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery);
 
 // What mail says of the intent that it answers.
-Origin origin_of(const WorldState& world, const base::Hash& hash, const Intent& intent);
+void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
+                  Origin& origin);
 
 // The answer when the instance of an open intent could not be read; the world has failed.
 Answer unreadable(const WorldState& world);
