@@ -46,11 +46,15 @@ class ListReader {
   }
   std::string_view text() { return take(next().text()); }
   base::ByteView bytes() { return take(next().bytes()); }
-  base::Hash hash() { return hash_of(bytes()); }
-  std::optional<base::Hash> optional_hash() {
-    const codec::View view = next();
-    if (view.is_null()) return std::nullopt;
-    return hash_of(take(view.bytes()));
+  base::Hash hash() {
+    base::Hash hash;
+    const base::ByteView from = bytes();
+    if (from.size() == hash.bytes.size()) {
+      std::copy(from.begin(), from.end(), hash.bytes.begin());
+    } else {
+      good_ = false;
+    }
+    return hash;
   }
   // A number that stands for one of the values up to `last`.
   template <class Enum>
@@ -68,16 +72,6 @@ class ListReader {
   bool done() const noexcept { return good_ && at_end(); }
 
  private:
-  base::Hash hash_of(base::ByteView from) {
-    base::Hash hash;
-    if (from.size() == hash.bytes.size()) {
-      std::copy(from.begin(), from.end(), hash.bytes.begin());
-    } else {
-      good_ = false;
-    }
-    return hash;
-  }
-
   static constexpr std::uint8_t kNothing[1] = {codec::kNullByte};
 
   template <class T>

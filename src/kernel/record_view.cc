@@ -123,6 +123,22 @@ bool read_value(View view, base::ByteView& value) {
   return true;
 }
 
+// A small state stands there as a list of one.
+bool read_state(View view, InstanceView& instance) {
+  if (view.is_null()) return true;
+  if (view.kind() == codec::ViewKind::kList) {
+    ListReader list(view);
+    instance.state = list.next().encoded();
+    return list.done();
+  }
+  const auto bytes = view.bytes();
+  base::Hash hash;
+  if (!bytes || bytes->size() != hash.bytes.size()) return false;
+  std::copy(bytes->begin(), bytes->end(), hash.bytes.begin());
+  instance.state_hash = hash;
+  return true;
+}
+
 bool read_instance(View view, InstanceView& instance) {
   ListReader list(view);
   instance.workflow = list.text();
@@ -130,7 +146,7 @@ bool read_instance(View view, InstanceView& instance) {
   instance.previous = list.nat();
   instance.status = list.text();
   instance.paused = list.boolean();
-  instance.state_hash = list.optional_hash();
+  const bool state = read_state(list.next(), instance);
   const View outcome = list.next();
   if (!outcome.is_null()) instance.outcome = outcome.encoded();
   instance.steps = list.nat();
@@ -138,7 +154,7 @@ bool read_instance(View view, InstanceView& instance) {
   const bool lists = read_list(list.next(), instance.opened, read_opened) &&
                      read_list(list.next(), instance.settled, read_settled) &&
                      read_list(list.next(), instance.annotations, read_value);
-  return lists && list.done();
+  return state && lists && list.done();
 }
 
 bool read_emitted(View view, EmittedView& emitted) {

@@ -37,8 +37,9 @@ struct InstanceView {
   std::uint64_t previous = 0;  // the record that touched it last; 0: it begins here
   std::string_view status;
   bool paused = false;
-  std::optional<base::Hash> state_hash;
-  base::ByteView outcome;  // the result or the error; empty: it has not ended
+  base::ByteView state;                  // empty: there is none, or only its hash is recorded
+  std::optional<base::Hash> state_hash;  // of a large state, as a value that stands alone
+  base::ByteView outcome;                // the result or the error; empty: it has not ended
   std::uint64_t steps = 0;
   std::uint64_t ignored = 0;
   std::vector<OpenedView> opened;

@@ -46,7 +46,8 @@ TEST_F(RecordViewTest, shows_the_tick_and_what_came_of_it) {
   EXPECT_EQ(instance.previous, 0u);
   EXPECT_EQ(instance.status, "waiting");
   EXPECT_FALSE(instance.paused);
-  EXPECT_TRUE(instance.state_hash);
+  EXPECT_EQ(json_of(instance.state), R"({"n":1})");
+  EXPECT_FALSE(instance.state_hash);
   EXPECT_TRUE(instance.outcome.empty());
   EXPECT_EQ(instance.steps, 1u);
   ASSERT_EQ(instance.opened.size(), 1u);
@@ -62,6 +63,22 @@ TEST_F(RecordViewTest, shows_the_tick_and_what_came_of_it) {
   const RecordView unheard = last();
   ASSERT_EQ(unheard.notes.size(), 1u);
   EXPECT_EQ(unheard.notes[0], (std::vector<std::string_view>{"event.unrouted", "lab/Unheard@1"}));
+}
+
+TEST_F(RecordViewTest, shows_a_large_state_by_its_hash) {
+  std::string definitions = testing::lab(testing::kToSingle);
+  const std::string before = R"("lab/Single@1","state":"lab/State@1")";
+  definitions.replace(definitions.find(before), before.size(),
+                      R"("lab/Single@1","state":"lab/Text@1")");
+  bench_.emplace(definitions, machines_);
+  single_ = [](const StepInput&, StepOutput& output) {
+    output.begin_state();
+    codec::write_text(output.bytes(), std::string(500, 'x'));
+  };
+  send("a", 1);
+  const RecordView view = last();
+  EXPECT_TRUE(view.instances[0].state.empty());
+  EXPECT_TRUE(view.instances[0].state_hash);
 }
 
 TEST_F(RecordViewTest, shows_what_settled_and_the_end) {
@@ -90,7 +107,7 @@ TEST_F(RecordViewTest, an_instance_that_was_deleted_begins_anew) {
   bench().event("lab/Stop@1", R"({"id":"a"})");
   EXPECT_EQ(last().instances[0].status, "deleted");
   EXPECT_EQ(last().instances[0].previous, 2u);
-  EXPECT_FALSE(last().instances[0].state_hash);
+  EXPECT_TRUE(last().instances[0].state.empty());
   send("a", 1);
   EXPECT_EQ(last().instances[0].previous, 0u);
 }

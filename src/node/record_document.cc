@@ -128,16 +128,17 @@ struct TickFields {
 };
 
 void write_instance(Buffer& out, const kernel::InstanceView& instance) {
-  codec::write_map_head(out, 12);
+  codec::write_map_head(out, 13);
   field(out, "workflow", instance.workflow);
   given(out, "key", instance.key);
   field(out, "previous", instance.previous);
   field(out, "status", instance.status);
   flag(out, "paused", instance.paused);
+  value(out, "state", instance.state);
   if (instance.state_hash) {
-    hash(out, "state", *instance.state_hash);
+    hash(out, "state_hash", *instance.state_hash);
   } else {
-    value(out, "state", {});
+    value(out, "state_hash", {});
   }
   value(out, "outcome", instance.outcome);
   field(out, "steps", instance.steps);

@@ -51,6 +51,7 @@ class Journal(OrderWorldTest):
             "value": {"id": "o-1", "sku": "mug", "count": 2, "cents": 1990}})
         instance = records[1]["instances"][0]
         self.assertEqual((instance["key"], instance["previous"], instance["steps"]), ("o-1", 0, 1))
+        self.assertEqual(instance["state"]["stage"], {"$tag": "charge"})
         self.assertEqual({each["effect"] for each in instance["opened"]}, {"demo/charge@1", "sys/timer.set@1"})
         charge = next(each for each in instance["opened"] if each["effect"] == "demo/charge@1")
         self.assertEqual(charge["params"], {"order": "o-1", "cents": 1990})

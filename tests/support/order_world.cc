@@ -52,7 +52,7 @@ class Shop {
               ReceiptStatus status = ReceiptStatus::kOk) {
     for (const kernel::Command& command : opened_.commands) {
       const auto* open = std::get_if<OpenIntent>(&command);
-      if (open == nullptr || open->effect != effect) continue;
+      if (open == nullptr || open->effect->name != effect) continue;
       opened_ = world_.bench.receipt(base::Hash(open->intent), json, status);
       return;
     }
