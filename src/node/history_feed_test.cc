@@ -160,6 +160,24 @@ TEST_F(HistoryFeedTest, after_a_restart_it_goes_on_where_it_was) {
   EXPECT_EQ(row(*index, R"("a")").steps, 2u);
 }
 
+TEST_F(HistoryFeedTest, after_a_full_disk_it_reads_again_what_was_not_written) {
+  for (std::uint64_t i = 0; i < 200; ++i) send("key-" + std::to_string(i), 5);
+  write_records();
+  auto index = *HistoryIndex::open(open_->folder);
+  HistoryFeed feed = *HistoryFeed::start(journal(), *index);
+  ASSERT_TRUE(feed.run({.records = 10}));
+  std::uint64_t used = 0;
+  for (const auto& [inode, file] : sim_.disk().now().files) used += file.size();
+  sim_.disk().set_capacity(used);
+  const auto full = feed.run();
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().code(), base::ErrorCode::kUnavailable);
+  EXPECT_EQ(index->cursor().record, 10u);
+  sim_.disk().set_capacity(std::nullopt);
+  catch_up(feed);
+  EXPECT_EQ(index->list({.limit = 1000})->rows.size(), 200u);
+}
+
 TEST_F(HistoryFeedTest, an_index_that_is_ahead_of_the_journal_is_refused) {
   send("a", 5);
   write_records();
