@@ -38,6 +38,8 @@ struct RecoveryReport {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     std::string kept_in;  // path of the copy; empty: there was no space, the bytes stay in place
+
+    std::size_t older_removed = 0;  // copies of earlier recoveries: only the newest few are kept
   };
   std::optional<TornTail> torn;
 };
