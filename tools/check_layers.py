@@ -14,7 +14,8 @@ import pathlib
 import re
 import sys
 
-# folder -> the folders of ours it may include, besides itself. `holdfast` is include/holdfast.
+# folder -> the folders of ours it may include, besides itself. `holdfast` is include/holdfast; `demo`
+# stands beside src.
 LAYERS = {
     "base": "",
     "codec": "base",
@@ -33,7 +34,8 @@ LAYERS = {
     "gateway": "holdfast base codec defs node",
     "worker": "base codec env registry",
     "cli": "holdfast base codec defs kernel native steps tasks env bundle store executors registry"
-           " node postgres gateway worker",
+           " node postgres gateway worker demo",
+    "demo": "holdfast",
 }
 
 # These compute, and do nothing else: no clock, chance, file, network or thread.

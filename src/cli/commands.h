@@ -16,5 +16,9 @@ void add_cbor(CLI::App& app, ExitCode& exit_code);
 void add_defs(CLI::App& app, ExitCode& exit_code);
 void add_gc(CLI::App& app, ExitCode& exit_code);
 void add_snapshot(CLI::App& app, ExitCode& exit_code);
+void add_journal(CLI::App& app, ExitCode& exit_code);
+void add_verify(CLI::App& app, ExitCode& exit_code);
+void add_reindex(CLI::App& app, ExitCode& exit_code);
+void add_salvage(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace holdfast::cli

@@ -54,17 +54,7 @@ void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
     field("hash", row.hash);
   }
   codec::write_text(out, "errors");
-  const std::size_t left_out = errors.reported() - errors.size();
-  codec::write_list_head(out, errors.size() + (left_out > 0 ? 1 : 0));
-  const auto entry = [&](base::ErrorCode code, std::string_view where, std::string_view message) {
-    codec::write_map_head(out, 3);
-    field("code", base::to_string(code));
-    field("where", printable(where));
-    field("message", printable(message));
-  };
-  for (const base::Error& error : errors) entry(error.code(), error.where(), error.message());
-  if (left_out > 0)
-    entry(base::ErrorCode::kTooLarge, "", "and " + std::to_string(left_out) + " more errors");
+  write_errors(out, errors);
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
 

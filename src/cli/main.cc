@@ -18,6 +18,10 @@ ExitCode run(int argc, char** argv) {
   holdfast::cli::add_defs(app, exit_code);
   holdfast::cli::add_gc(app, exit_code);
   holdfast::cli::add_snapshot(app, exit_code);
+  holdfast::cli::add_journal(app, exit_code);
+  holdfast::cli::add_verify(app, exit_code);
+  holdfast::cli::add_reindex(app, exit_code);
+  holdfast::cli::add_salvage(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "codec/cbor_writer.h"
 #include "codec/utf8.h"
 
 namespace holdfast::cli {
@@ -73,6 +74,23 @@ ExitCode refuse(std::string_view summary, const codec::Errors& errors) {
   if (errors.reported() > errors.size())
     std::fprintf(stderr, "  and %zu more\n", errors.reported() - errors.size());
   return ExitCode::kRefused;
+}
+
+void write_errors(codec::Buffer& out, const codec::Errors& errors) {
+  const std::size_t left_out = errors.reported() - errors.size();
+  const auto entry = [&](base::ErrorCode code, std::string_view where, std::string_view message) {
+    codec::write_map_head(out, 3);
+    codec::write_text(out, "code");
+    codec::write_text(out, base::to_string(code));
+    codec::write_text(out, "where");
+    codec::write_text(out, printable(where));
+    codec::write_text(out, "message");
+    codec::write_text(out, printable(message));
+  };
+  codec::write_list_head(out, errors.size() + (left_out > 0 ? 1 : 0));
+  for (const base::Error& error : errors) entry(error.code(), error.where(), error.message());
+  if (left_out > 0)
+    entry(base::ErrorCode::kTooLarge, "", "and " + std::to_string(left_out) + " more errors");
 }
 
 ExitCode misused(std::string_view message) {

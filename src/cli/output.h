@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/result.h"
 #include "cli/exit_code.h"
+#include "codec/buffer.h"
 #include "codec/type.h"
 
 namespace holdfast::cli {
@@ -28,6 +29,9 @@ void print_table(const std::vector<std::vector<std::string>>& rows);
 [[nodiscard]] ExitCode refuse(const base::Error& error);
 [[nodiscard]] ExitCode refuse(std::string_view summary, const codec::Errors& errors);
 [[nodiscard]] ExitCode misused(std::string_view message);
+
+// The errors as a list in a document that is printed as JSON.
+void write_errors(codec::Buffer& out, const codec::Errors& errors);
 
 // Everything on standard input, if it is no more than `limit` bytes.
 base::Result<std::string> read_standard_input(std::size_t limit);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/record.h"
 
-#include <algorithm>
-
 #include "codec/cbor_writer.h"
-#include "codec/well_formed.h"
 #include "kernel/identity.h"
 #include "kernel/list_reader.h"
 #include "kernel/text.h"
@@ -14,23 +11,8 @@ namespace holdfast::kernel {
 namespace {
 
 using codec::Buffer;
-using codec::View;
 
-// In the order of the alternatives of Tick::input; the numbers are part of the format.
-enum class Kind : std::uint64_t {
-  kEvent = 0,
-  kReceipt = 1,
-  kProgress = 2,
-  kContinue = 3,
-  kControl = 4,
-  kApply = 5,
-  kPropose = 6,
-  kShadow = 7,
-  kDecide = 8,
-  kApplyProposal = 9,
-};
-
-void write_kind(Buffer& out, Kind kind, std::uint64_t fields) {
+void write_kind(Buffer& out, TickKind kind, std::uint64_t fields) {
   codec::write_list_head(out, 1 + fields);
   codec::write_nat(out, static_cast<std::uint64_t>(kind));
 }
@@ -38,7 +20,7 @@ void write_kind(Buffer& out, Kind kind, std::uint64_t fields) {
 struct TickWriter {
   Buffer& out;
   void operator()(const EventArrived& event) {
-    write_kind(out, Kind::kEvent, 6);
+    write_kind(out, TickKind::kEvent, 6);
     codec::write_text(out, event.schema);
     out.append(event.value);
     codec::write_text(out, event.id);
@@ -47,7 +29,7 @@ struct TickWriter {
     codec::write_bool(out, event.starts);
   }
   void operator()(const ReceiptArrived& receipt) {
-    write_kind(out, Kind::kReceipt, 6);
+    write_kind(out, TickKind::kReceipt, 6);
     codec::write_bytes(out, receipt.intent.bytes);
     codec::write_nat(out, static_cast<std::uint64_t>(receipt.status));
     // As it came: whether it fits is decided again on replay.
@@ -57,43 +39,43 @@ struct TickWriter {
     codec::write_bytes(out, receipt.signature.bytes);
   }
   void operator()(const ProgressArrived& progress) {
-    write_kind(out, Kind::kProgress, 4);
+    write_kind(out, TickKind::kProgress, 4);
     codec::write_bytes(out, progress.intent.bytes);
     codec::write_nat(out, progress.sequence);
     codec::write_text(out, progress.kind);
     codec::write_bytes(out, progress.payload);
   }
-  void operator()(const Continue&) { write_kind(out, Kind::kContinue, 0); }
+  void operator()(const Continue&) { write_kind(out, TickKind::kContinue, 0); }
   void operator()(const ControlRequested& request) {
-    write_kind(out, Kind::kControl, 4);
+    write_kind(out, TickKind::kControl, 4);
     codec::write_nat(out, static_cast<std::uint64_t>(request.control));
     codec::write_text(out, request.workflow);
     codec::write_bytes(out, request.key);
     codec::write_text(out, request.reason);
   }
   void operator()(const ApplyManifest& apply) {
-    write_kind(out, Kind::kApply, 1);
+    write_kind(out, TickKind::kApply, 1);
     codec::write_bytes(out, apply.definitions);
   }
   void operator()(const Propose& propose) {
-    write_kind(out, Kind::kPropose, 2);
+    write_kind(out, TickKind::kPropose, 2);
     codec::write_bytes(out, propose.document);
     codec::write_text(out, propose.description);
   }
   void operator()(const ReportShadow& shadow) {
-    write_kind(out, Kind::kShadow, 2);
+    write_kind(out, TickKind::kShadow, 2);
     codec::write_nat(out, shadow.proposal);
     codec::write_bytes(out, shadow.report);
   }
   void operator()(const Decide& decide) {
-    write_kind(out, Kind::kDecide, 4);
+    write_kind(out, TickKind::kDecide, 4);
     codec::write_nat(out, decide.proposal);
     codec::write_bool(out, decide.approve);
     codec::write_text(out, decide.by);
     codec::write_text(out, decide.reason);
   }
   void operator()(const ApplyProposal& apply) {
-    write_kind(out, Kind::kApplyProposal, 1);
+    write_kind(out, TickKind::kApplyProposal, 1);
     codec::write_nat(out, apply.proposal);
   }
 };
@@ -150,78 +132,6 @@ void write_touched(WorldState& world, Buffer& out, const Touched& touched) {
   for (const base::Bytes& annotations : touched.annotations) out.append(annotations);
 }
 
-bool read_input(ListReader& list, Tick& tick) {
-  switch (list.choice(Kind::kApplyProposal)) {
-    case Kind::kEvent: {
-      EventArrived event;
-      event.schema = list.text();
-      event.value = list.next().encoded();
-      event.id = list.text();
-      event.workflow = list.text();
-      event.key = list.bytes();
-      event.starts = list.boolean();
-      tick.input = event;
-      break;
-    }
-    case Kind::kReceipt: {
-      ReceiptArrived receipt;
-      receipt.intent = list.hash();
-      receipt.status = list.choice(ReceiptStatus::kCancelled);
-      receipt.payload = list.bytes();
-      receipt.cost_cents = list.optional_nat();
-      receipt.signature.key = list.bytes();
-      receipt.signature.bytes = list.bytes();
-      tick.input = receipt;
-      break;
-    }
-    case Kind::kProgress: {
-      ProgressArrived progress;
-      progress.intent = list.hash();
-      progress.sequence = list.nat();
-      progress.kind = list.text();
-      progress.payload = list.bytes();
-      tick.input = progress;
-      break;
-    }
-    case Kind::kContinue: tick.input = Continue{}; break;
-    case Kind::kControl: {
-      ControlRequested request;
-      request.control = list.choice(Control::kResume);
-      request.workflow = list.text();
-      request.key = list.bytes();
-      request.reason = list.text();
-      tick.input = request;
-      break;
-    }
-    case Kind::kApply: tick.input = ApplyManifest{list.bytes()}; break;
-    case Kind::kPropose: {
-      Propose propose;
-      propose.document = list.bytes();
-      propose.description = list.text();
-      tick.input = propose;
-      break;
-    }
-    case Kind::kShadow: {
-      ReportShadow shadow;
-      shadow.proposal = list.nat();
-      shadow.report = list.bytes();
-      tick.input = shadow;
-      break;
-    }
-    case Kind::kDecide: {
-      Decide decide;
-      decide.proposal = list.nat();
-      decide.approve = list.boolean();
-      decide.by = list.text();
-      decide.reason = list.text();
-      tick.input = decide;
-      break;
-    }
-    case Kind::kApplyProposal: tick.input = ApplyProposal{list.nat()}; break;
-  }
-  return list.done();
-}
-
 }  // namespace
 
 void encode_record(WorldState& world) {
@@ -249,25 +159,6 @@ void encode_record(WorldState& world) {
     codec::write_text(out, note.what);
     for (const std::string& detail : note.details) codec::write_text(out, shown(detail));
   }
-}
-
-base::Result<Tick> tick_of(base::ByteView record) {
-  if (!codec::is_well_formed(record))
-    return base::Error(base::ErrorCode::kCorrupt, "a record is not well formed");
-  ListReader list(View::of(record));
-  if (list.nat() != kRecordVersion)
-    return base::Error(base::ErrorCode::kCorrupt, "a record of another version");
-  const std::uint64_t number = list.nat();
-  Tick tick;
-  tick.time_ns = list.nat();
-  const base::ByteView entropy = list.bytes();
-  ListReader input(list.next());
-  if (!list.good() || entropy.size() != tick.entropy.size() || !read_input(input, tick)) {
-    return base::Error(base::ErrorCode::kCorrupt,
-                       "record " + std::to_string(number) + " is not well formed");
-  }
-  std::copy(entropy.begin(), entropy.end(), tick.entropy.begin());
-  return tick;
 }
 
 }  // namespace holdfast::kernel

@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Record: one journal entry: a tick and what came of it. Canonical CBOR lists, so that equal bytes
 // mean equal happenings, and the journal can be read without the code. Byte format:
-// docs/formats/record.md.
+// docs/formats/record.md. Written by the reducer; read with kernel/record_view.h.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-
-#include "base/bytes.h"
-#include "base/result.h"
-#include "kernel/tick.h"
+#include <string_view>
 
 namespace holdfast::kernel {
 
 inline constexpr std::uint64_t kRecordVersion = 1;
 
-// The tick inside a record; it borrows from the record's bytes.
-base::Result<Tick> tick_of(base::ByteView record);
+// In the order of the alternatives of Tick::input; the numbers are part of the format.
+enum class TickKind : std::uint8_t {
+  kEvent = 0,
+  kReceipt = 1,
+  kProgress = 2,
+  kContinue = 3,
+  kControl = 4,
+  kApply = 5,
+  kPropose = 6,
+  kShadow = 7,
+  kDecide = 8,
+  kApplyProposal = 9,
+};
+
+// As people read it: "event", "apply proposal".
+std::string_view name_of(TickKind kind) noexcept;
 
 }  // namespace holdfast::kernel

@@ -2,11 +2,9 @@
 // Doing again what a record says was done.
 #include <string>
 
-#include "codec/json_writer.h"
-#include "codec/normaliser.h"
 #include "codec/view.h"
 #include "kernel/list_reader.h"
-#include "kernel/record.h"
+#include "kernel/record_view.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -27,10 +25,7 @@ std::string name_of(codec::View instance) {
   std::string name(fields.text());
   const base::ByteView key = fields.bytes();
   if (!fields.good()) return "";
-  codec::Normaliser normaliser;
-  const auto shown = normaliser.from_cbor(codec::Schema::item(), key, codec::Strictness::kLenient);
-  if (shown) name += " " + codec::to_json(codec::View::of(*shown));
-  return name;
+  return key.empty() ? name : name + " " + key_text(key);
 }
 
 // Which instance came out differently; empty: what differs is not about one.

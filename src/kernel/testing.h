@@ -14,7 +14,7 @@
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
-#include "kernel/record.h"
+#include "kernel/record_view.h"
 #include "kernel/testing_blobs.h"
 #include "kernel/world.h"
 

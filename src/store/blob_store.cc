@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "base/sha256.h"
+#include "store/world_database.h"
 
 namespace holdfast::store {
 namespace {
 
 constexpr const char* kSchema = R"(
-  CREATE TABLE IF NOT EXISTS world(id BLOB NOT NULL);
   CREATE TABLE IF NOT EXISTS blobs(
     id INTEGER PRIMARY KEY AUTOINCREMENT, hash BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL);
   CREATE TABLE IF NOT EXISTS touched(blob INTEGER PRIMARY KEY, at INTEGER NOT NULL);
@@ -31,53 +31,13 @@ constexpr const char* kTouch = R"(
 
 constexpr const char* kRepair = "UPDATE blobs SET bytes = ?2 WHERE hash = ?1 AND bytes <> ?2";
 
-// After a failed sync the write-ahead log may be in the memory of the operating system only, and
-// SQLite would believe it: a blob that is found there would not be written again. So every byte of
-// it is, first.
-base::Result<void> write_log_again(env::Disk& disk, const std::string& path) {
-  auto opened = disk.open(path, env::OpenMode::kReadWrite);
-  if (!opened && opened.error().code() == base::ErrorCode::kNotFound) return {};
-  const std::unique_ptr<env::File> file = TRY(std::move(opened));
-  base::Bytes chunk(std::size_t{256} << 10);
-  for (std::uint64_t at = 0;;) {
-    const std::size_t count = TRY(file->read_at(at, chunk));
-    if (count == 0) break;
-    TRY(env::write_all(*file, at, base::ByteView(chunk).first(count)));
-    at += count;
-  }
-  return file->sync_data();
-}
-
-// Whose blobs these are: those of another world would be taken for missing ones later.
-base::Result<void> check_world(SqliteDatabase& database, const WorldFolder& world,
-                               const std::string& path) {
-  auto select = TRY(database.prepare("SELECT id FROM world"));
-  if (TRY(select.step())) {
-    const bool is_ours = base::equal(select.bytes(0), world.id());
-    select.reset();
-    if (is_ours) return {};
-    return base::Error(base::ErrorCode::kCorrupt, path, "holds the blobs of another world");
-  }
-  auto insert = TRY(database.prepare("INSERT INTO world VALUES (?1)"));
-  insert.bind(1, base::ByteView(world.id()));
-  TRY(insert.step());
-  return {};
-}
-
 }  // namespace
 
 BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, Statements statements)
     : vfs_(std::move(vfs)), database_(std::move(database)), statements_(std::move(statements)) {}
 
 base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world) {
-  const std::string path = world.path() + "/blobs.db";
-  TRY(write_log_again(world.disk(), path + "-wal"));
-  auto vfs = std::make_unique<SqliteVfs>(world.disk(), world.random());
-  SqliteDatabase database = TRY(SqliteDatabase::open(*vfs, path));
-  TRY(database.run("BEGIN IMMEDIATE"));
-  TRY(database.run(kSchema));
-  TRY(check_world(database, world, path));
-  TRY(database.run("COMMIT"));
+  auto [vfs, database] = TRY(open_world_database(world, "blobs.db", kSchema));
   Statements statements{TRY(database.prepare("SELECT bytes FROM blobs WHERE hash = ?1")),
                         TRY(database.prepare(kInsert)), TRY(database.prepare(kTouch)),
                         TRY(database.prepare(kRepair)),

@@ -20,6 +20,10 @@ struct JournalOptions {
   // Blank segments that prepare() keeps ahead; so many of them are for Room::kReserve only.
   std::size_t spare_segments = 2;
   std::size_t reserve_segments = 1;
+
+  // The number of the first record of a journal that is begun: more where earlier ones are known to
+  // be lost.
+  RecordNumber first_record = 1;
 };
 
 // What opening found and did.
@@ -34,6 +38,8 @@ struct RecoveryReport {
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;
     std::string kept_in;  // path of the copy; empty: there was no space, the bytes stay in place
+
+    std::size_t older_removed = 0;  // copies of earlier recoveries: only the newest few are kept
   };
   std::optional<TornTail> torn;
 };

@@ -6,6 +6,7 @@
 
 #include "store/file_journal_body.h"
 #include "store/recovery.h"
+#include "store/torn_files.h"
 
 namespace holdfast::store {
 namespace {
@@ -98,9 +99,12 @@ base::Result<SegmentWriter> Opening::begin() {
   PutInUse put;
   put.blank_path = TRY(take_blank(bytes));
   put.header = new_header(1, bytes);
+  put.header.first = options_.first_record;
+  put.header.synced = options_.first_record - 1;
   Segment segment = TRY(put.run(world_.disk(), folder_));
-  table_->add({1, 1});
-  return SegmentWriter(std::move(segment), kBlockBytes, ChainPoint{}, epoch_);
+  table_->add({1, options_.first_record});
+  return SegmentWriter(std::move(segment), kBlockBytes, ChainPoint{options_.first_record, {}},
+                       epoch_);
 }
 
 // The mark that says the new epoch is also what makes it durable.
@@ -115,13 +119,13 @@ base::Result<void> Opening::keep_torn_bytes(const Segment& segment, const Tail& 
   const std::uint64_t number = segment.header.number;
   base::Bytes bytes(static_cast<std::size_t>(tail.used_end - tail.end));
   TRY(env::read_all(*segment.file, tail.end, bytes));
-  const std::string path =
-      folder_ + "/torn-" + std::to_string(number) + "-" + std::to_string(tail.end);
+  const std::string path = folder_ + "/" + torn_name(number, tail.end);
   const auto kept = env::replace_file(world_.disk(), path, bytes);
   const bool is_full = !kept && kept.error().code() == base::ErrorCode::kUnavailable;
   if (!kept && !is_full) return base::Error(kept.error().code(), path, kept.error().message());
   report_.torn = {segment_path(folder_, number), tail.end, bytes.size(),
-                  is_full ? std::string() : path};
+                  is_full ? std::string() : path,
+                  TRY(remove_old_torn_files(world_.disk(), folder_))};
   return {};
 }
 

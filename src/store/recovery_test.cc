@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/recovery.h"
 
+#include <algorithm>
+
 #include "store/testing.h"
 #include "store/testing_faults.h"
+#include "store/torn_files.h"
 
 namespace holdfast::store::testing {
 namespace {
@@ -41,8 +44,27 @@ TEST(Recovery, torn_tail_is_cut_kept_and_reported) {
   EXPECT_EQ(open->report().torn->offset, 2 * kBlockBytes);
   EXPECT_EQ(open->report().torn->bytes, 2 * kBlockBytes);
   EXPECT_EQ(*env::read_file(after.disk(), open->report().torn->kept_in, 1 << 20), torn);
+  EXPECT_EQ(open->report().torn->older_removed, 0u);
   ASSERT_TRUE(commit_batch(open->journal(), 1));
   EXPECT_EQ(read_all(open->journal())->size(), 2u);
+}
+
+TEST(Recovery, of_what_was_torn_the_newest_few_copies_are_kept) {
+  SimWorld world;
+  { auto open = opened(world); }
+  for (std::uint64_t segment = 1; segment <= kTornFilesKept + 4; ++segment)
+    ASSERT_TRUE(env::replace_file(world.disk(), kFolder + "/" + torn_name(segment, 4096), {}));
+  ASSERT_TRUE(env::replace_file(world.disk(), kFolder + "/torn-by-hand", {}));
+  ASSERT_EQ(*remove_old_torn_files(world.disk(), kFolder), 4u);
+  ASSERT_EQ(*remove_old_torn_files(world.disk(), kFolder), 0u);
+  std::vector<std::string> kept;
+  for (const std::string& name : world.disk().list(kFolder).take()) {
+    if (name.starts_with("torn-")) kept.push_back(name);
+  }
+  EXPECT_EQ(kept.size(), kTornFilesKept + 1);
+  EXPECT_EQ(std::ranges::count(kept, torn_name(4, 4096)), 0);
+  EXPECT_EQ(std::ranges::count(kept, torn_name(5, 4096)), 1);
+  EXPECT_EQ(std::ranges::count(kept, "torn-by-hand"), 1) << "what is not ours stays";
 }
 
 TEST(Recovery, bad_batch_with_a_batch_behind_it_is_refused_and_nothing_is_changed) {

@@ -37,6 +37,12 @@ void SqliteStatement::bind(int parameter, base::ByteView bytes) {
         SQLITE_OK);
 }
 
+void SqliteStatement::bind(int parameter, std::string_view text) {
+  const char* const data = text.empty() ? "" : text.data();
+  CHECK(sqlite3_bind_text64(statement_.get(), parameter, data, text.size(), SQLITE_STATIC,
+                            SQLITE_UTF8) == SQLITE_OK);
+}
+
 void SqliteStatement::bind(int parameter, std::int64_t number) {
   CHECK(sqlite3_bind_int64(statement_.get(), parameter, number) == SQLITE_OK);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -21,14 +22,20 @@ class SqliteStatement {
  public:
   // Parameters count from 1, and must live until the step.
   void bind(int parameter, base::ByteView bytes);
+  void bind(int parameter, std::string_view text);
   void bind(int parameter, std::int64_t number);
+  void bind(int parameter, std::uint64_t number) {
+    bind(parameter, static_cast<std::int64_t>(number));  // comes back as it was
+  }
 
   // True when there is a row. After false, or an error, it can be bound again.
   base::Result<bool> step();
 
   // Of the row, until the next step; columns count from 0.
   base::ByteView bytes(int column) const;
+  std::string_view text(int column) const { return base::as_text(bytes(column)); }
   std::int64_t number(int column) const;
+  std::uint64_t nat(int column) const { return static_cast<std::uint64_t>(number(column)); }
 
   void reset();
 

@@ -14,6 +14,30 @@ constexpr std::uint64_t kMagic = 0x31'44'4c'52'57'44'4c'48;  // "HLDWRLD1"
 constexpr std::size_t kFileBytes = 32;
 constexpr std::size_t kCrcOffset = kFileBytes - 4;
 
+struct WorldFile {
+  JournalId id{};
+  bool is_begun = false;
+};
+
+base::Result<WorldFile> read_world_file(env::Disk& disk, const std::string& folder) {
+  const std::string path = folder + "/WORLD";
+  const base::Bytes bytes = TRY(env::read_file(disk, path, kFileBytes));
+  if (bytes.size() != kFileBytes) return corrupt_at(path, bytes.size(), "the file is too short");
+  WorldFile file;
+  std::uint64_t magic = 0;
+  std::uint32_t begun = 0;
+  std::uint32_t crc = 0;
+  FieldReader fields(bytes);
+  fields.number(magic);
+  fields.bytes(file.id);
+  fields.number(begun);
+  fields.number(crc);
+  const bool is_whole = crc == base::crc32c(base::ByteView(bytes).first(kCrcOffset));
+  if (!is_whole || magic != kMagic || begun > 1) return corrupt_at(path, 0, "the file is damaged");
+  file.is_begun = begun == 1;
+  return file;
+}
+
 }  // namespace
 
 base::Result<WorldFolder> WorldFolder::open(env::Disk& disk, env::Random& random,
@@ -31,30 +55,23 @@ base::Result<WorldFolder> WorldFolder::open(env::Disk& disk, env::Random& random
 }
 
 base::Result<void> WorldFolder::read_or_make() {
-  const std::string path = path_ + "/WORLD";
-  auto bytes = env::read_file(*disk_, path, kFileBytes);
-  if (!bytes && bytes.error().code() == base::ErrorCode::kNotFound) {
-    for (const std::string& name : TRY(disk_->list(journal_path()))) {
-      if (segment_number(name))
-        return corrupt_at(path, 0, "the file is not there, but there is a journal");
-    }
-    random_->fill(id_);
-    return write();
+  auto file = read_world_file(*disk_, path_);
+  if (file) {
+    id_ = file->id;
+    is_begun_ = file->is_begun;
+    return {};
   }
-  if (!bytes) return std::move(bytes).error();
-  if (bytes->size() != kFileBytes) return corrupt_at(path, bytes->size(), "the file is too short");
-  std::uint64_t magic = 0;
-  std::uint32_t begun = 0;
-  std::uint32_t crc = 0;
-  FieldReader fields(*bytes);
-  fields.number(magic);
-  fields.bytes(id_);
-  fields.number(begun);
-  fields.number(crc);
-  const bool is_whole = crc == base::crc32c(base::ByteView(*bytes).first(kCrcOffset));
-  if (!is_whole || magic != kMagic || begun > 1) return corrupt_at(path, 0, "the file is damaged");
-  is_begun_ = begun == 1;
-  return {};
+  if (file.error().code() != base::ErrorCode::kNotFound) return std::move(file).error();
+  for (const std::string& name : TRY(disk_->list(journal_path()))) {
+    if (segment_number(name))
+      return corrupt_at(path_ + "/WORLD", 0, "the file is not there, but there is a journal");
+  }
+  random_->fill(id_);
+  return write();
+}
+
+base::Result<JournalId> read_world_id(env::Disk& disk, const std::string& path) {
+  return TRY(read_world_file(disk, path)).id;
 }
 
 base::Result<void> WorldFolder::write() const {

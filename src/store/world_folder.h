@@ -48,4 +48,7 @@ class WorldFolder {
   bool is_begun_ = false;
 };
 
+// The id of the world in the folder, without opening it.
+base::Result<JournalId> read_world_id(env::Disk& disk, const std::string& path);
+
 }  // namespace holdfast::store

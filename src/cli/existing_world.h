@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// ExistingWorld: the folder of a world for commands that work on it while no other process has it.
+// Also commands that only look take the lock: what is written while they read would look like
+// damage.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "env/posix_disk.h"
+#include "env/process.h"
+#include "env/random.h"
+#include "store/world_folder.h"
+
+namespace holdfast::cli {
+
+class ExistingWorld {
+ public:
+  // kNotFound: there is no world. kConflict: another process has it, and the message says which.
+  static base::Result<std::unique_ptr<ExistingWorld>> open(const std::string& path);
+
+  store::WorldFolder& folder() noexcept { return *folder_; }
+
+ private:
+  ExistingWorld() = default;
+
+  std::unique_ptr<env::Disk> disk_ = env::posix_disk();
+  std::unique_ptr<env::Random> random_ = env::posix_random();
+  std::unique_ptr<env::Process> process_ = env::posix_process();
+  std::unique_ptr<store::WorldFolder> folder_;
+};
+
+}  // namespace holdfast::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast verify: looks at every byte of a world.
+#include "node/verify.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/existing_world.h"
+#include "cli/known_code.h"
+#include "cli/output.h"
+#include "codec/cbor_writer.h"
+#include "codec/json_writer.h"
+#include "store/blob_check.h"
+#include "store/salvage.h"
+
+namespace holdfast::cli {
+namespace {
+
+struct Options {
+  std::string world;
+  bool blobs = false;
+  bool json = false;
+};
+
+struct Findings {
+  node::VerifyReport journal;
+  std::optional<std::uint64_t> blobs;  // nothing: they were not looked at
+};
+
+std::string count_of(std::uint64_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+base::Result<Findings> look(const Options& options) {
+  const auto world = TRY(ExistingWorld::open(options.world));
+  const auto machines = known_code();
+  Findings found;
+  auto journal = store::JournalFiles::open(world->folder());
+  if (journal) {
+    found.journal = node::verify_journal(*journal, machines);
+  } else if (journal.error().code() == base::ErrorCode::kCorrupt) {
+    found.journal.errors.push_back(std::move(journal).error());
+  } else {
+    return std::move(journal).error();
+  }
+  if (options.blobs) found.blobs = TRY(store::check_blobs(world->folder(), found.journal.errors));
+  if (TRY(store::is_salvaged(world->folder())))
+    found.journal.notes.push_back(std::string("the world was salvaged; see ") +
+                                  store::kSalvagedFile);
+  return found;
+}
+
+void print_json(const Findings& found) {
+  const node::VerifyReport& report = found.journal;
+  codec::Buffer out;
+  const auto number = [&](std::string_view name, std::optional<std::uint64_t> value) {
+    codec::write_text(out, name);
+    if (!value) return codec::write_null(out);
+    codec::write_nat(out, *value);
+  };
+  codec::write_map_head(out, 11);
+  number("first", report.first);
+  number("last", report.last);
+  number("segments", report.segments);
+  number("records", report.records);
+  number("instances", report.instances);
+  number("instances_not_followed", report.unfollowed);
+  number("replayed", report.replayed);
+  codec::write_text(out, "replay_stopped");
+  if (report.replay_stopped.empty()) {
+    codec::write_null(out);
+  } else {
+    codec::write_text(out, printable(report.replay_stopped));
+  }
+  number("blobs", found.blobs);
+  codec::write_text(out, "notes");
+  codec::write_list_head(out, report.notes.size());
+  for (const std::string& note : report.notes) codec::write_text(out, printable(note));
+  codec::write_text(out, "errors");
+  write_errors(out, report.errors);
+  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+}
+
+void print_text(const Findings& found) {
+  const node::VerifyReport& report = found.journal;
+  print_line("journal   " + count_of(report.segments, "segment") + ", " +
+             count_of(report.records, "record") +
+             (report.records == 0 ? ""
+                                  : " from " + std::to_string(report.first) + " to " +
+                                        std::to_string(report.first + report.records - 1)));
+  print_line("instances " + std::to_string(report.instances) + " followed" +
+             (report.unfollowed == 0
+                  ? ""
+                  : ", more were not: " + count_of(report.unfollowed, "record") + " touch them"));
+  print_line("replay    " + count_of(report.replayed, "record") + " came out as recorded" +
+             (report.replay_stopped.empty()
+                  ? ""
+                  : "; the others were not checked: " + printable(report.replay_stopped)));
+  print_line(found.blobs ? "blobs     " + std::to_string(*found.blobs) + " looked at"
+                         : "blobs     not looked at (--blobs)");
+  for (const std::string& note : report.notes) print_line("note      " + printable(note));
+}
+
+ExitCode verify(const Options& options) {
+  const auto found = look(options);
+  if (!found) return refuse(found.error());
+  if (options.json) {
+    print_json(*found);
+  } else {
+    print_text(*found);
+  }
+  const base::Errors& errors = found->journal.errors;
+  if (errors.empty()) return ExitCode::kDone;
+  return refuse(count_of(errors.reported(), "error") + " in " + options.world, errors);
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, ExitCode& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "verify", "check every byte of a world's journal, and that replaying it comes to the same");
+  command->add_option("world", options->world, "the folder of the world")->required();
+  command->add_flag("--blobs", options->blobs, "look at every blob too");
+  command->add_flag("--json", options->json, "print JSON");
+  command->footer(
+      "Exits with 1 when something is wrong, and names the file and the offset, or the record.\n"
+      "A world that a process has open is refused.");
+  command->callback([options, &exit_code] { exit_code = verify(*options); });
+}
+
+}  // namespace holdfast::cli

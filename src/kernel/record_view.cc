@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/record_view.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/hex.h"
+#include "codec/json_writer.h"
+#include "codec/normaliser.h"
+#include "codec/well_formed.h"
+#include "kernel/list_reader.h"
+
+namespace holdfast::kernel {
+namespace {
+
+using codec::View;
+
+constexpr std::array<std::string_view, 10> kTickNames = {
+    "event", "receipt", "progress", "continue", "control",
+    "apply", "propose", "shadow",   "decide",   "apply proposal"};
+static_assert(kTickNames.size() == std::variant_size_v<decltype(Tick::input)>);
+
+bool read_input(ListReader& list, Tick& tick) {
+  switch (list.choice(TickKind::kApplyProposal)) {
+    case TickKind::kEvent: {
+      EventArrived event;
+      event.schema = list.text();
+      event.value = list.next().encoded();
+      event.id = list.text();
+      event.workflow = list.text();
+      event.key = list.bytes();
+      event.starts = list.boolean();
+      tick.input = event;
+      break;
+    }
+    case TickKind::kReceipt: {
+      ReceiptArrived receipt;
+      receipt.intent = list.hash();
+      receipt.status = list.choice(ReceiptStatus::kCancelled);
+      receipt.payload = list.bytes();
+      receipt.cost_cents = list.optional_nat();
+      receipt.signature.key = list.bytes();
+      receipt.signature.bytes = list.bytes();
+      tick.input = receipt;
+      break;
+    }
+    case TickKind::kProgress: {
+      ProgressArrived progress;
+      progress.intent = list.hash();
+      progress.sequence = list.nat();
+      progress.kind = list.text();
+      progress.payload = list.bytes();
+      tick.input = progress;
+      break;
+    }
+    case TickKind::kContinue: tick.input = Continue{}; break;
+    case TickKind::kControl: {
+      ControlRequested request;
+      request.control = list.choice(Control::kResume);
+      request.workflow = list.text();
+      request.key = list.bytes();
+      request.reason = list.text();
+      tick.input = request;
+      break;
+    }
+    case TickKind::kApply: tick.input = ApplyManifest{list.bytes()}; break;
+    case TickKind::kPropose: {
+      Propose propose;
+      propose.document = list.bytes();
+      propose.description = list.text();
+      tick.input = propose;
+      break;
+    }
+    case TickKind::kShadow: {
+      ReportShadow shadow;
+      shadow.proposal = list.nat();
+      shadow.report = list.bytes();
+      tick.input = shadow;
+      break;
+    }
+    case TickKind::kDecide: {
+      Decide decide;
+      decide.proposal = list.nat();
+      decide.approve = list.boolean();
+      decide.by = list.text();
+      decide.reason = list.text();
+      tick.input = decide;
+      break;
+    }
+    case TickKind::kApplyProposal: tick.input = ApplyProposal{list.nat()}; break;
+  }
+  return list.done();
+}
+
+// The elements of a list, each read by `read`, which says whether it was as expected.
+template <class T, class Read>
+bool read_list(View view, std::vector<T>& into, const Read& read) {
+  ListReader list(view);
+  while (list.good() && !list.at_end()) {
+    if (!read(list.next(), into.emplace_back())) return false;
+  }
+  return list.done();
+}
+
+bool read_opened(View view, OpenedView& opened) {
+  ListReader list(view);
+  opened.intent = list.hash();
+  opened.effect = list.text();
+  opened.params = list.next().encoded();
+  return list.done();
+}
+
+bool read_settled(View view, SettledView& settled) {
+  ListReader list(view);
+  settled.intent = list.hash();
+  settled.status = list.text();
+  return list.done();
+}
+
+bool read_value(View view, base::ByteView& value) {
+  value = view.encoded();
+  return true;
+}
+
+// A small state stands there as a list of one.
+bool read_state(View view, InstanceView& instance) {
+  if (view.is_null()) return true;
+  if (view.kind() == codec::ViewKind::kList) {
+    ListReader list(view);
+    instance.state = list.next().encoded();
+    return list.done();
+  }
+  const auto bytes = view.bytes();
+  base::Hash hash;
+  if (!bytes || bytes->size() != hash.bytes.size()) return false;
+  std::copy(bytes->begin(), bytes->end(), hash.bytes.begin());
+  instance.state_hash = hash;
+  return true;
+}
+
+bool read_instance(View view, InstanceView& instance) {
+  ListReader list(view);
+  instance.workflow = list.text();
+  instance.key = list.bytes();
+  instance.previous = list.nat();
+  instance.status = list.text();
+  instance.paused = list.boolean();
+  const bool state = read_state(list.next(), instance);
+  const View outcome = list.next();
+  if (!outcome.is_null()) instance.outcome = outcome.encoded();
+  instance.steps = list.nat();
+  instance.ignored = list.nat();
+  const bool lists = read_list(list.next(), instance.opened, read_opened) &&
+                     read_list(list.next(), instance.settled, read_settled) &&
+                     read_list(list.next(), instance.annotations, read_value);
+  return state && lists && list.done();
+}
+
+bool read_emitted(View view, EmittedView& emitted) {
+  ListReader list(view);
+  emitted.schema = list.text();
+  emitted.value = list.next().encoded();
+  return list.done();
+}
+
+bool read_note(View view, std::vector<std::string_view>& note) {
+  return read_list(view, note, [](View text, std::string_view& into) {
+    into = text.text().value_or(std::string_view());
+    return text.text().has_value();
+  });
+}
+
+base::Error not_well_formed(std::uint64_t number) {
+  return {base::ErrorCode::kCorrupt, "record " + std::to_string(number), "is not well formed"};
+}
+
+// The first five fields; `list` stands behind them then.
+base::Result<void> read_head(ListReader& list, std::uint64_t& number, Tick& tick) {
+  if (list.nat() != kRecordVersion)
+    return base::Error(base::ErrorCode::kCorrupt, "a record of another version");
+  number = list.nat();
+  tick.time_ns = list.nat();
+  const base::ByteView entropy = list.bytes();
+  ListReader input(list.next());
+  if (!list.good() || entropy.size() != tick.entropy.size() || !read_input(input, tick))
+    return not_well_formed(number);
+  std::copy(entropy.begin(), entropy.end(), tick.entropy.begin());
+  return {};
+}
+
+base::Result<ListReader> fields_of(base::ByteView record) {
+  if (!codec::is_well_formed(record))
+    return base::Error(base::ErrorCode::kCorrupt, "a record is not well formed");
+  return ListReader(View::of(record));
+}
+
+}  // namespace
+
+std::string_view name_of(TickKind kind) noexcept {
+  return kTickNames[static_cast<std::size_t>(kind)];
+}
+
+base::Result<RecordView> read_record(base::ByteView record) {
+  ListReader list = TRY(fields_of(record));
+  RecordView view;
+  TRY(read_head(list, view.number, view.tick));
+  const bool good = read_list(list.next(), view.instances, read_instance) &&
+                    read_list(list.next(), view.emitted, read_emitted) &&
+                    read_list(list.next(), view.notes, read_note) && list.done();
+  if (!good) return not_well_formed(view.number);
+  return view;
+}
+
+std::string key_text(base::ByteView key) {
+  if (key.empty()) return "";
+  codec::Normaliser normaliser;
+  const auto value = normaliser.part_from_cbor(codec::Schema::item(), key);
+  return value ? codec::to_json(View::of(*value)) : "0x" + base::to_hex(key);
+}
+
+base::Result<Tick> tick_of(base::ByteView record) {
+  ListReader list = TRY(fields_of(record));
+  std::uint64_t number = 0;
+  Tick tick;
+  TRY(read_head(list, number, tick));
+  return tick;
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a record says of instances, as the index of instances takes it.
+#pragma once
+
+#include <vector>
+
+#include "kernel/record_view.h"
+#include "store/history_rows.h"
+
+namespace holdfast::node {
+
+// In the order of the record.
+std::vector<store::InstanceChange> changes_of(const kernel::RecordView& record);
+
+}  // namespace holdfast::node

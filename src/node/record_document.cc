@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/record_document.h"
+
+#include "codec/cbor_writer.h"
+#include "codec/normaliser.h"
+#include "kernel/record.h"
+
+namespace holdfast::node {
+namespace {
+
+using codec::Buffer;
+
+void field(Buffer& out, std::string_view name) { codec::write_text(out, name); }
+void field(Buffer& out, std::string_view name, std::string_view text) {
+  field(out, name);
+  codec::write_text(out, text);
+}
+void field(Buffer& out, std::string_view name, std::uint64_t number) {
+  field(out, name);
+  codec::write_nat(out, number);
+}
+void flag(Buffer& out, std::string_view name, bool value) {
+  field(out, name);
+  codec::write_bool(out, value);
+}
+void hash(Buffer& out, std::string_view name, const base::Hash& hash) {
+  field(out, name, std::string_view(hash.to_text()));
+}
+
+// A value that is canonical for sure.
+void value(Buffer& out, std::string_view name, base::ByteView value) {
+  field(out, name);
+  if (value.empty()) return codec::write_null(out);
+  out.append(value);
+}
+
+// What came from outside and stands in the record as bytes: the value if it is one.
+void given(Buffer& out, std::string_view name, base::ByteView bytes) {
+  field(out, name);
+  if (bytes.empty()) return codec::write_null(out);
+  codec::Normaliser normaliser;
+  const auto item = normaliser.part_from_cbor(codec::Schema::item(), bytes);
+  if (item) return out.append(*item);
+  codec::write_bytes(out, bytes);
+}
+
+struct TickFields {
+  Buffer& out;
+
+  void begin(kernel::TickKind kind, std::uint64_t fields) {
+    codec::write_map_head(out, 1 + fields);
+    field(out, "kind", kernel::name_of(kind));
+  }
+  void operator()(const kernel::EventArrived& event) {
+    begin(kernel::TickKind::kEvent, 6);
+    field(out, "schema", event.schema);
+    value(out, "value", event.value);
+    field(out, "id", event.id);
+    field(out, "workflow", event.workflow);
+    given(out, "key", event.key);
+    flag(out, "starts", event.starts);
+  }
+  void operator()(const kernel::ReceiptArrived& receipt) {
+    begin(kernel::TickKind::kReceipt, 6);
+    hash(out, "intent", receipt.intent);
+    field(out, "status", kernel::name_of(receipt.status));
+    given(out, "payload", receipt.payload);
+    field(out, "cost_cents");
+    if (receipt.cost_cents) {
+      codec::write_nat(out, *receipt.cost_cents);
+    } else {
+      codec::write_null(out);
+    }
+    field(out, "signature_key");
+    codec::write_bytes(out, receipt.signature.key);
+    field(out, "signature");
+    codec::write_bytes(out, receipt.signature.bytes);
+  }
+  void operator()(const kernel::ProgressArrived& progress) {
+    begin(kernel::TickKind::kProgress, 4);
+    hash(out, "intent", progress.intent);
+    field(out, "sequence", progress.sequence);
+    field(out, "frame", progress.kind);
+    given(out, "payload", progress.payload);
+  }
+  void operator()(const kernel::Continue&) { begin(kernel::TickKind::kContinue, 0); }
+  void operator()(const kernel::ControlRequested& request) {
+    begin(kernel::TickKind::kControl, 4);
+    field(out, "control", name_of(request.control));
+    field(out, "workflow", request.workflow);
+    given(out, "key", request.key);
+    field(out, "reason", request.reason);
+  }
+  void operator()(const kernel::ApplyManifest& apply) {
+    begin(kernel::TickKind::kApply, 1);
+    given(out, "definitions", apply.definitions);
+  }
+  void operator()(const kernel::Propose& propose) {
+    begin(kernel::TickKind::kPropose, 2);
+    given(out, "document", propose.document);
+    field(out, "description", propose.description);
+  }
+  void operator()(const kernel::ReportShadow& shadow) {
+    begin(kernel::TickKind::kShadow, 2);
+    field(out, "proposal", shadow.proposal);
+    given(out, "report", shadow.report);
+  }
+  void operator()(const kernel::Decide& decide) {
+    begin(kernel::TickKind::kDecide, 4);
+    field(out, "proposal", decide.proposal);
+    flag(out, "approve", decide.approve);
+    field(out, "by", decide.by);
+    field(out, "reason", decide.reason);
+  }
+  void operator()(const kernel::ApplyProposal& apply) {
+    begin(kernel::TickKind::kApplyProposal, 1);
+    field(out, "proposal", apply.proposal);
+  }
+
+  static std::string_view name_of(kernel::Control control) noexcept {
+    switch (control) {
+      case kernel::Control::kCancel: return "cancel";
+      case kernel::Control::kPause: return "pause";
+      case kernel::Control::kResume: break;
+    }
+    return "resume";
+  }
+};
+
+void write_instance(Buffer& out, const kernel::InstanceView& instance) {
+  codec::write_map_head(out, 13);
+  field(out, "workflow", instance.workflow);
+  given(out, "key", instance.key);
+  field(out, "previous", instance.previous);
+  field(out, "status", instance.status);
+  flag(out, "paused", instance.paused);
+  value(out, "state", instance.state);
+  if (instance.state_hash) {
+    hash(out, "state_hash", *instance.state_hash);
+  } else {
+    value(out, "state_hash", {});
+  }
+  value(out, "outcome", instance.outcome);
+  field(out, "steps", instance.steps);
+  field(out, "ignored", instance.ignored);
+  field(out, "opened");
+  codec::write_list_head(out, instance.opened.size());
+  for (const kernel::OpenedView& opened : instance.opened) {
+    codec::write_map_head(out, 3);
+    hash(out, "intent", opened.intent);
+    field(out, "effect", opened.effect);
+    value(out, "params", opened.params);
+  }
+  field(out, "settled");
+  codec::write_list_head(out, instance.settled.size());
+  for (const kernel::SettledView& settled : instance.settled) {
+    codec::write_map_head(out, 2);
+    hash(out, "intent", settled.intent);
+    field(out, "status", settled.status);
+  }
+  field(out, "annotations");
+  codec::write_list_head(out, instance.annotations.size());
+  for (const base::ByteView annotation : instance.annotations) out.append(annotation);
+}
+
+}  // namespace
+
+void write_document(Buffer& out, const kernel::RecordView& record) {
+  codec::write_map_head(out, 6);
+  field(out, "record", record.number);
+  field(out, "time_ns", record.tick.time_ns);
+  field(out, "tick");
+  std::visit(TickFields{out}, record.tick.input);
+  field(out, "instances");
+  codec::write_list_head(out, record.instances.size());
+  for (const kernel::InstanceView& instance : record.instances) write_instance(out, instance);
+  field(out, "emitted");
+  codec::write_list_head(out, record.emitted.size());
+  for (const kernel::EmittedView& emitted : record.emitted) {
+    codec::write_map_head(out, 2);
+    field(out, "schema", emitted.schema);
+    value(out, "value", emitted.value);
+  }
+  field(out, "notes");
+  codec::write_list_head(out, record.notes.size());
+  for (const auto& note : record.notes) {
+    codec::write_list_head(out, note.size());
+    for (const std::string_view text : note) codec::write_text(out, text);
+  }
+}
+
+std::string summary_of(const kernel::Tick& tick) {
+  std::string text(kernel::name_of(static_cast<kernel::TickKind>(tick.input.index())));
+  if (const auto* event = std::get_if<kernel::EventArrived>(&tick.input))
+    text.append(" ").append(event->schema);
+  if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick.input))
+    text.append(" ").append(kernel::name_of(receipt->status));
+  if (const auto* request = std::get_if<kernel::ControlRequested>(&tick.input))
+    text.append(" ").append(TickFields::name_of(request->control));
+  return text;
+}
+
+std::string summary_of(const kernel::InstanceView& instance) {
+  std::string text(instance.workflow);
+  if (!instance.key.empty()) text += " " + kernel::key_text(instance.key);
+  text.append(" ").append(instance.status);
+  if (instance.paused) text += ", paused";
+  return text;
+}
+
+}  // namespace holdfast::node

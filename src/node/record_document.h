@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record as a document for people and programs: everything that is in it, under names.
+#pragma once
+
+#include <string>
+
+#include "codec/buffer.h"
+#include "kernel/record_view.h"
+
+namespace holdfast::node {
+
+// CBOR for codec::to_json.
+void write_document(codec::Buffer& out, const kernel::RecordView& record);
+
+// In a few words: "event shop/OrderPlaced@1", "receipt ok".
+std::string summary_of(const kernel::Tick& tick);
+
+// "shop/Order@1 "o-1" waiting, paused"
+std::string summary_of(const kernel::InstanceView& instance);
+
+}  // namespace holdfast::node

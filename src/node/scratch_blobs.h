@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// ScratchBlobs: blobs in memory, for a world that is thrown away. Bounded.
+#pragma once
+
+#include <unordered_map>
+
+#include "base/sha256.h"
+#include "kernel/blobs.h"
+
+namespace holdfast::node {
+
+class ScratchBlobs : public kernel::Blobs {
+ public:
+  static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+
+  base::Result<base::Bytes> get(const base::Hash& hash) const override {
+    const auto found = blobs_.find(hash);
+    if (found == blobs_.end())
+      return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
+    return found->second;
+  }
+
+  base::Result<base::Hash> put(base::ByteView bytes) override {
+    const base::Hash hash = base::sha256(bytes);
+    if (blobs_.contains(hash)) return hash;
+    if (bytes.size() > kMaxBytes - used_)
+      return base::Error(base::ErrorCode::kTooLarge, "the world is too large to replay in memory");
+    used_ += bytes.size();
+    blobs_.try_emplace(hash, bytes.begin(), bytes.end());
+    return hash;
+  }
+
+ private:
+  std::unordered_map<base::Hash, base::Bytes, base::HashOfHash> blobs_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace holdfast::node

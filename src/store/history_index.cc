@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/history_index.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "store/history_statements.h"
+
+namespace holdfast::store {
+namespace {
+
+// ?14: whether the instance begins here; ?15: the record that the row must show then. The row of an
+// instance that goes on is changed by the record that follows, and by no other.
+constexpr const char* kPutInstance = R"(
+  INSERT INTO instances(workflow, key, key_text, status, paused, first_record, first_ns,
+                        last_record, last_ns, steps, annotations, error_code, error_message)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+  ON CONFLICT(workflow, key) DO UPDATE SET
+    status = excluded.status, paused = excluded.paused,
+    first_record = iif(?14, excluded.first_record, first_record),
+    first_ns = iif(?14, excluded.first_ns, first_ns),
+    last_record = excluded.last_record, last_ns = excluded.last_ns,
+    steps = excluded.steps + iif(?14, 0, steps),
+    annotations = excluded.annotations + iif(?14, 0, annotations),
+    error_code = excluded.error_code, error_message = excluded.error_message
+  WHERE ?14 OR last_record = ?15
+  RETURNING id)";
+
+}  // namespace
+
+base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements::prepare(
+    SqliteDatabase& database) {
+  const std::string find =
+      std::string("SELECT ") + kRowColumns +
+      " FROM instances i JOIN workflows w ON w.id = i.workflow WHERE w.name = ?1 AND i.key = ?2";
+  return std::make_unique<Statements>(Statements{
+      TRY(database.prepare(kPutInstance)),
+      TRY(database.prepare(find)),
+      TRY(database.prepare("INSERT INTO workflows(name) VALUES (?1) RETURNING id")),
+      TRY(database.prepare("SELECT id FROM workflows WHERE name = ?1")),
+      TRY(database.prepare("INSERT OR REPLACE INTO cursor VALUES (1, ?1, ?2, ?3, ?4)")),
+      TRY(database.prepare("SELECT text FROM said WHERE rowid = ?1")),
+      TRY(database.prepare("INSERT INTO said(rowid, text) VALUES (?1, ?2)")),
+      TRY(database.prepare("DELETE FROM said WHERE rowid = ?1")),
+  });
+}
+
+HistoryIndex::HistoryIndex(WorldDatabase database, std::unique_ptr<Statements> statements)
+    : database_(std::move(database)), statements_(std::move(statements)) {}
+
+HistoryIndex::~HistoryIndex() = default;
+
+base::Result<std::unique_ptr<HistoryIndex>> HistoryIndex::open(WorldFolder& world,
+                                                               const std::string& file) {
+  WorldDatabase database = TRY(open_world_database(world, file, kHistorySchema));
+  auto statements = TRY(Statements::prepare(database.database));
+  std::unique_ptr<HistoryIndex> index(new HistoryIndex(std::move(database), std::move(statements)));
+  TRY(index->read_state(world.path() + "/" + file));
+  return index;
+}
+
+base::Result<void> HistoryIndex::read_last_id() {
+  auto last = TRY(database_.database.prepare("SELECT coalesce(max(id), 0) FROM instances"));
+  if (TRY(last.step())) last_id_ = last.nat(0);
+  return {};
+}
+
+base::Result<void> HistoryIndex::read_state(const std::string& path) {
+  workflows_.clear();
+  TRY(read_last_id());
+  auto select = TRY(database_.database.prepare("SELECT version, begins, record, hash FROM cursor"));
+  if (!TRY(select.step())) return {};
+  if (select.nat(0) != kHistoryVersion) {
+    return base::Error(base::ErrorCode::kConflict, path,
+                       "has tables of version " + std::to_string(select.nat(0)));
+  }
+  const base::ByteView hash = select.bytes(3);
+  cursor_ = {select.nat(1), select.nat(2), {}};
+  if (hash.size() != cursor_.hash.bytes.size())
+    return base::Error(base::ErrorCode::kCorrupt, path, "the hash of its cursor is no hash");
+  std::copy(hash.begin(), hash.end(), cursor_.hash.bytes.begin());
+  return {};
+}
+
+void HistoryIndex::begin_with(RecordNumber first) {
+  CHECK(cursor_.record == 0 && first > 0);
+  cursor_.begins = first;
+  cursor_.record = first - 1;
+}
+
+base::Result<void> HistoryIndex::apply(const HistoryBatch& batch, RecordNumber record,
+                                       const base::Hash& hash) {
+  if (ended_) return base::Error(base::ErrorCode::kIo, "the index has ended: " + *ended_);
+  CHECK(record >= cursor_.record);
+  const HistoryCursor cursor{cursor_.begins, record, hash};
+  auto written = write(batch, cursor);
+  if (!written) return undo(std::move(written).error());
+  cursor_ = cursor;
+  return {};
+}
+
+base::Result<void> HistoryIndex::write(const HistoryBatch& batch, const HistoryCursor& cursor) {
+  TRY(database_.database.run("BEGIN IMMEDIATE"));
+  for (const HistoryBatch::Entry& entry : batch.entries()) TRY(write_entry(entry));
+  TRY(write_cursor(cursor));
+  return database_.database.run("COMMIT");
+}
+
+// Of a transaction that failed, nothing may be left, here or there.
+base::Error HistoryIndex::undo(base::Error error) {
+  workflows_.clear();
+  const bool undone =
+      !database_.database.is_in_transaction() || database_.database.run("ROLLBACK").has_value();
+  const bool goes_on = undone && error.code() == base::ErrorCode::kUnavailable && read_last_id();
+  if (!goes_on) ended_ = error.to_string();
+  return error;
+}
+
+base::Result<std::uint64_t> HistoryIndex::workflow_id(const std::string& name) {
+  if (const auto known = workflows_.find(name); known != workflows_.end()) return known->second;
+  SqliteStatement& find = statements_->find_workflow;
+  find.bind(1, std::string_view(name));
+  bool found = TRY(find.step());
+  SqliteStatement& source = found ? find : statements_->put_workflow;
+  if (!found) {
+    source.bind(1, std::string_view(name));
+    found = TRY(source.step());
+  }
+  CHECK(found);
+  const std::uint64_t id = source.nat(0);
+  source.reset();
+  workflows_.emplace(name, id);
+  return id;
+}
+
+base::Result<void> HistoryIndex::write_entry(const HistoryBatch::Entry& entry) {
+  const InstanceChange& change = entry.latest;
+  const auto [first_record, first_ns] = entry.began.value_or(std::pair(RecordNumber{0}, 0));
+  SqliteStatement& put = statements_->put_instance;
+  put.bind(1, TRY(workflow_id(change.workflow)));
+  put.bind(2, base::ByteView(change.key));
+  put.bind(3, std::string_view(change.key_text));
+  put.bind(4, std::string_view(change.status));
+  put.bind(5, std::uint64_t{change.paused});
+  put.bind(6, first_record);
+  put.bind(7, first_ns);
+  put.bind(8, change.record);
+  put.bind(9, change.time_ns);
+  put.bind(10, change.steps);
+  put.bind(11, entry.annotation_count);
+  put.bind(12, std::string_view(change.error_code));
+  put.bind(13, std::string_view(change.error_message));
+  put.bind(14, std::uint64_t{entry.began.has_value()});
+  put.bind(15, entry.previous);
+  if (!TRY(put.step())) {
+    return base::Error(base::ErrorCode::kConflict,
+                       change.workflow + " " + change.key_text + " in " + kHistoryFile,
+                       "does not show record " + std::to_string(entry.previous) +
+                           ", which record " + std::to_string(change.record) + " follows");
+  }
+  const std::uint64_t id = put.nat(0);
+  put.reset();
+  const bool is_new = id > last_id_;
+  if (is_new) last_id_ = id;
+  return write_annotations(entry, id, is_new);
+}
+
+base::Result<void> HistoryIndex::write_annotations(const HistoryBatch::Entry& entry,
+                                                   std::uint64_t id, bool is_new) {
+  const bool begins_again = entry.began && !is_new;
+  if (entry.latest.annotations.empty() && !begins_again) return {};
+  std::string text;
+  if (!is_new) {
+    if (!begins_again) text = TRY(annotations(id));
+    statements_->drop_text.bind(1, id);
+    TRY(statements_->drop_text.step());
+  }
+  join_annotations(text, entry.latest.annotations);
+  if (text.empty()) return {};
+  statements_->put_text.bind(1, id);
+  statements_->put_text.bind(2, std::string_view(text));
+  TRY(statements_->put_text.step());
+  return {};
+}
+
+base::Result<void> HistoryIndex::write_cursor(const HistoryCursor& cursor) {
+  SqliteStatement& put = statements_->put_cursor;
+  put.bind(1, kHistoryVersion);
+  put.bind(2, cursor.begins);
+  put.bind(3, cursor.record);
+  put.bind(4, base::ByteView(cursor.hash.bytes));
+  TRY(put.step());
+  return {};
+}
+
+}  // namespace holdfast::store

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// HistoryIndex: one row for each instance of the world, in history.db, for lists, filters and
+// search. It is derived from the journal and can be made again from it at any time; where it
+// is wrong, it is made again and not repaired. Tables: docs/formats/history.md.
+//
+// Promises:
+//  1. The cursor and the rows change together, and durably: no record is missed or counted twice,
+//     whatever happens in between.
+//  2. A row is only changed by the record that follows the one it shows; anything else is
+//  kConflict.
+//  3. kConflict and kCorrupt, also from open(), mean that it must be made again; kUnavailable (no
+//     space) that nothing has changed, and one may try again; after any other error it has ended.
+//
+// For one thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "store/history_rows.h"
+#include "store/world_database.h"
+
+namespace holdfast::store {
+
+inline constexpr const char* kHistoryFile = "history.db";
+
+// Whether the error says that the index must be made again; see store/history_rebuild.h.
+inline bool needs_rebuild(const base::Error& error) noexcept {
+  return error.code() == base::ErrorCode::kConflict || error.code() == base::ErrorCode::kCorrupt;
+}
+
+class HistoryIndex {
+ public:
+  // Opens the index, or begins it. The world must outlive it.
+  static base::Result<std::unique_ptr<HistoryIndex>> open(WorldFolder& world,
+                                                          const std::string& file = kHistoryFile);
+
+  ~HistoryIndex();
+
+  const HistoryCursor& cursor() const noexcept { return cursor_; }
+
+  // For an index that has seen nothing yet: the journal begins with this record.
+  void begin_with(RecordNumber first);
+
+  // The changes of all records from the cursor up to `record`, whose hash this is.
+  base::Result<void> apply(const HistoryBatch& batch, RecordNumber record, const base::Hash& hash);
+
+  base::Result<HistoryPage> list(const HistoryQuery& query);
+  base::Result<std::optional<InstanceRow>> find(std::string_view workflow, base::ByteView key);
+
+  // What the instance said, one line each, the newest that fit.
+  base::Result<std::string> annotations(std::uint64_t id);
+
+ private:
+  struct Statements;
+  HistoryIndex(WorldDatabase database, std::unique_ptr<Statements> statements);
+
+  base::Result<void> read_last_id();
+  base::Result<void> read_state(const std::string& path);
+  base::Result<void> write(const HistoryBatch& batch, const HistoryCursor& cursor);
+  base::Result<void> write_entry(const HistoryBatch::Entry& entry);
+  base::Result<void> write_annotations(const HistoryBatch::Entry& entry, std::uint64_t id,
+                                       bool is_new);
+  base::Result<std::uint64_t> workflow_id(const std::string& name);
+  base::Result<void> write_cursor(const HistoryCursor& cursor);
+  base::Error undo(base::Error error);
+
+  WorldDatabase database_;
+  std::unique_ptr<Statements> statements_;  // after what it is of
+  HistoryCursor cursor_;
+
+  // What is in the tables, so that it need not be looked up.
+  std::map<std::string, std::uint64_t, std::less<>> workflows_;
+  std::uint64_t last_id_ = 0;
+  std::optional<std::string> ended_;  // why
+};
+
+}  // namespace holdfast::store

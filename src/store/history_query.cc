@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the index of instances.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "store/history_statements.h"
+
+namespace holdfast::store {
+namespace {
+
+// Every word as a text of its own, so that nothing in it is taken for an operator.
+std::string match_of(std::string_view words) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  std::string match;
+  std::size_t at = 0;
+  while ((at = words.find_first_not_of(kSpace, at)) != std::string_view::npos) {
+    const std::size_t end = std::min(words.find_first_of(kSpace, at), words.size());
+    match += match.empty() ? "\"" : " \"";
+    for (const char c : words.substr(at, end - at)) match += c == '"' ? "\"\"" : std::string(1, c);
+    match += '"';
+    at = end;
+  }
+  return match;
+}
+
+std::string sql_of(const HistoryQuery& query, bool searches) {
+  std::string sql = std::string("SELECT ") + kRowColumns + " FROM ";
+  // The text is looked up first, and then the rows that have it.
+  sql += searches ? "said CROSS JOIN instances i ON i.id = said.rowid" : "instances i";
+  sql += " JOIN workflows w ON w.id = i.workflow WHERE ";
+  sql += searches ? "said MATCH ?1 AND said.rowid < ?2" : "i.id < ?2";
+  if (!query.workflow.empty())
+    sql += " AND i.workflow = (SELECT id FROM workflows WHERE name = ?3)";
+  if (!query.status.empty()) sql += " AND i.status = ?4";
+  if (query.paused) sql += " AND i.paused = ?5";
+  if (query.since_ns > 0) sql += " AND i.last_ns >= ?6";
+  sql += searches ? " ORDER BY said.rowid DESC" : " ORDER BY i.id DESC";
+  return sql + " LIMIT ?7";
+}
+
+}  // namespace
+
+InstanceRow read_row(const SqliteStatement& from) {
+  const base::ByteView key = from.bytes(2);
+  return {
+      .id = from.nat(0),
+      .workflow = std::string(from.text(1)),
+      .key = {key.begin(), key.end()},
+      .key_text = std::string(from.text(3)),
+      .status = std::string(from.text(4)),
+      .paused = from.number(5) != 0,
+      .first_record = from.nat(6),
+      .first_ns = from.nat(7),
+      .last_record = from.nat(8),
+      .last_ns = from.nat(9),
+      .steps = from.nat(10),
+      .annotations = from.nat(11),
+      .error_code = std::string(from.text(12)),
+      .error_message = std::string(from.text(13)),
+  };
+}
+
+base::Result<HistoryPage> HistoryIndex::list(const HistoryQuery& query) {
+  if (query.limit == 0 || query.limit > kMaxPageRows) {
+    return base::Error(base::ErrorCode::kInvalid, "limit",
+                       "must be from 1 to " + std::to_string(kMaxPageRows));
+  }
+  const std::string match = match_of(query.words);
+  const bool searches = !match.empty();
+  auto select = TRY(database_.database.prepare(sql_of(query, searches)));
+  constexpr std::uint64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  if (searches) select.bind(1, std::string_view(match));
+  select.bind(2, query.after == 0 ? kEnd : query.after);
+  if (!query.workflow.empty()) select.bind(3, std::string_view(query.workflow));
+  if (!query.status.empty()) select.bind(4, std::string_view(query.status));
+  if (query.paused) select.bind(5, std::uint64_t{*query.paused});
+  if (query.since_ns > 0) select.bind(6, query.since_ns);
+  select.bind(7, std::uint64_t{query.limit} + 1);  // one more tells whether there are more
+  HistoryPage page;
+  while (TRY(select.step())) {
+    if (page.rows.size() == query.limit) {
+      page.next = page.rows.back().id;
+      break;
+    }
+    page.rows.push_back(read_row(select));
+  }
+  return page;
+}
+
+base::Result<std::optional<InstanceRow>> HistoryIndex::find(std::string_view workflow,
+                                                            base::ByteView key) {
+  SqliteStatement& find = statements_->find_instance;
+  find.bind(1, workflow);
+  find.bind(2, key);
+  if (!TRY(find.step())) return std::optional<InstanceRow>();
+  InstanceRow row = read_row(find);
+  find.reset();
+  return std::optional(std::move(row));
+}
+
+base::Result<std::string> HistoryIndex::annotations(std::uint64_t id) {
+  SqliteStatement& find = statements_->find_text;
+  find.bind(1, id);
+  if (!TRY(find.step())) return std::string();
+  std::string text(find.text(0));
+  find.reset();
+  return text;
+}
+
+}  // namespace holdfast::store

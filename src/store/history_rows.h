@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes into the index of instances and comes out of it: plain values. What they mean is for
+// those who read records.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "store/journal.h"
+
+namespace holdfast::store {
+
+// Of what an instance said to people, the newest is kept, so many bytes of it; of an error so many.
+inline constexpr std::size_t kMaxAnnotationBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMaxErrorBytes = std::size_t{4} << 10;
+
+inline constexpr std::size_t kMaxPageRows = 1000;
+
+// What one record says of one instance.
+struct InstanceChange {
+  std::string workflow;
+  base::Bytes key;       // empty if the workflow has no key
+  std::string key_text;  // the key as people read it
+  RecordNumber record = 0;
+  std::uint64_t time_ns = 0;
+  RecordNumber previous = 0;  // the record that touched it before; 0: it begins, or begins again
+  std::string status;
+  bool paused = false;
+  std::string error_code;  // empty: there is none
+  std::string error_message;
+  std::uint64_t steps = 0;               // of this record
+  std::vector<std::string> annotations;  // of this record, each on one line
+};
+
+// How far the index has come. The hash is of the last record, so that an index which followed
+// another journal is told apart.
+struct HistoryCursor {
+  RecordNumber begins = 1;  // the first record it has seen: what was before, nobody can tell it
+  RecordNumber record = 0;
+  base::Hash hash;
+
+  friend bool operator==(const HistoryCursor&, const HistoryCursor&) = default;
+};
+
+// The changes of some records that follow each other, one for each instance however often it was
+// touched.
+class HistoryBatch {
+ public:
+  void add(InstanceChange change);
+
+  // In the order of the first touch. The previous record is that of the first change.
+  struct Entry {
+    InstanceChange latest;
+    RecordNumber previous = 0;
+    std::optional<std::pair<RecordNumber, std::uint64_t>> began;  // record and time
+    std::uint64_t annotation_count = 0;                           // of all, also of those let go
+  };
+  std::span<const Entry> entries() const noexcept { return entries_; }
+  void clear();
+
+ private:
+  std::vector<Entry> entries_;
+  std::map<std::pair<std::string, base::Bytes>, std::size_t> places_;
+};
+
+// One line each. Drops the oldest lines until the rest fits.
+void join_annotations(std::string& text, std::span<const std::string> more);
+
+// An instance, as the last record that touched it left it.
+struct InstanceRow {
+  std::uint64_t id = 0;  // from 1, in the order in which instances were seen first
+  std::string workflow;
+  base::Bytes key;
+  std::string key_text;
+  std::string status;
+  bool paused = false;
+  RecordNumber first_record = 0;  // 0: it began before the index did
+  std::uint64_t first_ns = 0;
+  RecordNumber last_record = 0;
+  std::uint64_t last_ns = 0;
+  std::uint64_t steps = 0;        // since first_record, or since the index began
+  std::uint64_t annotations = 0;  // said, kept or not
+  std::string error_code;
+  std::string error_message;
+
+  friend bool operator==(const InstanceRow&, const InstanceRow&) = default;
+};
+
+// What does not matter is left empty. Instances that were seen last come first.
+struct HistoryQuery {
+  std::string workflow = {};
+  std::string status = {};
+  std::optional<bool> paused = {};
+  std::uint64_t since_ns = 0;  // touched then or later; every other row is looked at
+  std::string words = {};      // all of them occur in what the instance said
+  std::uint64_t after = 0;     // where the page before ended: its `next`
+  std::size_t limit = 50;      // up to kMaxPageRows
+};
+
+struct HistoryPage {
+  std::vector<InstanceRow> rows;
+  std::uint64_t next = 0;  // 0: there are no more
+};
+
+}  // namespace holdfast::store

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the index of instances, and the statements that work on them.
+#pragma once
+
+#include "store/history_index.h"
+
+namespace holdfast::store {
+
+inline constexpr std::uint64_t kHistoryVersion = 1;
+
+struct HistoryIndex::Statements {
+  static base::Result<std::unique_ptr<Statements>> prepare(SqliteDatabase& database);
+
+  SqliteStatement put_instance;
+  SqliteStatement find_instance;
+  SqliteStatement put_workflow;
+  SqliteStatement find_workflow;
+  SqliteStatement put_cursor;
+  SqliteStatement find_text;
+  SqliteStatement put_text;
+  SqliteStatement drop_text;
+};
+
+// The columns of a row, in the order in which read_row takes them.
+inline constexpr const char* kRowColumns =
+    "i.id, w.name, i.key, i.key_text, i.status, i.paused, i.first_record, i.first_ns, "
+    "i.last_record, i.last_ns, i.steps, i.annotations, i.error_code, i.error_message";
+
+InstanceRow read_row(const SqliteStatement& statement);
+
+// Every table but the one that says whose they are. An instance keeps its id when its key begins
+// again. Secondary indexes end with the id, which is the order of lists.
+inline constexpr const char* kHistorySchema = R"(
+  CREATE TABLE IF NOT EXISTS cursor(
+    one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, begins INTEGER NOT NULL,
+    record INTEGER NOT NULL, hash BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS workflows(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+  CREATE TABLE IF NOT EXISTS instances(
+    id INTEGER PRIMARY KEY, workflow INTEGER NOT NULL, key BLOB NOT NULL, key_text TEXT NOT NULL,
+    status TEXT NOT NULL, paused INTEGER NOT NULL, first_record INTEGER NOT NULL,
+    first_ns INTEGER NOT NULL, last_record INTEGER NOT NULL, last_ns INTEGER NOT NULL,
+    steps INTEGER NOT NULL, annotations INTEGER NOT NULL, error_code TEXT NOT NULL,
+    error_message TEXT NOT NULL, UNIQUE (workflow, key));
+  CREATE INDEX IF NOT EXISTS by_workflow ON instances(workflow);
+  CREATE INDEX IF NOT EXISTS by_status ON instances(status);
+  CREATE INDEX IF NOT EXISTS by_workflow_and_status ON instances(workflow, status);
+  CREATE VIRTUAL TABLE IF NOT EXISTS said USING fts5(text);
+)";
+
+}  // namespace holdfast::store
