@@ -5,6 +5,7 @@
 // one tick inside once(), for bench/instructions to count.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -91,12 +92,12 @@ class Shop {
   void run(decltype(kernel::Tick::input) input) {
     tick_.time_ns += 1'000;
     tick_.input = input;
-    const kernel::Outcome outcome = world_.reduce(tick_);
-    CHECK(std::holds_alternative<kernel::Accepted>(outcome.answer) && !outcome.failure);
-    record_bytes_ = outcome.record.size();
-    for (const kernel::Command& command : outcome.commands) {
+    world_.reduce(tick_, outcome_);
+    CHECK(std::holds_alternative<kernel::Accepted>(outcome_.answer) && !outcome_.failure);
+    record_bytes_ = outcome_.record.size();
+    for (const kernel::Command& command : outcome_.commands) {
       const auto* open = std::get_if<kernel::OpenIntent>(&command);
-      if (open != nullptr && open->executor != "timer") intent_ = open->intent;
+      if (open != nullptr && open->effect->executor.kind != "timer") intent_ = open->intent;
     }
   }
 
@@ -105,6 +106,7 @@ class Shop {
   native::Machines machines_;
   kernel::World world_;
   kernel::Tick tick_;
+  kernel::Outcome outcome_;
   base::Hash intent_;
   std::size_t last_ = 0;
   std::size_t record_bytes_ = 0;
@@ -155,6 +157,9 @@ void compare() {
 
 }  // namespace
 
+// For bench/count_instructions.cc; nobody else notices.
+void mark() { std::raise(SIGCONT); }
+
 // What bench/instructions counts.
 __attribute__((noinline)) void once(Shop& shop, std::size_t tick, const Shop::Prepared& prepared) {
   shop.perform(tick, prepared);
@@ -170,7 +175,11 @@ int main(int argc, char** argv) {
     for (std::size_t tick = 0; tick < std::size(kTicks); ++tick) {
       const auto prepared = shop.prepare(tick);
       if (round == 2 && tick == wanted) {
+        mark();
+        mark();
+        mark();
         once(shop, tick, prepared);
+        mark();
         std::printf("%zu\t%s\n", shop.record_bytes(), kTicks[tick]);
         return 0;
       }

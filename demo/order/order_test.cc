@@ -74,7 +74,7 @@ class Shop {
     for (const auto& command : outcome.commands) {
       if (const auto* opened = std::get_if<OpenIntent>(&command)) {
         EXPECT_TRUE(
-            open_.emplace(opened->effect, std::pair(opened->intent, json_of(opened->params)))
+            open_.emplace(opened->effect->name, std::pair(opened->intent, json_of(opened->params)))
                 .second);
       } else if (const auto* stopped = std::get_if<StopIntent>(&command)) {
         std::erase_if(open_, [&](const auto& one) { return one.second.first == stopped->intent; });

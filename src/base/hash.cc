@@ -28,6 +28,13 @@ const Key& process_key() noexcept {
   return key;
 }
 
+// The two halves of the product together: every bit of both goes into every bit.
+std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = Wide{a} * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
 }  // namespace
 
 std::string Hash::to_text() const { return std::string(kPrefix) + to_hex(bytes); }
@@ -48,9 +55,20 @@ std::size_t HashOfHash::operator()(const Hash& hash) const noexcept {
   std::uint64_t b;
   std::memcpy(&a, hash.bytes.data(), sizeof a);
   std::memcpy(&b, hash.bytes.data() + sizeof a, sizeof b);
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = Wide{a ^ key.a} * (b ^ key.b);
-  return static_cast<std::size_t>(product) ^ static_cast<std::size_t>(product >> 64);
+  return mix(a ^ key.a, b ^ key.b);
+}
+
+std::size_t HashOfText::operator()(std::string_view text) const noexcept {
+  const Key& key = process_key();
+  std::uint64_t hash = key.a ^ text.size();
+  while (!text.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t size = std::min(text.size(), sizeof word);
+    std::memcpy(&word, text.data(), size);
+    hash = mix(hash ^ word, key.b);
+    text.remove_prefix(size);
+  }
+  return hash;
 }
 
 }  // namespace holdfast::base

@@ -35,4 +35,10 @@ struct HashOfHash {
   std::size_t operator()(const Hash& hash) const noexcept;
 };
 
+// The same for texts that come from outside.
+struct HashOfText {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept;
+};
+
 }  // namespace holdfast::base

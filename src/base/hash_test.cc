@@ -62,5 +62,19 @@ TEST(Hash, serves_as_a_key_of_unordered_containers) {
   EXPECT_FALSE(set.contains(sha256(as_bytes("1000"))));
 }
 
+TEST(HashOfText, tells_texts_apart_that_share_their_words) {
+  std::unordered_set<std::size_t> seen;
+  std::size_t made = 0;
+  for (const std::string& word :
+       {std::string("order-00"), std::string(8, '\0'), std::string(8, 'x')}) {
+    std::string text;
+    for (int i = 0; i < 40; ++i, ++made) {
+      seen.insert(HashOfText{}(text));
+      text += word.substr(0, 1 + static_cast<std::size_t>(i) % 8);
+    }
+  }
+  EXPECT_EQ(seen.size(), made - 2) << "the empty text came three times";
+}
+
 }  // namespace
 }  // namespace holdfast::base

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/conforms.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "codec/cbor_head.h"
@@ -13,6 +14,26 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{1} << 16;
 constexpr int kDeepest = 16;
 
+// Names are short: a call of memcmp would take longer than the comparison.
+bool same(const std::uint8_t* a, const std::uint8_t* b, std::size_t size) noexcept {
+  const auto differ = [&](std::size_t at, auto word) {
+    auto other = word;
+    std::memcpy(&word, a + at, sizeof word);
+    std::memcpy(&other, b + at, sizeof other);
+    return word != other;
+  };
+  if (size < sizeof(std::uint32_t)) return std::equal(a, a + size, b);
+  if (size <= sizeof(std::uint64_t)) {
+    const std::size_t last = size - sizeof(std::uint32_t);  // overlaps the first
+    return !differ(0, std::uint32_t{}) && !differ(last, std::uint32_t{});
+  }
+  std::size_t at = 0;
+  for (; size - at > sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
+    if (differ(at, std::uint64_t{})) return false;
+  }
+  return !differ(size - sizeof(std::uint64_t), std::uint64_t{});
+}
+
 class Walk {
  public:
   Walk(const Schema& schema, base::ByteView bytes) noexcept
@@ -21,20 +42,27 @@ class Walk {
   bool run() noexcept { return value(schema_.root(), 0) && at_ == end_; }
 
  private:
+  // Small, so that it becomes part of the loop over the fields of a record.
   bool value(const Schema::Node& node, int depth) noexcept {
-    if (depth > kDeepest || at_ == end_) return false;
+    if (at_ == end_) return false;
+    switch (node.kind) {
+      case TypeKind::kBool: return (*at_ == kTrueByte || *at_ == kFalseByte) && (++at_, true);
+      case TypeKind::kNat: return head(Major::kNat);
+      case TypeKind::kText: return text();
+      default: return depth < kDeepest && rarer(node, depth + 1);
+    }
+  }
+
+  [[gnu::noinline]] bool rarer(const Schema::Node& node, int depth) noexcept {
     switch (node.kind) {
       case TypeKind::kOption:
         if (*at_ == kNullByte) return ++at_, true;
-        return value(schema_.node(node.inner), depth + 1);
+        return value(schema_.node(node.inner), depth);
       case TypeKind::kRecord: return record(node, depth);
       case TypeKind::kVariant: return variant(node, depth);
       case TypeKind::kList: return list(node, depth);
-      case TypeKind::kBool: return (*at_ == kTrueByte || *at_ == kFalseByte) && (++at_, true);
-      case TypeKind::kNat: return head(Major::kNat);
       case TypeKind::kInt:
         return (head(Major::kNat) || head(Major::kNegative)) && number_ <= INT64_MAX;
-      case TypeKind::kText: return text();
       case TypeKind::kBytes: return head(Major::kBytes) && skip(number_);
       default: return false;
     }
@@ -44,7 +72,7 @@ class Walk {
     if (!head(Major::kMap) || number_ != node.member_count) return false;
     for (std::uint32_t i = 0; i < node.member_count; ++i) {
       const Schema::Member& field = schema_.member(node, i);
-      if (!prefix(field) || !value(schema_.node(field.node), depth + 1)) return false;
+      if (!prefix(field) || !value(schema_.node(field.node), depth)) return false;
     }
     return true;
   }
@@ -53,7 +81,7 @@ class Walk {
   bool variant(const Schema::Node& node, int depth) noexcept {
     for (std::uint32_t i = 0; i < node.member_count; ++i) {
       const Schema::Member& arm = schema_.member(node, i);
-      if (prefix(arm)) return arm.unit || value(schema_.node(arm.node), depth + 1);
+      if (prefix(arm)) return arm.unit || value(schema_.node(arm.node), depth);
     }
     return false;
   }
@@ -61,7 +89,7 @@ class Walk {
   bool list(const Schema::Node& node, int depth) noexcept {
     if (!head(Major::kList)) return false;
     for (std::uint64_t left = number_; left > 0; --left) {
-      if (!value(schema_.node(node.inner), depth + 1)) return false;
+      if (!value(schema_.node(node.inner), depth)) return false;
     }
     return true;
   }
@@ -92,7 +120,7 @@ class Walk {
 
   bool prefix(const Schema::Member& member) noexcept {
     const std::size_t size = member.prefix.size();
-    if (left() < size || std::memcmp(at_, member.prefix.data(), size) != 0) return false;
+    if (left() < size || !same(at_, member.prefix.data(), size)) return false;
     at_ += size;
     return true;
   }

@@ -195,7 +195,7 @@ TEST_F(InstanceTest, why_says_when_a_timer_is_due) {
     open(output, "sys/timer.set@1", R"({"deliver_at_ns":123})");
   };
   const Outcome outcome = send("a", 0);
-  EXPECT_EQ(std::get<OpenIntent>(outcome.commands.at(0)).executor, "timer");
+  EXPECT_EQ(std::get<OpenIntent>(outcome.commands.at(0)).effect->executor.kind, "timer");
   EXPECT_EQ(std::get<WaitsForReceipt>(why().at(0)).due_ns, 123u);
 }
 

@@ -21,6 +21,9 @@ inline constexpr std::size_t kMaxKeyBytes = 1024;
 // What a step calls one of its effects, to know it again or to tell it apart.
 inline constexpr std::size_t kMaxReferenceBytes = 1024;
 
+// A state up to this size stands in the record as it is, a larger one by its hash.
+inline constexpr std::size_t kMaxStateBytesInRecord = 64;
+
 // Effects that one instance may have open at a time.
 inline constexpr std::size_t kMaxOpenIntents = std::size_t{1} << 14;
 

@@ -7,12 +7,15 @@ namespace holdfast::kernel {
 
 void StepOutput::clear() {
   fate_ = Fate::kGoesOn;
-  state_ = annotations_ = result_ = Slice{};
+  state_.reset();
+  annotations_.reset();
+  result_.reset();
   events_.clear();
   effects_.clear();
   error_code_.clear();
   error_message_.clear();
   bytes_.clear();
+  texts_.clear();
   last_ = Last::kNone;
 }
 
@@ -20,44 +23,46 @@ void StepOutput::clear() {
 void StepOutput::finish() {
   switch (std::exchange(last_, Last::kNone)) {
     case Last::kNone: return;
-    case Last::kState: state_.end = bytes_.size(); return;
-    case Last::kAnnotations: annotations_.end = bytes_.size(); return;
-    case Last::kResult: result_.end = bytes_.size(); return;
-    case Last::kEvent: events_.back().end = bytes_.size(); return;
-    case Last::kEffect: effects_.back().end = bytes_.size(); return;
+    case Last::kState: state_->end = bytes_.size(); return;
+    case Last::kAnnotations: annotations_->end = bytes_.size(); return;
+    case Last::kResult: result_->end = bytes_.size(); return;
+    case Last::kEvent: events_.back().value.end = bytes_.size(); return;
+    case Last::kEffect: effects_.back().value.end = bytes_.size(); return;
   }
 }
 
 void StepOutput::begin_state() {
   finish();
-  state_ = {bytes_.size(), bytes_.size(), true};
+  state_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kState;
 }
 
 void StepOutput::begin_annotations() {
   finish();
-  annotations_ = {bytes_.size(), bytes_.size(), true};
+  annotations_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kAnnotations;
 }
 
 void StepOutput::begin_result() {
   finish();
   fate_ = Fate::kCompleted;
-  result_ = {bytes_.size(), bytes_.size(), true};
+  result_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kResult;
 }
 
 void StepOutput::begin_event(std::string_view schema) {
   finish();
-  events_.push_back({std::string(schema), bytes_.size(), bytes_.size()});
+  events_.push_back({std::string(schema), {bytes_.size(), bytes_.size()}});
   last_ = Last::kEvent;
 }
 
 void StepOutput::begin_effect(std::string_view name, std::string_view requested_key,
                               std::string_view issuer_ref) {
   finish();
-  effects_.push_back({std::string(name), bytes_.size(), bytes_.size(), std::string(requested_key),
-                      std::string(issuer_ref)});
+  effects_.push_back({{bytes_.size(), bytes_.size()},
+                      add_text(name),
+                      add_text(requested_key),
+                      add_text(issuer_ref)});
   last_ = Last::kEffect;
 }
 
@@ -69,9 +74,15 @@ void StepOutput::fail(std::string code, std::string message) {
   error_message_ = std::move(message);
 }
 
-std::optional<base::ByteView> StepOutput::slice(const Slice& slice) const {
-  if (!slice.set) return std::nullopt;
-  return bytes_.view(slice.begin, slice.end);
+StepOutput::Slice StepOutput::add_text(std::string_view text) {
+  const std::size_t begin = texts_.size();
+  texts_.append(base::as_bytes(text));
+  return {begin, texts_.size()};
+}
+
+std::optional<base::ByteView> StepOutput::optional_value(const std::optional<Slice>& slice) const {
+  if (!slice) return std::nullopt;
+  return value(*slice);
 }
 
 }  // namespace holdfast::kernel

@@ -51,17 +51,19 @@ enum class Fate : std::uint8_t {
 // Where a machine writes. Values are CBOR; the kernel makes them canonical and checks them.
 class StepOutput {
  public:
+  struct Slice {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
   struct Event {
     std::string schema;
-    std::size_t begin;
-    std::size_t end;
+    Slice value;
   };
   struct Effect {
-    std::string name;
-    std::size_t begin;
-    std::size_t end;
-    std::string requested_key;
-    std::string issuer_ref;
+    Slice value;
+    Slice name;
+    Slice requested_key;
+    Slice issuer_ref;
   };
 
   void clear();
@@ -79,36 +81,36 @@ class StepOutput {
   void fail(std::string code, std::string message);
 
   Fate fate() const noexcept { return fate_; }
-  std::optional<base::ByteView> state() const { return slice(state_); }
-  std::optional<base::ByteView> annotations() const { return slice(annotations_); }
-  std::optional<base::ByteView> result() const { return slice(result_); }
+  std::optional<base::ByteView> state() const { return optional_value(state_); }
+  std::optional<base::ByteView> annotations() const { return optional_value(annotations_); }
+  std::optional<base::ByteView> result() const { return optional_value(result_); }
   const std::string& error_code() const noexcept { return error_code_; }
   const std::string& error_message() const noexcept { return error_message_; }
   const std::vector<Event>& events() const noexcept { return events_; }
   const std::vector<Effect>& effects() const noexcept { return effects_; }
-  base::ByteView value(std::size_t begin, std::size_t end) const { return bytes_.view(begin, end); }
+  base::ByteView value(Slice slice) const { return bytes_.view(slice.begin, slice.end); }
+  std::string_view text(Slice slice) const {
+    return base::as_text(texts_.view(slice.begin, slice.end));
+  }
   std::size_t size() const noexcept { return bytes_.size(); }
 
   // Ends the last value; the kernel calls it when the machine is done.
   void finish();
 
  private:
-  struct Slice {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    bool set = false;
-  };
-  std::optional<base::ByteView> slice(const Slice& slice) const;
+  Slice add_text(std::string_view text);
+  std::optional<base::ByteView> optional_value(const std::optional<Slice>& slice) const;
 
   Fate fate_ = Fate::kGoesOn;
-  Slice state_;
-  Slice annotations_;
-  Slice result_;
+  std::optional<Slice> state_;
+  std::optional<Slice> annotations_;
+  std::optional<Slice> result_;
   std::vector<Event> events_;
   std::vector<Effect> effects_;
   std::string error_code_;
   std::string error_message_;
   codec::Buffer bytes_;
+  codec::Buffer texts_;  // of the effects
   enum class Last : std::uint8_t { kNone, kState, kAnnotations, kResult, kEvent, kEffect };
   Last last_ = Last::kNone;
 };

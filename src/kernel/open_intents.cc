@@ -87,20 +87,14 @@ Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
     failure_ = damaged();
     return nullptr;
   }
-  return &*recent_.emplace(hash, Recent{std::move(intent), false}).first->second.intent;
-}
-
-const Intent& OpenIntents::add(const base::Hash& hash, Intent intent) {
-  const auto [place, added] = recent_.try_emplace(hash, std::move(intent), true);
-  CHECK(added);  // an identity is never given twice
-  ++size_;
-  return *place->second.intent;
+  return &*recent_.try_emplace(hash, std::move(intent)).first->second.intent;
 }
 
 void OpenIntents::remove(const base::Hash& hash) {
   const auto found = recent_.find(hash);
   CHECK(found != recent_.end() && found->second.intent);
-  found->second = {std::nullopt, true};
+  found->second.intent.reset();
+  found->second.changed = true;
   --size_;
 }
 

@@ -12,8 +12,10 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/bytes.h"
+#include "base/check.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "kernel/blobs.h"
@@ -69,7 +71,15 @@ class OpenIntents {
  public:
   // Null: there is none. It holds until the next flush, or until the intent is removed.
   Intent* find(const Blobs& blobs, const base::Hash& intent);
-  const Intent& add(const base::Hash& hash, Intent intent);
+
+  // With what an Intent is made of.
+  template <class... Parts>
+  const Intent& add(const base::Hash& hash, Parts&&... parts) {
+    const auto [place, added] = recent_.try_emplace(hash, std::forward<Parts>(parts)...);
+    CHECK(added);  // an identity is never given twice
+    ++size_;
+    return *place->second.intent;
+  }
   void remove(const base::Hash& intent);                              // one that was found
   void progressed(const base::Hash& intent, std::uint64_t sequence);  // one that was found
 
@@ -92,10 +102,15 @@ class OpenIntents {
 
  private:
   struct Recent {
+    // A new one.
+    template <class... Parts>
+    explicit Recent(Parts&&... parts)
+        : intent(std::in_place, std::forward<Parts>(parts)...), changed(true) {}
+    // One that the index has.
+    explicit Recent(std::optional<Intent>&& known) : intent(std::move(known)) {}
+
     std::optional<Intent> intent;  // nothing: removed
     bool changed = false;
-    Recent(std::optional<Intent> the_intent, bool is_changed)
-        : intent(std::move(the_intent)), changed(is_changed) {}
   };
   std::unordered_map<base::Hash, Recent, FirstBytes> recent_;
   std::uint64_t size_ = 0;

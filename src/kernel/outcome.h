@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -19,17 +20,16 @@
 
 namespace holdfast::kernel {
 
+struct EffectProgram;  // kernel/program.h
+
 // Make sure that this effect is started. The intent is the idempotency key.
 struct OpenIntent {
   base::Hash intent;
-  std::string effect;
-  std::string executor;
-  std::string queue;
-  base::ByteView params;  // canonical, without the self-describe tag
-  std::string workflow;
+  std::shared_ptr<const EffectProgram> effect;  // keeps its whole program
+  std::string_view workflow;                    // that asks; of the same program
   base::ByteView key;
-  std::optional<std::uint64_t> timeout_ns;
-  std::shared_ptr<const std::uint8_t[]> bytes;  // that params and key are part of
+  base::ByteView params;                        // canonical, without the self-describe tag
+  std::shared_ptr<const std::uint8_t[]> bytes;  // that key and params are part of
 };
 
 // Nobody waits for this effect any more; stop it if that can be done.

@@ -4,12 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "kernel/cell.h"
-#include "kernel/machine.h"
 #include "kernel/program.h"
 
 namespace holdfast::kernel {
@@ -26,7 +26,8 @@ struct Plan {
   struct Effect {
     const AllowedEffect* allowed;
     base::ByteView params;
-    const StepOutput::Effect* asked;
+    std::string_view requested_key;
+    std::string_view issuer_ref;
   };
   struct Event {
     const EventProgram* event;

@@ -103,11 +103,16 @@ void write_optional_item(Buffer& out, base::ByteView item) {
   out.append(item);
 }
 
-void write_state_hash(WorldState& world, Buffer& out, Cell* cell) {
+void write_state(WorldState& world, Buffer& out, Cell* cell) {
   if (cell == nullptr || !cell->has_state) return codec::write_null(out);
   if (!cell->state_hash) {
-    const auto state = world.cells[cell->workflow].state_of(*cell);
-    cell->state_hash = value_hash(state.value_or(base::ByteView()));
+    const base::ByteView state =
+        world.cells[cell->workflow].state_of(*cell).value_or(base::ByteView());
+    if (state.size() <= kMaxStateBytesInRecord) {
+      codec::write_list_head(out, 1);
+      return out.append(state);
+    }
+    cell->state_hash = value_hash(state);
   }
   codec::write_bytes(out, cell->state_hash->bytes);
 }
@@ -124,7 +129,7 @@ void write_touched(WorldState& world, Buffer& out, const Touched& touched) {
     codec::write_text(out, name_of(cell->status()));
   }
   codec::write_bool(out, cell != nullptr && cell->paused);
-  write_state_hash(world, out, cell);
+  write_state(world, out, cell);
   write_optional_item(out, cell == nullptr ? base::ByteView() : base::ByteView(cell->outcome));
   codec::write_nat(out, touched.steps);
   codec::write_nat(out, touched.ignored);

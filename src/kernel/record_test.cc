@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
+#include "kernel/limits.h"
 #include "kernel/testing_lab.h"
 
 namespace holdfast::kernel {
@@ -31,15 +32,11 @@ codec::View at(codec::View list, std::size_t index) {
   return *it;
 }
 
-std::string hash_text(std::string_view json) {
-  base::Bytes bytes{0xd9, 0xd9, 0xf7};
-  const base::Bytes rest = value(json);
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
-  return base::sha256(bytes).to_text();
+base::Hash hash_of(std::string_view json) {
+  return base::sha256(base::Bytes{0xd9, 0xd9, 0xf7}, value(json));
 }
 
-TEST_F(RecordTest,
-       holds_the_tick_and_for_every_instance_its_previous_record_state_hash_and_status) {
+TEST_F(RecordTest, holds_the_tick_and_for_every_instance_its_previous_record_state_and_status) {
   begin(kToKeyed);
   keyed_ = testing::work;
   const base::Hash intent = opened(send("a", 3)).at(0);
@@ -56,14 +53,34 @@ TEST_F(RecordTest,
   EXPECT_EQ(json_of(*at(instance, 1).bytes()), R"("a")");
   EXPECT_EQ(at(instance, 2).nat(), 2u) << "the record before it that touched the instance";
   EXPECT_EQ(at(instance, 3).text(), "completed");
-  base::Hash hash;
-  std::copy(at(instance, 5).bytes()->begin(), at(instance, 5).bytes()->end(), hash.bytes.begin());
-  EXPECT_EQ(hash.to_text(), hash_text(R"({"n":3})"));
+  EXPECT_EQ(json_of(at(instance, 5).encoded()), R"([{"n":3}])");
   EXPECT_EQ(json_of(at(instance, 6).encoded()), R"({"ok":true})");
   const codec::View settled = at(at(instance, 10), 0);
   EXPECT_EQ(base::Bytes(at(settled, 0).bytes()->begin(), at(settled, 0).bytes()->end()),
             base::Bytes(intent.bytes.begin(), intent.bytes.end()));
   EXPECT_EQ(at(settled, 1).text(), "ok");
+}
+
+TEST_F(RecordTest, a_state_of_up_to_64_bytes_stands_in_it_and_a_larger_one_by_its_hash) {
+  std::string definitions = testing::lab(testing::kToSingle);
+  const std::string before = R"("lab/Single@1","state":"lab/State@1")";
+  definitions.replace(definitions.find(before), before.size(),
+                      R"("lab/Single@1","state":"lab/Text@1")");
+  bench_.emplace(definitions, machines_);
+  for (const std::size_t size : {64u, 65u}) {
+    const std::string text(size - 2, 'x');  // behind a head of two bytes
+    single_ = [&](const StepInput&, StepOutput& output) {
+      output.begin_state();
+      codec::write_text(output.bytes(), text);
+    };
+    const Outcome outcome = send("a", 1);
+    const codec::View state = at(at(at(codec::View::of(outcome.record), 5), 0), 5);
+    if (size <= kMaxStateBytesInRecord) {
+      EXPECT_EQ(json_of(state.encoded()), "[\"" + text + "\"]");
+    } else {
+      EXPECT_TRUE(base::equal(*state.bytes(), hash_of("\"" + text + "\"").bytes));
+    }
+  }
 }
 
 TEST_F(RecordTest, names_intents_opened_with_identity_effect_and_params_and_events_emitted) {

@@ -62,24 +62,30 @@ World::World(World&&) noexcept = default;
 World& World::operator=(World&&) noexcept = default;
 
 Outcome World::reduce(const Tick& tick) {
+  Outcome outcome;
+  reduce(tick, outcome);
+  return outcome;
+}
+
+void World::reduce(const Tick& tick, Outcome& outcome) {
   WorldState& world = *state_;
   world.tick = &tick;
   world.draft.clear();
-  Outcome outcome;
+  outcome.record.clear();
+  outcome.commands.clear();
   outcome.answer = std::visit(Dispatch{world}, tick.input);
   if (auto* accepted = std::get_if<Accepted>(&outcome.answer)) {
     take_turns(world);
     accepted->record = world.next_record;
     encode_record(world);
-    outcome.record = world.record.to_bytes();
-    outcome.commands = std::move(world.draft.commands);
+    outcome.record.assign(world.record.view().begin(), world.record.view().end());
+    std::swap(outcome.commands, world.draft.commands);
     close_tick(world);
   } else if (!std::holds_alternative<Repeated>(outcome.answer)) {
     ++world.counters.refused;
   }
   world.tick = nullptr;
   outcome.failure = failure_of(world);
-  return outcome;
 }
 
 const Program& World::program() const noexcept { return *state_->program; }

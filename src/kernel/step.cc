@@ -89,20 +89,22 @@ class Checker {
 
  private:
   std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
-    const auto allowed = workflow_.effects.find(asked.name);
+    const std::string_view name = output_.text(asked.name);
+    const auto allowed = workflow_.effects.find(name);
     if (allowed == workflow_.effects.end()) {
       return Objection{"step.undeclared_effect",
-                       "'" + asked.name + "' is not among the effects_emitted"};
+                       "'" + std::string(name) + "' is not among the effects_emitted"};
     }
-    if (!is_text(asked.issuer_ref, kMaxReferenceBytes) ||
-        !is_text(asked.requested_key, kMaxReferenceBytes)) {
-      return Objection{"step.bad_reference", "a reference or key of '" + asked.name +
+    Plan::Effect planned{
+        &allowed->second, {}, output_.text(asked.requested_key), output_.text(asked.issuer_ref)};
+    if (!is_text(planned.issuer_ref, kMaxReferenceBytes) ||
+        !is_text(planned.requested_key, kMaxReferenceBytes)) {
+      return Objection{"step.bad_reference", "a reference or key of '" + allowed->first +
                                                  "' is longer than 1024 bytes, or not UTF-8"};
     }
-    Plan::Effect planned{&allowed->second, {}, &asked};
     const EffectProgram& effect = world_.program->effect(allowed->second.effect);
-    if (!canonical(effect.params, output_.value(asked.begin, asked.end), planned.params)) {
-      return Objection{"step.bad_params", "the params of '" + asked.name + "': " + why_};
+    if (!canonical(effect.params, output_.value(asked.value), planned.params)) {
+      return Objection{"step.bad_params", "the params of '" + allowed->first + "': " + why_};
     }
     plan.effects.push_back(planned);
     return std::nullopt;
@@ -113,7 +115,7 @@ class Checker {
     if (event == nullptr)
       return Objection{"step.unknown_event", "the manifest has no schema '" + emitted.schema + "'"};
     Plan::Event planned{event, {}, 0};
-    if (!canonical(event->schema, output_.value(emitted.begin, emitted.end), planned.value)) {
+    if (!canonical(event->schema, output_.value(emitted.value), planned.value)) {
       return Objection{"step.bad_event", "an event '" + emitted.schema + "': " + why_};
     }
     const std::size_t before = plan.targets.size();
@@ -148,14 +150,13 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   const EffectProgram& effect = world.program->effect(planned.allowed->effect);
   const base::Hash hash = intent_hash(emission, world.scratch);
-  const Intent& intent = world.intents.add(
-      hash, Intent(cell.workflow, planned.allowed->effect, world.next_record, world.tick->time_ns,
-                   cell.id, cell.key, planned.params, planned.asked->issuer_ref));
+  const Intent& intent =
+      world.intents.add(hash, cell.workflow, planned.allowed->effect, world.next_record,
+                        world.tick->time_ns, cell.id, cell.key, planned.params, planned.issuer_ref);
   cell.intents.push_back(hash);
-  world.draft.commands.emplace_back(
-      std::in_place_type<OpenIntent>,
-      OpenIntent{hash, effect.name, effect.executor.kind, effect.executor.queue, intent.params(),
-                 workflow.name, intent.key(), effect.timeout_ns, intent.bytes()});
+  world.draft.commands.emplace_back(std::in_place_type<OpenIntent>, hash,
+                                    std::shared_ptr<const EffectProgram>(world.program, &effect),
+                                    workflow.name, intent.key(), intent.params(), intent.bytes());
   touch(world, cell).opened.push_back({hash, effect.name, intent.params()});
 }
 
@@ -169,7 +170,7 @@ void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t
   emission.delivery = delivery;
   for (const Plan::Effect& planned : plan.effects) {
     emission.site = &planned.allowed->site;
-    emission.requested_key = planned.asked->requested_key;
+    emission.requested_key = planned.requested_key;
     emission.params = planned.params;
     open_intent(world, cell, planned, emission);
     ++emission.index;

@@ -280,12 +280,12 @@ TEST_F(StepTest, a_command_says_who_asks_whom_for_what) {
   keyed_ = testing::work;
   const Outcome outcome = send("a", 1);
   const auto& command = std::get<OpenIntent>(outcome.commands.at(0));
-  EXPECT_EQ(command.effect, "lab/work@1");
-  EXPECT_EQ(command.executor, "worker");
-  EXPECT_EQ(command.queue, "lab");
+  EXPECT_EQ(command.effect->name, "lab/work@1");
+  EXPECT_EQ(command.effect->executor.kind, "worker");
+  EXPECT_EQ(command.effect->executor.queue, "lab");
   EXPECT_EQ(command.workflow, "lab/Keyed@1");
   EXPECT_EQ(json_of(command.key), R"("a")");
-  EXPECT_EQ(command.timeout_ns, 5000u);
+  EXPECT_EQ(command.effect->timeout_ns, 5000u);
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ class Reporter {
         const bool is_new = numbers_.emplace(open->intent, intents_.size()).second;
         if (!is_new) told.answer = "an identity was given twice, ";
         intents_.push_back(open->intent);
-        told.commands.push_back(opens(open->effect, {open->workflow, text(open->key)},
+        told.commands.push_back(opens(open->effect->name,
+                                      {std::string(open->workflow), text(open->key)},
                                       *codec::View::of(open->params).find("do")->text()));
       } else if (const auto* stop = std::get_if<StopIntent>(&command)) {
         told.commands.push_back(stops(number(stop->intent)));

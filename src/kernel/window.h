@@ -5,14 +5,16 @@
 
 #include <cstddef>
 #include <deque>
-#include <map>
+#include <functional>
+#include <unordered_map>
 #include <utility>
 
 #include "base/check.h"
 
 namespace holdfast::kernel {
 
-template <class Key, class Value, class Values = std::map<Key, Value, std::less<>>>
+// `HashOf` knows keys and whatever they are looked for by.
+template <class Key, class Value, class HashOf>
 class Window {
  public:
   explicit Window(std::size_t limit) : limit_(limit) {}
@@ -35,12 +37,12 @@ class Window {
   }
 
   // From the oldest to the newest.
-  using Entry = typename Values::value_type;
+  using Entry = std::pair<const Key, Value>;
   const std::deque<const Entry*>& entries() const noexcept { return order_; }
 
  private:
   std::size_t limit_;
-  Values values_;
+  std::unordered_map<Key, Value, HashOf, std::equal_to<>> values_;
   std::deque<const Entry*> order_;
 };
 

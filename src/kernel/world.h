@@ -61,7 +61,9 @@ class World {
   World& operator=(World&&) noexcept;
 
   // Total: any tick gets an answer. Values in a tick that are not canonical are refused.
+  // The second form writes over an outcome that nobody needs any more, and uses its memory again.
   Outcome reduce(const Tick& tick);
+  void reduce(const Tick& tick, Outcome& outcome);
 
   // Does again what a record says was done, and compares: the error names the record, and the first
   // instance that came out differently. Signatures were checked when the record was made.

@@ -39,9 +39,8 @@ struct WorldState {
   std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
   OpenIntents intents;
   std::deque<Cell*> ready;  // instances with mail, in the order of their turns
-  Window<std::string, std::uint64_t> event_ids{kEventIdWindow};
-  Window<base::Hash, SettledIntent, std::unordered_map<base::Hash, SettledIntent, FirstBytes>>
-      settled{kSettledWindow};
+  Window<std::string, std::uint64_t, base::HashOfText> event_ids{kEventIdWindow};
+  Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
 
   // Reused from tick to tick; nothing in them outlives one.
