@@ -52,6 +52,7 @@ class Step {
   void remove();
   void fail(std::string_view code, std::string_view message);
   bool ended() const;  // by a result, a failure or a removal
+  void undo();         // takes back all that went out, also an end
 
  private:
   const kernel::StepInput& input_;

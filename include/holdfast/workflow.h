@@ -15,9 +15,11 @@
 //   };
 //
 // A step must be a function of its arguments alone: a replay runs it again and must come to the
-// same end. holdfast/module.h makes definitions and code out of workflows.
+// same end. One that throws fails its instance with native.exception and what the exception says;
+// nothing else of it is kept. holdfast/module.h makes definitions and code out of workflows.
 #pragma once
 
+#include <exception>
 #include <string_view>
 #include <type_traits>
 
@@ -195,9 +197,8 @@ void run_answer(Step& step, typename W::State& state, Effects<Types...>) {
   if (!known) step.fail("native.unknown_effect", "the workflow has no step for such an effect");
 }
 
-// The whole of one step, as the engine calls it.
 template <class W>
-void run(Step& step) {
+void run_step(Step& step) {
   typename W::State state{};
   if (step.has_state()) {
     Reader in = step.state();
@@ -212,6 +213,26 @@ void run(Step& step) {
   if (step.ended()) return;
   Writer out = step.begin_state();
   Form<typename W::State>::write(out, state);
+}
+
+// The whole of one step, as the engine calls it. The engine is built without exceptions: one that
+// went through it would leave the world half changed. So they end here, where the code of the
+// workflow is compiled.
+template <class W>
+void run(Step& step) {
+#ifdef __cpp_exceptions
+  try {
+    run_step<W>(step);
+  } catch (const std::exception& thrown) {
+    step.undo();
+    step.fail("native.exception", thrown.what());
+  } catch (...) {
+    step.undo();
+    step.fail("native.exception", {});
+  }
+#else
+  run_step<W>(step);
+#endif
 }
 
 }  // namespace detail
