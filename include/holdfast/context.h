@@ -70,6 +70,7 @@ class Context {
   void open(const typename Effect::Params& params, OpenOptions options = {}) {
     static_assert(detail::kIsIn<Effect, typename detail::Parts<Workflow>::Effects>,
                   "holdfast: a workflow opens only what its Effects name");
+    if (step_.ended()) return;
     Writer out = step_.begin_effect(Effect::kEffect, options.idempotency_key, options.ref);
     detail::Form<typename Effect::Params>::write(out, params);
   }
@@ -84,20 +85,30 @@ class Context {
   void emit(const Event& event) {
     static_assert(detail::kIsIn<Event, typename detail::Parts<Workflow>::Emits>,
                   "holdfast: a workflow emits only what its Emits name");
+    if (step_.ended()) return;
     Writer out = step_.begin_event(Event::kSchema);
     detail::Form<Event>::write(out, event);
   }
 
-  // Ends the instance for good. What is still open, also what this step opened, is cancelled.
+  // Three ways to end the instance. What earlier steps opened is cancelled. What this step opened
+  // is dropped and never begun, for nobody could hear of it. What it emitted goes out. The first
+  // end counts: from then on the step is deaf to open, timer, emit and other ends.
+
+  // For good, with a result or with an error.
   template <class Result>
   void complete(const Result& result) {
+    if (step_.ended()) return;
     Writer out = step_.begin_result();
     detail::Form<Result>::write(out, result);
   }
-  void fail(std::string_view code, std::string_view message) { step_.fail(code, message); }
+  void fail(std::string_view code, std::string_view message) {
+    if (!step_.ended()) step_.fail(code, message);
+  }
 
-  // Ends the instance and forgets it: the same key may begin again.
-  void remove() { step_.remove(); }
+  // And forgets it: the same key may begin again.
+  void remove() {
+    if (!step_.ended()) step_.remove();
+  }
 
  private:
   Step& step_;

@@ -48,6 +48,7 @@ class Step {
   Writer begin_event(std::string_view schema);
   Writer begin_effect(std::string_view name, std::string_view idempotency_key,
                       std::string_view ref);
+  // An end drops the effects.
   Writer begin_result();
   void remove();
   void fail(std::string_view code, std::string_view message);

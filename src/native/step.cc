@@ -46,13 +46,18 @@ Writer Step::begin_effect(std::string_view name, std::string_view idempotency_ke
 }
 
 Writer Step::begin_result() {
+  output_.drop_effects();
   output_.begin_result();
   return Writer(output_.bytes());
 }
 
-void Step::remove() { output_.remove(); }
+void Step::remove() {
+  output_.drop_effects();
+  output_.remove();
+}
 
 void Step::fail(std::string_view code, std::string_view message) {
+  output_.drop_effects();
   output_.fail(std::string(code), std::string(message));
 }
 
