@@ -94,7 +94,8 @@ class Context {
   // is dropped and never begun, for nobody could hear of it. What it emitted goes out. The first
   // end counts: from then on the step is deaf to open, timer, emit and other ends.
 
-  // For good, with a result or with an error.
+  // For good, with a result or with an error. The state that the step leaves is the last one, which
+  // people see.
   template <class Result>
   void complete(const Result& result) {
     if (step_.ended()) return;

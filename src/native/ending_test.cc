@@ -130,5 +130,26 @@ TEST_F(EndingTest, a_removed_instance_stays_removed) {
   EXPECT_EQ(servant(), nullptr);
 }
 
+TEST_F(EndingTest, the_last_state_is_kept_with_a_result) {
+  tell(R"("open")");
+  tell(R"("complete","and","more")");
+  EXPECT_EQ(json_of(servant()->state), R"({"words":4})");
+  EXPECT_EQ(outcome(), "2");
+  bench_.expect_replays();
+}
+
+TEST_F(EndingTest, the_last_state_is_kept_with_a_failure) {
+  tell(R"("open")");
+  tell(R"("fail")");
+  EXPECT_EQ(json_of(servant()->state), R"({"words":2})");
+  EXPECT_EQ(outcome(), failed_);
+  bench_.expect_replays();
+}
+
+TEST_F(EndingTest, a_first_step_that_ends_leaves_a_state_too) {
+  tell(R"("complete")");
+  EXPECT_EQ(json_of(servant()->state), R"({"words":1})");
+}
+
 }  // namespace
 }  // namespace holdfast::native

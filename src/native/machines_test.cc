@@ -161,7 +161,8 @@ TEST_F(MachinesTest, a_receipt_is_typed_if_it_is_ok_and_an_error_otherwise) {
   mail_.value =
       value(R"({"code":"slow","message":"too slow","retryable":true,"details":[{"a":1}]})");
   step(std::nullopt);
-  expect_failed("slow");
+  EXPECT_EQ(output_.fate(), kernel::Fate::kFailed);
+  EXPECT_EQ(output_.error_code(), "slow");
   EXPECT_EQ(output_.error_message(), "too slow");
 }
 

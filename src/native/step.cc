@@ -62,6 +62,7 @@ void Step::fail(std::string_view code, std::string_view message) {
 }
 
 bool Step::ended() const { return output_.fate() != kernel::Fate::kGoesOn; }
+bool Step::removed() const { return output_.fate() == kernel::Fate::kDeleted; }
 void Step::undo() { output_.clear(); }
 
 // The two enums are one, seen from both sides of the seam.
