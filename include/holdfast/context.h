@@ -51,7 +51,7 @@ class Context {
  public:
   explicit Context(Step& step) noexcept : step_(step) {}
 
-  Time now() const { return Time(Duration(static_cast<std::int64_t>(step_.time_ns()))); }
+  Time now() const { return detail::time_of(step_.time_ns()); }
   std::uint64_t record() const { return step_.record(); }  // that this step becomes part of
   Hash entropy() const { return step_.entropy(); }         // 32 bytes for this step alone
   Uuid uuid() { return step_.uuid(); }                     // another one with each call

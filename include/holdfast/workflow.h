@@ -73,7 +73,7 @@ struct OnParts<On<E, Path...>> {
   using Event = E;
   using Key = typename KeyField<Path...>::Key;
   static_assert(kCanBeKey<Key>,
-                "holdfast: a key is a 32 or 64 bit integer, std::string, Uuid or Hash");
+                "holdfast: a key is a std::int64_t, std::uint64_t, std::string, Uuid or Hash");
   static std::string key_field() { return KeyField<Path...>::path(); }
 };
 
