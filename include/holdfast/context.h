@@ -83,6 +83,8 @@ class Context {
 
   template <class Event>
   void emit(const Event& event) {
+    static_assert(detail::Named<Event>,
+                  "holdfast: an event needs a kSchema, such as \"shop/Placed@1\"");
     static_assert(detail::kIsIn<Event, typename detail::Parts<Workflow>::Emits>,
                   "holdfast: a workflow emits only what its Emits name");
     if (step_.ended()) return;
