@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/recovery.h"
 
+#include <algorithm>
+
 #include "env/crash.h"
 #include "store/testing.h"
 #include "store/torn_files.h"
