@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +14,7 @@
 #include "env/posix_disk.h"
 #include "env/process.h"
 #include "env/random.h"
+#include "folder.h"
 #include "store/file_journal.h"
 #include "store/journal_format.h"
 
@@ -23,27 +22,11 @@ namespace {
 
 using namespace holdfast;
 using namespace holdfast::store;
+using bench::Folder;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRecordBytes = 200;
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
-
-class Folder {
- public:
-  Folder() {
-    const char* const given = std::getenv("HOLDFAST_BENCH_FOLDER");
-    path_ = given != nullptr ? std::string(given) : std::filesystem::temp_directory_path().string();
-    path_ += "/holdfast-bench-XXXXXX";
-    CHECK(::mkdtemp(path_.data()) != nullptr);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct World {
   std::unique_ptr<env::Disk> disk = env::posix_disk();

@@ -3,13 +3,10 @@
 // what the kernel costs. Prints, for worlds of different sizes, the time of each tick of an order
 // beside the smallest world, and what a sleeping order costs in memory. `--once TICK ORDERS` does
 // one tick inside once(), for bench/instructions to count.
-#include <malloc.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,12 +18,13 @@
 #endif
 
 #include "base/check.h"
-#include "codec/normaliser.h"
 #include "demo/order/order.h"
 #include "file_blobs.h"
 #include "hardware.h"
 #include "kernel/world.h"
+#include "memory.h"
 #include "native/machines.h"
+#include "values.h"
 
 namespace {
 
@@ -35,12 +33,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kTicks[] = {"placed", "charged", "reserved", "shipped"};
 
-base::Bytes value(std::string_view json) {
-  codec::Normaliser normaliser;
-  const auto made = normaliser.from_json(codec::Schema::any(), json);
-  CHECK(made.has_value());
-  return {made->begin() + 3, made->end()};
-}
+using bench::order_placed;
+using bench::own_memory;
+using bench::value;
 
 class Shop {
  public:
@@ -57,8 +52,7 @@ class Shop {
   }
 
   void place() {
-    const base::Bytes placed = value(R"({"id":"order-)" + std::to_string(++last_) +
-                                     R"(","sku":"mug","count":2,"cents":1990})");
+    const base::Bytes placed = order_placed("order-" + std::to_string(++last_));
     run(kernel::EventArrived{"demo/OrderPlaced@1", placed, {}});
   }
 
@@ -78,7 +72,7 @@ class Shop {
   Prepared prepare(std::size_t tick) {
     if (tick == 0) {
       const std::string id = "order-" + std::to_string(++last_);
-      return {value(R"({"id":")" + id + R"(","sku":"mug","count":2,"cents":1990})"), {}, id};
+      return {order_placed(id), {}, id};
     }
     const char* receipts[] = {R"({"payment":"pay-1"})", "{}", R"({"tracking":"track-1"})"};
     return {value(receipts[tick - 1]), intent_, {}};
@@ -117,16 +111,6 @@ class Shop {
   std::size_t last_ = 0;
   std::size_t record_bytes_ = 0;
 };
-
-// The memory that only this process has, in bytes, without what it has freed.
-std::size_t own_memory() {
-  ::malloc_trim(0);
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind("RssAnon:", 0) == 0) return std::stoul(line.substr(8)) * 1024;
-  }
-  return 0;
-}
 
 // Microseconds of each tick: the median over many orders.
 std::vector<double> measure(Shop& shop) {

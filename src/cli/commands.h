@@ -14,6 +14,8 @@ namespace holdfast::cli {
 void add_version(CLI::App& app);
 void add_cbor(CLI::App& app, ExitCode& exit_code);
 void add_defs(CLI::App& app, ExitCode& exit_code);
+void add_gc(CLI::App& app, ExitCode& exit_code);
+void add_snapshot(CLI::App& app, ExitCode& exit_code);
 void add_journal(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code);
 void add_reindex(CLI::App& app, ExitCode& exit_code);

@@ -16,6 +16,8 @@ ExitCode run(int argc, char** argv) {
   holdfast::cli::add_version(app);
   holdfast::cli::add_cbor(app, exit_code);
   holdfast::cli::add_defs(app, exit_code);
+  holdfast::cli::add_gc(app, exit_code);
+  holdfast::cli::add_snapshot(app, exit_code);
   holdfast::cli::add_journal(app, exit_code);
   holdfast::cli::add_verify(app, exit_code);
   holdfast::cli::add_reindex(app, exit_code);

@@ -39,23 +39,31 @@ base::Result<void> ChunkWriter::finish(codec::Buffer& out) {
   return {};
 }
 
+base::Result<std::vector<base::Hash>> chunk_hashes(codec::View chunks) {
+  std::vector<base::Hash> hashes;
+  ListReader list(chunks);
+  while (list.good() && !list.at_end()) hashes.push_back(list.hash());
+  if (!list.good()) return damaged();
+  return hashes;
+}
+
+base::Result<void> visit_chunk(base::ByteView chunk,
+                               const std::function<bool(codec::View)>& visitor) {
+  codec::Normaliser normaliser;
+  if (!normaliser.from_cbor(codec::Schema::item(), chunk, codec::Strictness::kStrict))
+    return damaged();
+  ListReader entries(codec::View::of(chunk));
+  while (entries.good() && !entries.at_end()) {
+    if (!visitor(entries.next())) return damaged();
+  }
+  if (!entries.good()) return damaged();
+  return {};
+}
+
 base::Result<void> visit_chunks(const Blobs& blobs, codec::View chunks,
                                 const std::function<bool(codec::View)>& visitor) {
-  codec::Normaliser normaliser;
-  ListReader hashes(chunks);
-  while (hashes.good() && !hashes.at_end()) {
-    const base::Hash hash = hashes.hash();
-    if (!hashes.good()) break;
-    const base::Bytes chunk = TRY(blobs.get(hash));
-    if (!normaliser.from_cbor(codec::Schema::item(), chunk, codec::Strictness::kStrict))
-      return damaged();
-    ListReader entries(codec::View::of(chunk));
-    while (entries.good() && !entries.at_end()) {
-      if (!visitor(entries.next())) return damaged();
-    }
-    if (!entries.good()) return damaged();
-  }
-  if (!hashes.good()) return damaged();
+  for (const base::Hash& hash : TRY(chunk_hashes(chunks)))
+    TRY(visit_chunk(TRY(blobs.get(hash)), visitor));
   return {};
 }
 

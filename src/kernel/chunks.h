@@ -4,7 +4,10 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
+#include "base/bytes.h"
+#include "base/hash.h"
 #include "base/result.h"
 #include "codec/buffer.h"
 #include "codec/view.h"
@@ -32,6 +35,13 @@ class ChunkWriter {
   codec::Buffer hashes_;
   std::uint64_t chunk_count_ = 0;
 };
+
+// The blobs of a list of chunks, in order.
+base::Result<std::vector<base::Hash>> chunk_hashes(codec::View chunks);
+
+// Every entry of one chunk, in order. The visitor says whether the entry was good.
+base::Result<void> visit_chunk(base::ByteView chunk,
+                               const std::function<bool(codec::View)>& visitor);
 
 // Every entry of a list of chunks, in order. The visitor says whether the entry was good.
 base::Result<void> visit_chunks(const Blobs& blobs, codec::View chunks,

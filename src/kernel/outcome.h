@@ -35,6 +35,7 @@ struct OpenIntent {
 // Nobody waits for this effect any more; stop it if that can be done.
 struct StopIntent {
   base::Hash intent;
+  std::shared_ptr<const EffectProgram> effect;
 };
 
 // Mail is left over: send a Continue tick.

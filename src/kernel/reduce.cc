@@ -90,6 +90,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
 
 const Program& World::program() const noexcept { return *state_->program; }
 std::uint64_t World::next_record() const noexcept { return state_->next_record; }
+bool World::has_ready() const noexcept { return !state_->ready.empty(); }
 const Counters& World::counters() const noexcept { return state_->counters; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
 
@@ -105,6 +106,19 @@ const Intent* World::find_intent(const base::Hash& intent) {
 base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {
   TRY(state_->intents.flush(state_->blobs));
   return state_->intents.visit(state_->blobs, visitor);
+}
+
+base::Result<void> World::visit_open(const std::function<void(const OpenIntent&)>& visitor) {
+  return visit_intents([&](const base::Hash& hash, const Intent& intent) {
+    const WorldState& world = *state_;
+    visitor({hash,
+             {world.program, &world.program->effect(intent.effect())},
+             world.program->workflow(intent.workflow()).name,
+             intent.key(),
+             intent.params(),
+             intent.bytes()});
+    return true;
+  });
 }
 
 }  // namespace holdfast::kernel

@@ -8,6 +8,7 @@
 #include "kernel/cell_codec.h"
 #include "kernel/chunks.h"
 #include "kernel/list_reader.h"
+#include "kernel/snapshot_parts.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -15,20 +16,9 @@ namespace {
 
 using codec::Buffer;
 
-constexpr std::uint64_t kSnapshotVersion = 1;
-
-base::Error damaged(std::string_view what) {
-  return {base::ErrorCode::kCorrupt, "the snapshot's " + std::string(what) + " cannot be used"};
-}
-
 void write_trie(Buffer& out, const HashTrie& trie) {
   codec::write_bytes(out, trie.root().bytes);
   codec::write_nat(out, trie.size());
-}
-
-HashTrie read_trie(ListReader& list) {
-  const base::Hash root = list.hash();
-  return HashTrie(root, list.nat());
 }
 
 base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
@@ -100,36 +90,16 @@ bool read_ready(codec::View entry, WorldState& world) {
 base::Result<void> write_proposals(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
   for (const auto& [id, proposal] : world.proposals) {
-    Buffer& entry = chunks.entry();
-    codec::write_list_head(entry, 9);
-    codec::write_nat(entry, id);
-    codec::write_nat(entry, static_cast<std::uint64_t>(proposal.stage));
-    codec::write_bytes(entry, proposal.base.bytes);
-    codec::write_bytes(entry, proposal.manifest.bytes);
-    codec::write_bytes(entry, proposal.definitions.bytes);
-    codec::write_text(entry, proposal.description);
-    codec::write_bytes(entry, proposal.report);
-    codec::write_text(entry, proposal.by);
-    codec::write_text(entry, proposal.reason);
+    write_proposal(chunks.entry(), id, proposal);
     TRY(chunks.entry_done());
   }
   return chunks.finish(out);
 }
 
-bool read_proposal(codec::View entry, WorldState& world) {
-  ListReader list(entry);
-  const std::uint64_t id = list.nat();
+bool read_proposal_into(codec::View entry, WorldState& world) {
+  std::uint64_t id = 0;
   Proposal proposal;
-  proposal.stage = list.choice(Stage::kApplied);
-  proposal.base = list.hash();
-  proposal.manifest = list.hash();
-  proposal.definitions = list.hash();
-  proposal.description = list.text();
-  const base::ByteView report = list.bytes();
-  proposal.report.assign(report.begin(), report.end());
-  proposal.by = list.text();
-  proposal.reason = list.text();
-  if (!list.done()) return false;
+  if (!read_proposal(entry, id, proposal)) return false;
   world.proposals.emplace(id, std::move(proposal));
   return true;
 }
@@ -148,19 +118,16 @@ void write_cells(Buffer& out, const WorldState& world) {
   }
 }
 
-bool read_cells(ListReader& list, WorldState& world) {
-  ListReader cells(list.next());
+bool restore_cells(const SnapshotParts& parts, WorldState& world) {
+  if (parts.workflows.size() != world.cells.size()) return false;
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
-    if (cells.text() != world.program->workflow(i).name) return false;
-    const HashTrie index = read_trie(cells);
-    world.cells[i].restore(index, cells.nat());
+    const SnapshotParts::Workflow& workflow = parts.workflows[i];
+    if (workflow.name != world.program->workflow(i).name) return false;
+    world.cells[i].restore(workflow.index, workflow.active);
   }
-  ListReader retired(list.next());
-  while (retired.good() && !retired.at_end()) {
-    std::string name(retired.text());
-    world.retired.emplace(std::move(name), read_trie(retired));
-  }
-  return cells.done() && retired.done();
+  for (const SnapshotParts::Workflow& workflow : parts.retired)
+    world.retired.emplace(workflow.name, workflow.index);
+  return true;
 }
 
 // A root that is not there must not be found out about later.
@@ -209,28 +176,25 @@ base::Result<base::Bytes> World::snapshot() {
 
 base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
                                    base::ByteView snapshot, WorldOptions options) {
-  codec::Normaliser normaliser;
-  if (!normaliser.from_cbor(codec::Schema::item(), snapshot, codec::Strictness::kStrict))
-    return damaged("bytes");
+  const SnapshotParts parts = TRY(read_snapshot(snapshot));
   World made(machines, blobs, options);
   WorldState& world = *made.state_;
-  ListReader list(codec::View::of(snapshot));
-  if (list.nat() != kSnapshotVersion) return damaged("version");
-  world.next_record = list.nat();
-  world.program = TRY(read_program(machines, blobs, list.hash()));
+  world.next_record = parts.next_record;
+  world.program = TRY(read_program(machines, blobs, parts.definitions));
   begin_cells(world);
-  if (!read_cells(list, world)) return damaged("list of workflows");
-  world.intents.restore(read_trie(list));
-  if (!list.good()) return damaged("list of roots");
+  if (!restore_cells(parts, world)) {
+    return base::Error(base::ErrorCode::kCorrupt,
+                       "the workflows of the snapshot are not those of its definitions");
+  }
+  world.intents.restore(parts.intents);
   TRY(check_roots(world));
-  const auto read = [&](bool (*entry)(codec::View, WorldState&)) {
-    return visit_chunks(blobs, list.next(), [&](codec::View view) { return entry(view, world); });
+  const auto read = [&](codec::View chunks, bool (*entry)(codec::View, WorldState&)) {
+    return visit_chunks(blobs, chunks, [&](codec::View view) { return entry(view, world); });
   };
-  TRY(read(read_event_id));
-  TRY(read(read_settled));
-  TRY(read(read_ready));
-  TRY(read(read_proposal));
-  if (!list.done()) return damaged("form");
+  TRY(read(parts.event_ids, read_event_id));
+  TRY(read(parts.settled, read_settled));
+  TRY(read(parts.ready, read_ready));
+  TRY(read(parts.proposals, read_proposal_into));
   return made;
 }
 

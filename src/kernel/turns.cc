@@ -29,11 +29,15 @@ void take_turns(WorldState& world) {
   if (!world.ready.empty()) world.draft.commands.emplace_back(ContinueSoon{});
 }
 
+namespace {
+
+// The world has failed; nothing of what it does now is used.
+void unreadable_intent(const WorldState& world) { CHECK(world.intents.failure().has_value()); }
+
+}  // namespace
+
 void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status) {
-  if (world.intents.find(world.blobs, intent) == nullptr) {
-    CHECK(world.intents.failure().has_value());  // the world has failed; nothing of this is used
-    return;
-  }
+  if (world.intents.find(world.blobs, intent) == nullptr) return unreadable_intent(world);
   touch(world, cell).settled.push_back({intent, status});
   std::erase(cell.intents, intent);
   world.intents.remove(intent);
@@ -42,9 +46,13 @@ void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStat
 
 void abandon(WorldState& world, Cell& cell) {
   const std::vector<base::Hash> open = std::exchange(cell.intents, {});
-  for (const base::Hash& intent : open) {
-    settle(world, cell, intent, ReceiptStatus::kCancelled);
-    world.draft.commands.emplace_back(StopIntent{intent});
+  for (const base::Hash& hash : open) {
+    const Intent* intent = world.intents.find(world.blobs, hash);
+    if (intent == nullptr) return unreadable_intent(world);
+    const EffectProgram& effect = world.program->effect(intent->effect());
+    settle(world, cell, hash, ReceiptStatus::kCancelled);
+    world.draft.commands.emplace_back(
+        StopIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect)});
   }
 }
 

@@ -84,6 +84,7 @@ class World {
 
   const Program& program() const noexcept;
   std::uint64_t next_record() const noexcept;
+  bool has_ready() const noexcept;  // mail is left over: it wants a Continue tick
   const Cell* find(std::string_view workflow, base::ByteView key);
   std::vector<ProposalView> proposals() const;
   const Counters& counters() const noexcept;
@@ -92,6 +93,9 @@ class World {
   std::uint64_t open_intents() const noexcept;
   const Intent* find_intent(const base::Hash& intent);
   base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);
+
+  // The same as the commands that they were opened by, for whoever has to start them again.
+  base::Result<void> visit_open(const std::function<void(const OpenIntent&)>& visitor);
 
  private:
   std::unique_ptr<WorldState> state_;

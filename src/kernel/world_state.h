@@ -16,24 +16,11 @@
 #include "kernel/draft.h"
 #include "kernel/limits.h"
 #include "kernel/plan.h"
+#include "kernel/proposal.h"
 #include "kernel/window.h"
 #include "kernel/world.h"
 
 namespace holdfast::kernel {
-
-enum class Stage : std::uint8_t { kProposed, kShadowed, kApproved, kRejected, kApplied };
-
-// A manifest that somebody would like to have. It is known by the record that proposed it.
-struct Proposal {
-  Stage stage = Stage::kProposed;
-  base::Hash base;         // the manifest that it would follow
-  base::Hash manifest;     // the manifest that it would put in its place
-  base::Hash definitions;  // the blob with the closure of that
-  std::string description;
-  base::Bytes report;  // of the last trial run; empty: none yet
-  std::string by;      // who decided
-  std::string reason;
-};
 
 struct SettledIntent {
   std::uint64_t record;

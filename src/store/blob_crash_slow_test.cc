@@ -3,6 +3,7 @@
 #include "base/sha256.h"
 #include "env/crash.h"
 #include "store/testing_blobs.h"
+#include "store/testing_faults.h"
 
 namespace holdfast::store::testing {
 namespace {
@@ -59,31 +60,20 @@ TEST(BlobCrash, synced_blobs_survive_every_power_cut) {
 class BlobFaultSweep : public ::testing::TestWithParam<env::DiskFault> {};
 
 TEST_P(BlobFaultSweep, loses_nothing_that_was_synced) {
-  std::uint64_t calls = 0;
-  for (std::uint64_t call = 0; call == 0 || call < calls; ++call) {
-    SCOPED_TRACE("call " + std::to_string(call));
-    auto disk = std::make_unique<env::SimDisk>();
+  const std::uint64_t calls = for_each_failing_call(GetParam(), [](MortalDisk& mortal) {
     const auto random = env::seeded_random(4);
-    if (call > 0) disk->fail_call(call, GetParam());
     std::size_t rounds = 0;
     for (int openings = 0; openings < 4 && rounds < kRounds; ++openings) {
-      auto open = open_blobs(*disk, *random, "./world");
+      auto open = open_blobs(mortal.disk(), *random, "./world");
       if (!open) continue;
       put_rounds(*(*open)->blobs, rounds, [&](std::size_t synced) { rounds = synced; });
       // Closing a database would tidy up; a process that dies does not.
-      auto after_death = disk->after_process_death();
-      open->reset();
-      disk = std::move(after_death);
+      mortal.die();
     }
     ASSERT_EQ(rounds, kRounds);
-    if (call == 0) calls = disk->changing_calls();
-    env::Crash crash{.at = disk->operations().size()};
-    const auto pending = env::pending_operations(disk->operations());
-    crash.lost.insert(pending.begin(), pending.end());
-    env::SimDisk after(env::after_crash(disk->start(), disk->operations(), crash));
+    env::SimDisk after(after_worst_cut(mortal.disk()));
     check_rounds(after, rounds);
-    if (HasFailure()) return;
-  }
+  });
   EXPECT_GT(calls, 50u);
 }
 

@@ -10,26 +10,40 @@ namespace holdfast::store {
 namespace {
 
 constexpr const char* kSchema = R"(
-  CREATE TABLE IF NOT EXISTS blobs(hash BLOB NOT NULL PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS blobs(
+    id INTEGER PRIMARY KEY AUTOINCREMENT, hash BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS touched(blob INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS snapshots(
+    number INTEGER PRIMARY KEY AUTOINCREMENT, next_record INTEGER NOT NULL, hash BLOB NOT NULL,
+    lineage BLOB NOT NULL, time_ns INTEGER NOT NULL, floor INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS marks(
+    blob INTEGER NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY(blob, kind)) WITHOUT ROWID;
 )";
+
+// A row comes back when it is new.
+constexpr const char* kInsert =
+    "INSERT INTO blobs(hash, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING id";
+
+constexpr const char* kTouch = R"(
+  INSERT OR REPLACE INTO touched
+    SELECT id, (SELECT seq FROM sqlite_sequence WHERE name = 'blobs') FROM blobs WHERE hash = ?1
+)";
+
+constexpr const char* kRepair = "UPDATE blobs SET bytes = ?2 WHERE hash = ?1 AND bytes <> ?2";
 
 }  // namespace
 
-BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, SqliteStatement find,
-                     SqliteStatement insert, SqliteStatement count)
-    : vfs_(std::move(vfs)),
-      database_(std::move(database)),
-      find_(std::move(find)),
-      insert_(std::move(insert)),
-      count_(std::move(count)) {}
+BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, Statements statements)
+    : vfs_(std::move(vfs)), database_(std::move(database)), statements_(std::move(statements)) {}
 
 base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world) {
   auto [vfs, database] = TRY(open_world_database(world, "blobs.db", kSchema));
-  auto find = TRY(database.prepare("SELECT bytes FROM blobs WHERE hash = ?1"));
-  auto insert = TRY(database.prepare("INSERT OR IGNORE INTO blobs VALUES (?1, ?2)"));
-  auto count = TRY(database.prepare("SELECT count(*) FROM blobs"));
-  return std::unique_ptr<BlobStore>(new BlobStore(
-      std::move(vfs), std::move(database), std::move(find), std::move(insert), std::move(count)));
+  Statements statements{TRY(database.prepare("SELECT bytes FROM blobs WHERE hash = ?1")),
+                        TRY(database.prepare(kInsert)), TRY(database.prepare(kTouch)),
+                        TRY(database.prepare(kRepair)),
+                        TRY(database.prepare("SELECT count(*) FROM blobs"))};
+  return std::unique_ptr<BlobStore>(
+      new BlobStore(std::move(vfs), std::move(database), std::move(statements)));
 }
 
 base::Result<void> BlobStore::alive() const {
@@ -37,34 +51,45 @@ base::Result<void> BlobStore::alive() const {
   return base::Error(failure_->code, failure_->where, failure_->message);
 }
 
-// Everything since the last sync goes, also what SQLite would have kept.
+// Everything since the last sync goes, also what SQLite would have kept. When that fails too,
+// nobody knows what the file holds.
+base::ErrorCode BlobStore::roll_back(base::ErrorCode why) {
+  const bool undone = !database_.is_in_transaction() || database_.run("ROLLBACK").has_value();
+  return undone ? why : base::ErrorCode::kIo;
+}
+
 base::Error BlobStore::fail(base::Error error) {
-  failure_ = {error.code(), error.where(),
+  failure_ = {roll_back(error.code()), error.where(),
               "what was put since the last sync is lost: " + error.message()};
-  if (database_.is_in_transaction()) {
-    auto undone = database_.run("ROLLBACK");
-    if (!undone) failure_->code = base::ErrorCode::kIo;
-  }
   return {failure_->code, failure_->where, failure_->message};
 }
 
 base::Result<base::Bytes> BlobStore::get(const base::Hash& hash) {
-  find_.bind(1, base::ByteView(hash.bytes));
-  if (!TRY(find_.step()))
+  statements_.find.bind(1, base::ByteView(hash.bytes));
+  if (!TRY(statements_.find.step()))
     return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
-  const base::ByteView stored = find_.bytes(0);
+  const base::ByteView stored = statements_.find.bytes(0);
   base::Bytes bytes(stored.begin(), stored.end());
-  find_.reset();
+  statements_.find.reset();
   if (base::sha256(bytes) != hash)
     return base::Error(base::ErrorCode::kCorrupt, hash.to_text(), "the blob is damaged");
   return bytes;
 }
 
-base::Result<bool> BlobStore::insert(const base::Hash& hash, base::ByteView bytes) {
+base::Result<void> BlobStore::insert(const base::Hash& hash, base::ByteView bytes) {
   if (!database_.is_in_transaction()) TRY(database_.run("BEGIN IMMEDIATE"));
-  insert_.bind(1, base::ByteView(hash.bytes));
-  insert_.bind(2, bytes);
-  return insert_.step();
+  SqliteStatement& insert = statements_.insert;
+  insert.bind(1, base::ByteView(hash.bytes));
+  insert.bind(2, bytes);
+  const bool is_new = TRY(insert.step());
+  insert.reset();
+  if (is_new) return {};
+  statements_.touch.bind(1, base::ByteView(hash.bytes));
+  TRY(statements_.touch.step());
+  statements_.repair.bind(1, base::ByteView(hash.bytes));
+  statements_.repair.bind(2, bytes);
+  TRY(statements_.repair.step());
+  return {};
 }
 
 base::Result<base::Hash> BlobStore::put(base::ByteView bytes) {
@@ -96,10 +121,22 @@ base::Result<void> BlobStore::sync() {
   return {};
 }
 
+base::Result<void> BlobStore::transact(const std::function<base::Result<void>()>& work) {
+  TRY(alive());
+  TRY(sync());
+  auto done = database_.run("BEGIN IMMEDIATE");
+  if (done) done = work();
+  if (done) done = database_.run("COMMIT");
+  if (done) return {};
+  const auto code = roll_back(done.error().code());
+  if (code == base::ErrorCode::kIo) failure_ = {code, done.error().where(), done.error().message()};
+  return base::Error(code, done.error().where(), done.error().message());
+}
+
 base::Result<std::uint64_t> BlobStore::count() {
-  if (!TRY(count_.step())) return std::uint64_t{0};
-  const auto count = static_cast<std::uint64_t>(count_.number(0));
-  count_.reset();
+  if (!TRY(statements_.count.step())) return std::uint64_t{0};
+  const auto count = static_cast<std::uint64_t>(statements_.count.number(0));
+  statements_.count.reset();
   return count;
 }
 

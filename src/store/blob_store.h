@@ -8,10 +8,16 @@
 //  3. When a put fails, everything put since the last sync is gone, and the next sync() says so:
 //     nobody can take a part for the whole. When it failed for lack of space, one may begin
 //     again after that sync(); after any other error the store has ended, as a journal does.
+//  4. Putting bytes that are there already is remembered: a collection spares what was put since
+//     the last snapshot, whether it was new then or not. If they are damaged, it mends them.
+//
+// What else is in the file (store/snapshots.h, store/blob_gc.h) is written in transactions of its
+// own. The tables are in docs/formats/blobs.md.
 //
 // For one thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -37,12 +43,30 @@ class BlobStore {
   // How many there are, those not yet synced included.
   base::Result<std::uint64_t> count();
 
- private:
-  BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, SqliteStatement find,
-            SqliteStatement insert, SqliteStatement count);
+  // Syncs, then does the work in a transaction of its own, which is durable when this returns. On
+  // an error nothing of it was done. A put that failed before is not forgotten by this.
+  base::Result<void> transact(const std::function<base::Result<void>()>& work);
 
-  base::Result<bool> insert(const base::Hash& hash, base::ByteView bytes);
+  // For the work of a transaction.
+  SqliteDatabase& database() noexcept { return database_; }
+
+  // Collections share one table of marks, so the next one puts an end to the one before.
+  std::uint64_t new_collection() noexcept { return ++collection_; }
+  bool is_current(std::uint64_t collection) const noexcept { return collection == collection_; }
+
+ private:
+  struct Statements {
+    SqliteStatement find;
+    SqliteStatement insert;
+    SqliteStatement touch;
+    SqliteStatement repair;
+    SqliteStatement count;
+  };
+  BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, Statements statements);
+
+  base::Result<void> insert(const base::Hash& hash, base::ByteView bytes);
   base::Error fail(base::Error error);
+  base::ErrorCode roll_back(base::ErrorCode why);
   base::Result<void> alive() const;
 
   struct Failure {
@@ -53,10 +77,9 @@ class BlobStore {
 
   std::unique_ptr<SqliteVfs> vfs_;  // before what uses it
   SqliteDatabase database_;
-  SqliteStatement find_;
-  SqliteStatement insert_;
-  SqliteStatement count_;
+  Statements statements_;
   std::optional<Failure> failure_;
+  std::uint64_t collection_ = 0;
 };
 
 }  // namespace holdfast::store

@@ -130,6 +130,23 @@ TEST(BlobStore, blobs_of_another_world_are_refused) {
   EXPECT_EQ(opened.error().code(), base::ErrorCode::kCorrupt);
 }
 
+TEST(BlobStore, a_transaction_is_done_whole_or_not_at_all) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(3);
+  auto open = *open_blobs(disk, *random, "./world");
+  const base::Hash before = *open->blobs->put(base::as_bytes("before"));
+  const auto refused = open->blobs->transact([&]() -> base::Result<void> {
+    TRY(open->blobs->database().run("DELETE FROM blobs"));
+    return base::Error(base::ErrorCode::kNotFound, "no");
+  });
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kNotFound);
+  EXPECT_TRUE(open->blobs->get(before)) << "what was put before is not part of it";
+  ASSERT_TRUE(
+      open->blobs->transact([&] { return open->blobs->database().run("DELETE FROM blobs"); }));
+  EXPECT_FALSE(open->blobs->get(before));
+  EXPECT_TRUE(open->blobs->put(base::as_bytes("after")));
+}
+
 // SQLite notices some damage itself; whatever it lets through, the hash does not.
 TEST(BlobStore, damaged_bytes_are_never_given_out) {
   env::SimDisk disk;
@@ -159,6 +176,23 @@ TEST(BlobStore, damaged_bytes_are_never_given_out) {
     }
   }
   EXPECT_GT(found_by_hash, 100);
+}
+
+// Whoever goes back to an older snapshot puts the same bytes again.
+TEST(BlobStore, putting_a_damaged_blob_again_mends_it) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(3);
+  auto open = *open_blobs(disk, *random, "./world");
+  const base::Hash hash = *open->blobs->put(base::as_bytes("abc"));
+  ASSERT_TRUE(open->blobs->sync());
+  ASSERT_TRUE(open->blobs->database().run("UPDATE blobs SET bytes = x'616264'"));
+  const auto damaged = open->blobs->get(hash);
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().code(), base::ErrorCode::kCorrupt);
+  ASSERT_TRUE(open->blobs->put(base::as_bytes("abc")));
+  const auto mended = open->blobs->get(hash);
+  ASSERT_TRUE(mended) << mended.error().to_string();
+  EXPECT_EQ(base::as_text(*mended), "abc");
 }
 
 }  // namespace

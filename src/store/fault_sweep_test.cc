@@ -2,8 +2,8 @@
 // Each call that changes the disk fails once, in each way. The run goes on as a real one would: a
 // full disk is tried again, a journal that has stopped is opened again. In the end the power is
 // cut, and everything that was acknowledged must be there.
-#include "env/crash.h"
 #include "store/testing.h"
+#include "store/testing_faults.h"
 
 namespace holdfast::store::testing {
 namespace {
@@ -37,11 +37,7 @@ class SweptRun {
   }
 
   void check_after_power_cut() {
-    const auto& operations = disk().operations();
-    env::Crash crash{.at = operations.size()};
-    const auto pending = env::pending_operations(operations);
-    crash.lost.insert(pending.begin(), pending.end());
-    SimWorld after(env::after_crash(disk().start(), operations, crash));
+    SimWorld after(after_worst_cut(disk()));
     auto open = after.open();
     ASSERT_TRUE(open) << open.error().to_string();
     EXPECT_GT((*open)->journal().epoch(), epoch_);

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "env/crash.h"
 #include "store/testing.h"
+#include "store/testing_faults.h"
 #include "store/torn_files.h"
 
 namespace holdfast::store::testing {
@@ -20,15 +20,6 @@ std::unique_ptr<OpenWorld> opened(SimWorld& world, JournalOptions options = smal
 
 base::Bytes& contents(env::DiskState& state, const std::string& path) {
   return state.files.at(state.names.at(path));
-}
-
-// The power is cut, and nothing is left that was not synced.
-env::DiskState after_power_cut(SimWorld& world) {
-  const auto& operations = world.disk().operations();
-  env::Crash crash{.at = operations.size()};
-  const auto pending = env::pending_operations(operations);
-  crash.lost.insert(pending.begin(), pending.end());
-  return env::after_crash(world.disk().start(), operations, crash);
 }
 
 TEST(Recovery, torn_tail_is_cut_kept_and_reported) {
@@ -163,7 +154,7 @@ TEST(Recovery, what_a_failed_sync_dropped_is_written_again_before_it_is_shown) {
     EXPECT_EQ(open->journal().durable(), 2u);
     EXPECT_EQ(open->report().copied_records, 1u);
   }
-  SimWorld after(after_power_cut(world));
+  SimWorld after(after_worst_cut(world.disk()));
   EXPECT_EQ(read_all(opened(after)->journal())->size(), 2u);
 }
 

@@ -91,6 +91,8 @@ base::Result<SqliteDatabase> SqliteDatabase::open(const SqliteVfs& vfs, const st
   TRY(database.run("PRAGMA temp_store = MEMORY"));
   TRY(database.run("PRAGMA journal_mode = WAL"));
   TRY(database.run("PRAGMA synchronous = FULL"));
+  // A log that one large transaction made long is cut by the next one: opening reads all of it.
+  TRY(database.run("PRAGMA journal_size_limit = 1048576"));
   // Damage is found where it is, and not as a wrong answer later.
   TRY(database.run("PRAGMA cell_size_check = ON"));
   return database;

@@ -10,6 +10,7 @@
 
 #include "env/crash.h"
 #include "store/testing.h"
+#include "store/testing_faults.h"
 
 namespace holdfast::store::testing {
 
@@ -49,10 +50,7 @@ class CrashWorkload {
     const Promise promise = promise_at(crash.at);
     const Promise shown = open_and_check(after, promise, &seen);
     if (::testing::Test::HasFailure()) return;
-    env::Crash nothing_pending{.at = after.disk().operations().size()};
-    const auto pending = env::pending_operations(after.disk().operations());
-    nothing_pending.lost.insert(pending.begin(), pending.end());
-    check_again(after, nothing_pending, shown);
+    check_again(after, worst_cut(after.disk()), shown);
     if (seen.images % 100 == 0) check_cuts_in_recovery(after, promise, seen);
   }
 

@@ -15,8 +15,8 @@ class General(ProgramTest):
 
     def test_help_is_printed_at_every_level(self):
         for command in ([], ["version"], ["cbor"], ["cbor", "encode"], ["cbor", "decode"],
-                        ["cbor", "hash"], ["defs"], ["defs", "check"], ["journal"], ["reindex"], ["salvage"],
-                        ["verify"]):
+                        ["cbor", "hash"], ["defs"], ["defs", "check"], ["gc"], ["journal"], ["reindex"], ["salvage"],
+                        ["snapshot"], ["snapshot", "ls"], ["snapshot", "rm"], ["verify"]):
             for flag in ("-h", "--help"):
                 done = self.run_program(*command, flag)
                 self.assertEqual((done.stderr, done.returncode), (b"", 0), command)
@@ -27,6 +27,10 @@ class General(ProgramTest):
         self.assert_misused("A subcommand is required", "cbor")
         self.assert_misused("A subcommand is required", "defs")
         self.assert_misused("bundle is required", "defs", "check")
+        self.assert_misused("world is required", "gc")
+        self.assert_misused("A subcommand is required", "snapshot")
+        self.assert_misused("world is required", "snapshot", "ls")
+        self.assert_misused("next_record is required", "snapshot", "rm", "world")
         self.assert_misused("world is required", "verify")
         self.assert_misused("new is required", "salvage", "world")
         self.assert_misused("A subcommand is required", "nonsense")

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast snapshot ls: the snapshots of a world, from the newest to the oldest.
+// holdfast snapshot rm: takes one off the list, so that the world is restored without it. It is for
+// a world that is refused because its journal has lost records that the snapshot has.
+#include <CLI/CLI.hpp>
+#include <ctime>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/offline_world.h"
+#include "cli/output.h"
+#include "codec/cbor_writer.h"
+#include "codec/json_writer.h"
+
+namespace holdfast::cli {
+namespace {
+
+struct Options {
+  std::string world;
+  bool json = false;
+  store::RecordNumber next_record = 0;
+};
+
+struct Row {
+  store::SnapshotEntry entry;
+  std::string problem;  // with its bytes; empty: they are what they were
+};
+
+base::Result<std::vector<Row>> rows_of(const std::string& path) {
+  const auto world = TRY(OfflineWorld::open(path));
+  std::vector<Row> rows;
+  for (const store::SnapshotEntry& entry : TRY(world->snapshots().list())) {
+    const auto bytes = world->blobs().get(entry.hash);
+    rows.push_back({entry, bytes ? "" : bytes.error().message()});
+  }
+  return rows;
+}
+
+std::string utc(std::int64_t time_ns) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const std::time_t seconds = time_ns / kSecond;
+  std::tm parts{};
+  char text[sizeof "9999-12-31T23:59:59Z"];
+  if (::gmtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    return std::to_string(time_ns) + " ns";
+  return text;
+}
+
+void print_json(const std::vector<Row>& rows) {
+  codec::Buffer out;
+  const auto text = [&](std::string_view name, std::string_view value) {
+    codec::write_text(out, name);
+    codec::write_text(out, value);
+  };
+  codec::write_map_head(out, 1);
+  codec::write_text(out, "snapshots");
+  codec::write_list_head(out, rows.size());
+  for (const Row& row : rows) {
+    codec::write_map_head(out, 5);
+    codec::write_text(out, "next_record");
+    codec::write_nat(out, row.entry.next_record);
+    text("time", utc(row.entry.time_ns));
+    text("hash", row.entry.hash.to_text());
+    text("lineage", row.entry.lineage.to_text());
+    text("problem", row.problem);
+  }
+  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+}
+
+ExitCode list(const Options& options) {
+  const auto rows = rows_of(options.world);
+  if (!rows) return refuse(rows.error());
+  if (options.json) {
+    print_json(*rows);
+  } else {
+    std::vector<std::vector<std::string>> table{{"NEXT RECORD", "TIME", "HASH"}};
+    for (const Row& row : *rows) {
+      table.push_back({std::to_string(row.entry.next_record), utc(row.entry.time_ns),
+                       row.entry.hash.to_text()});
+    }
+    print_table(table);
+  }
+  for (const Row& row : *rows) {
+    if (!row.problem.empty())
+      return refuse({base::ErrorCode::kCorrupt, row.entry.hash.to_text(), row.problem});
+  }
+  return ExitCode::kDone;
+}
+
+base::Result<void> remove(const Options& options) {
+  const auto world = TRY(OfflineWorld::open(options.world));
+  std::vector<store::SnapshotEntry> chosen = TRY(world->snapshots().list());
+  std::erase_if(chosen, [&](const store::SnapshotEntry& entry) {
+    return entry.next_record != options.next_record;
+  });
+  if (!chosen.empty()) return world->snapshots().forget(chosen);
+  return base::Error(base::ErrorCode::kNotFound, options.world,
+                     "there is no snapshot before record " + std::to_string(options.next_record));
+}
+
+}  // namespace
+
+void add_snapshot(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* snapshot = app.add_subcommand("snapshot", "the snapshots of a world; offline");
+  snapshot->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  CLI::App* ls = snapshot->add_subcommand("ls", "list them, from the newest to the oldest");
+  ls->add_option("world", options->world, "the folder of the world")->required();
+  ls->add_flag("--json", options->json, "print JSON");
+  ls->callback([options, &exit_code] { exit_code = list(*options); });
+  CLI::App* rm = snapshot->add_subcommand(
+      "rm", "take one off the list; the world is then restored from an older one, or by replay");
+  rm->add_option("world", options->world, "the folder of the world")->required();
+  rm->add_option("next_record", options->next_record, "the record that it is before")->required();
+  rm->callback([options, &exit_code] {
+    const auto removed = remove(*options);
+    if (!removed) exit_code = refuse(removed.error());
+  });
+}
+
+}  // namespace holdfast::cli

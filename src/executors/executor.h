@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executor: what performs one kind of effect. It is told to start an intent only after the record
+// that opened it is durable; it may be told again, after a restart, and must then make sure that
+// the work is under way without doing it twice: the intent is its idempotency key.
+#pragma once
+
+#include "base/hash.h"
+#include "kernel/outcome.h"
+#include "kernel/program.h"
+#include "kernel/tick.h"
+
+namespace holdfast::executors {
+
+// Where results go, from any thread; what they borrow is copied. An executor reports progress, and
+// one receipt.
+class Reports {
+ public:
+  virtual ~Reports() = default;
+  virtual void report(const kernel::ReceiptArrived& receipt) = 0;
+  virtual void report(const kernel::ProgressArrived& progress) = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  // On the thread that reduces, so it must not wait for anything.
+  virtual void start(const kernel::OpenIntent& intent, Reports& reports) = 0;
+
+  // Nobody waits for it any more. One that is not known, or is over, is ignored.
+  virtual void stop(const base::Hash& intent) = 0;
+};
+
+}  // namespace holdfast::executors

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executors/timers.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "base/sha256.h"
+#include "codec/cbor_writer.h"
+#include "codec/view.h"
+
+namespace holdfast::executors {
+namespace {
+
+struct Heard : Reports {
+  void report(const kernel::ReceiptArrived& receipt) override {
+    fired.push_back(receipt.intent);
+    const codec::View payload = codec::View::of(receipt.payload);
+    key = std::string(payload.find("key")->text().value_or("none"));
+    at = *payload.find("delivered_at_ns")->nat();
+  }
+  void report(const kernel::ProgressArrived&) override { FAIL(); }
+  std::vector<base::Hash> fired;
+  std::string key;
+  std::uint64_t at = 0;
+};
+
+base::Hash name(std::uint64_t n) { return base::sha256(base::as_bytes(std::to_string(n))); }
+
+class TimersTest : public ::testing::Test {
+ protected:
+  void start(std::uint64_t n, std::uint64_t at, const char* key = nullptr) {
+    codec::Buffer params;
+    codec::write_map_head(params, 2);
+    codec::write_text(params, "key");
+    if (key == nullptr) {
+      codec::write_null(params);
+    } else {
+      codec::write_text(params, key);
+    }
+    codec::write_text(params, "deliver_at_ns");
+    codec::write_nat(params, at);
+    timers_.start({name(n), nullptr, {}, {}, params.view(), nullptr}, heard_);
+  }
+  std::vector<base::Hash> fire(std::uint64_t now, std::size_t most = 1000) {
+    heard_.fired.clear();
+    timers_.fire(now, most, heard_);
+    return heard_.fired;
+  }
+  Timers timers_;
+  Heard heard_;
+};
+
+TEST_F(TimersTest, fire_in_their_order_never_early_and_once) {
+  start(1, 30);
+  start(2, 10, "mine");
+  start(3, 20);
+  EXPECT_EQ(timers_.next_ns(), 10u);
+  EXPECT_TRUE(fire(9).empty());
+  EXPECT_EQ(fire(10), std::vector{name(2)});
+  EXPECT_EQ(heard_.key, "mine");
+  EXPECT_EQ(heard_.at, 10u);
+  EXPECT_EQ(fire(100), (std::vector{name(3), name(1)}));
+  EXPECT_TRUE(fire(1000).empty());
+  EXPECT_FALSE(timers_.next_ns());
+}
+
+TEST_F(TimersTest, one_that_is_started_again_fires_once) {
+  start(1, 5);
+  start(1, 5);
+  EXPECT_EQ(fire(5).size(), 1u);
+  EXPECT_EQ(timers_.size(), 0u);
+}
+
+TEST_F(TimersTest, one_that_is_stopped_does_not_fire) {
+  start(1, 5, "k");
+  start(2, 5);
+  timers_.stop(name(1));
+  timers_.stop(name(1));
+  timers_.stop(name(9));
+  EXPECT_EQ(fire(5), std::vector{name(2)});
+}
+
+TEST_F(TimersTest, fire_as_many_as_asked_for_and_the_rest_later) {
+  for (std::uint64_t n = 0; n < 10; ++n) start(n, n);
+  EXPECT_EQ(fire(100, 4).size(), 4u);
+  EXPECT_EQ(timers_.next_ns(), 4u);
+  EXPECT_EQ(fire(100).size(), 6u);
+}
+
+TEST_F(TimersTest, many_with_a_clock_that_jumps) {
+  std::mt19937_64 random(3);
+  std::map<base::Hash, std::uint64_t> due;
+  for (std::uint64_t n = 0; n < 2000; ++n) {
+    const std::uint64_t at = random() % 10'000;
+    due[name(n)] = at;
+    start(n, at);
+  }
+  while (timers_.size() != 0) {
+    const std::uint64_t now = random() % 12'000;
+    for (const base::Hash& intent : fire(now, 50)) {
+      ASSERT_EQ(due.count(intent), 1u) << "fired twice";
+      EXPECT_LE(due[intent], now);
+      due.erase(intent);
+    }
+  }
+  EXPECT_TRUE(due.empty());
+}
+
+}  // namespace
+}  // namespace holdfast::executors

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/references.h"
+
+#include "kernel/cell_codec.h"
+#include "kernel/chunks.h"
+#include "kernel/hash_trie_node.h"
+#include "kernel/proposal.h"
+#include "kernel/snapshot_parts.h"
+
+namespace holdfast::kernel {
+namespace {
+
+using References = std::vector<BlobReference>;
+
+// The zero hash stands for nothing.
+void add(References& into, const base::Hash& hash, BlobKind kind) {
+  if (!hash.is_zero()) into.push_back({hash, kind});
+}
+
+base::Result<References> of_snapshot(base::ByteView bytes) {
+  const SnapshotParts parts = TRY(read_snapshot(bytes));
+  References found;
+  add(found, parts.definitions, BlobKind::kPlain);
+  for (const SnapshotParts::Workflow& workflow : parts.workflows)
+    add(found, workflow.index.root(), BlobKind::kCellIndex);
+  for (const SnapshotParts::Workflow& workflow : parts.retired)
+    add(found, workflow.index.root(), BlobKind::kCellIndex);
+  add(found, parts.intents.root(), BlobKind::kIntentIndex);
+  for (const codec::View list : {parts.event_ids, parts.settled, parts.ready}) {
+    for (const base::Hash& chunk : TRY(chunk_hashes(list))) add(found, chunk, BlobKind::kPlain);
+  }
+  for (const base::Hash& chunk : TRY(chunk_hashes(parts.proposals)))
+    add(found, chunk, BlobKind::kProposals);
+  return found;
+}
+
+// Of an index of cells (kCellIndex) or of open intents, whose entries name nothing.
+base::Result<References> of_index(BlobKind kind, base::ByteView bytes) {
+  const TrieNode node = TRY(decode_trie_node(bytes));
+  References found;
+  if (const auto* branch = std::get_if<TrieBranch>(&node)) {
+    for (const TrieChild& child : branch->children) {
+      // Only leaves have marks.
+      const bool names_nothing = kind == BlobKind::kIntentIndex && !child.marks.empty();
+      if (child.count != 0) add(found, child.hash, names_nothing ? BlobKind::kPlain : kind);
+    }
+  } else if (kind == BlobKind::kCellIndex) {
+    for (const auto& [key, entry] : std::get_if<TrieLeaf>(&node)->entries) {
+      const Cell cell = TRY(decode_cell(entry));
+      if (cell.state_blob) add(found, *cell.state_blob, BlobKind::kPlain);
+    }
+  }
+  return found;
+}
+
+base::Result<References> of_proposals(base::ByteView bytes) {
+  References found;
+  TRY(visit_chunk(bytes, [&](codec::View entry) {
+    std::uint64_t id = 0;
+    Proposal proposal;
+    if (!read_proposal(entry, id, proposal)) return false;
+    add(found, proposal.definitions, BlobKind::kPlain);
+    return true;
+  }));
+  return found;
+}
+
+}  // namespace
+
+base::Result<std::vector<BlobReference>> references_of(BlobKind kind, base::ByteView bytes) {
+  switch (kind) {
+    case BlobKind::kSnapshot: return of_snapshot(bytes);
+    case BlobKind::kCellIndex:
+    case BlobKind::kIntentIndex: return of_index(kind, bytes);
+    case BlobKind::kProposals: return of_proposals(bytes);
+    case BlobKind::kPlain: break;
+  }
+  return References();
+}
+
+}  // namespace holdfast::kernel

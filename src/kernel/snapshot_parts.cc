@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/snapshot_parts.h"
+
+#include "codec/normaliser.h"
+#include "kernel/list_reader.h"
+
+namespace holdfast::kernel {
+namespace {
+
+base::Error damaged(std::string_view what) {
+  return {base::ErrorCode::kCorrupt, "the snapshot's " + std::string(what) + " cannot be used"};
+}
+
+HashTrie read_trie(ListReader& list) {
+  const base::Hash root = list.hash();
+  return HashTrie(root, list.nat());
+}
+
+bool read_workflows(codec::View view, bool have_active,
+                    std::vector<SnapshotParts::Workflow>& into) {
+  ListReader list(view);
+  while (list.good() && !list.at_end()) {
+    SnapshotParts::Workflow workflow{list.text(), read_trie(list)};
+    if (have_active) workflow.active = list.nat();
+    into.push_back(workflow);
+  }
+  return list.good();
+}
+
+}  // namespace
+
+base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
+  codec::Normaliser normaliser;
+  if (!normaliser.from_cbor(codec::Schema::item(), bytes, codec::Strictness::kStrict))
+    return damaged("bytes");
+  SnapshotParts parts(bytes);
+  ListReader list(codec::View::of(bytes));
+  if (list.nat() != kSnapshotVersion) return damaged("version");
+  parts.next_record = list.nat();
+  parts.definitions = list.hash();
+  if (!read_workflows(list.next(), true, parts.workflows) ||
+      !read_workflows(list.next(), false, parts.retired))
+    return damaged("list of workflows");
+  parts.intents = read_trie(list);
+  parts.event_ids = list.next();
+  parts.settled = list.next();
+  parts.ready = list.next();
+  parts.proposals = list.next();
+  if (!list.done()) return damaged("form");
+  return parts;
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "codec/buffer.h"
+#include "codec/cbor_writer.h"
+
+namespace holdfast::node {
+namespace {
+
+// The receipt of an effect that nobody here can perform.
+void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports) {
+  codec::Buffer error;  // sys/EffectError@1
+  codec::write_map_head(error, 4);
+  codec::write_text(error, "code");
+  codec::write_text(error, "executor.unknown");
+  codec::write_text(error, "details");
+  codec::write_null(error);
+  codec::write_text(error, "message");
+  codec::write_text(error, "this node has no executor '" + open.effect->executor.kind + "'");
+  codec::write_text(error, "retryable");
+  codec::write_bool(error, false);
+  kernel::ReceiptArrived receipt;
+  receipt.intent = open.intent;
+  receipt.status = kernel::ReceiptStatus::kError;
+  receipt.payload = error.view();
+  reports.report(receipt);
+}
+
+}  // namespace
+
+Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
+           executors::Reports& reports)
+    : world_(world),
+      clock_(clock),
+      random_(random),
+      executors_(std::move(executors)),
+      reports_(reports) {
+  executors_["timer"] = &timers_;
+}
+
+base::Result<void> Core::recover() {
+  go_on_ = world_.has_ready();
+  return world_.visit_open([this](const kernel::OpenIntent& open) { start(open); });
+}
+
+base::Result<void> Core::reduce(const Input& input, Heard heard) {
+  // The wall clock may jump back; the time that the journal tells does not.
+  const auto now = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
+  tick_.time_ns = std::max(tick_.time_ns, now);
+  random_.fill(tick_.entropy);
+  tick_.input = input.tick();
+  if (std::holds_alternative<kernel::Continue>(tick_.input)) go_on_ = false;
+  world_.reduce(tick_, outcome_);
+  if (outcome_.failure) return std::move(*outcome_.failure);
+  if (!outcome_.record.empty()) {
+    batch_.record_bytes += outcome_.record.size();
+    batch_.records.push_back(std::move(outcome_.record));
+    batch_.ends_work = batch_.ends_work && input.ends_work();
+  }
+  for (kernel::Command& command : outcome_.commands) {
+    if (std::holds_alternative<kernel::ContinueSoon>(command)) {
+      go_on_ = true;
+    } else {
+      batch_.commands.push_back(std::move(command));
+    }
+  }
+  if (heard) batch_.replies.push_back({std::move(heard), std::move(outcome_.answer)});
+  return {};
+}
+
+void Core::release(Batch batch) {
+  for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
+  for (const kernel::Command& command : batch.commands) {
+    if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) start(*open);
+    if (const auto* stopped = std::get_if<kernel::StopIntent>(&command)) stop(*stopped);
+  }
+}
+
+void Core::fire_timers(std::size_t most) {
+  const auto now = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
+  timers_.fire(now, most, reports_);
+}
+
+executors::Executor* Core::executor_of(const kernel::EffectProgram& effect) {
+  const auto found = executors_.find(effect.executor.kind);
+  return found == executors_.end() ? nullptr : found->second;
+}
+
+void Core::start(const kernel::OpenIntent& open) {
+  executors::Executor* executor = executor_of(*open.effect);
+  if (executor == nullptr) return report_unknown(open, reports_);
+  executor->start(open, reports_);
+}
+
+void Core::stop(const kernel::StopIntent& stop) {
+  if (executors::Executor* executor = executor_of(*stop.effect)) executor->stop(stop.intent);
+}
+
+}  // namespace holdfast::node

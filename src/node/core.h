@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Core: the part of a node that decides. It reduces inputs into a batch, and, once the batch is
+// durable, lets those who wait hear of it and starts the effects: nothing leaves before. No threads
+// and no waiting: a node calls it from its threads, a simulation from wherever it likes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "env/clock.h"
+#include "env/random.h"
+#include "executors/executor.h"
+#include "executors/timers.h"
+#include "kernel/world.h"
+#include "node/batch.h"
+#include "node/input.h"
+
+namespace holdfast::node {
+
+using Executors = std::map<std::string, executors::Executor*, std::less<>>;  // by kind
+
+class Core {
+ public:
+  // All of them must outlive it.
+  Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
+       executors::Reports& reports);
+
+  // Makes sure that everything that is open is under way. Once, before anything else.
+  base::Result<void> recover();
+
+  // Reduces an input into the present batch. An error has ended the world.
+  base::Result<void> reduce(const Input& input, Heard heard);
+
+  const Batch& batch() const noexcept { return batch_; }
+  Batch take_batch() { return std::exchange(batch_, {}); }
+
+  // The batch is durable. In the order of the batches.
+  void release(Batch batch);
+
+  // Timers that are due become reports, at most so many.
+  void fire_timers(std::size_t most);
+  std::optional<std::uint64_t> next_timer_ns() const { return timers_.next_ns(); }
+
+  // Mail was left over: an Input::go_on() is wanted before anything else.
+  bool wants_to_go_on() const noexcept { return go_on_; }
+
+ private:
+  void start(const kernel::OpenIntent& open);
+  void stop(const kernel::StopIntent& stop);
+  executors::Executor* executor_of(const kernel::EffectProgram& effect);
+
+  kernel::World& world_;
+  env::Clock& clock_;
+  env::Random& random_;
+  Executors executors_;
+  executors::Reports& reports_;
+  executors::Timers timers_;
+  kernel::Tick tick_;
+  kernel::Outcome outcome_;
+  Batch batch_;
+  bool go_on_ = false;
+};
+
+}  // namespace holdfast::node

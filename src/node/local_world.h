@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// LocalWorld: a world in a folder of this machine, open: ours alone, its journal recovered, its
+// state restored and replayed. Everything that a node stands on, and no more; no threads.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "env/disk.h"
+#include "env/process.h"
+#include "env/random.h"
+#include "node/restore.h"
+#include "node/store_blobs.h"
+#include "node/take_snapshot.h"
+#include "store/file_journal.h"
+
+namespace holdfast::node {
+
+struct LocalWorldOptions {
+  store::JournalOptions journal;
+  kernel::WorldOptions world;
+};
+
+class LocalWorld {
+ public:
+  // Begins the world if there is none. Whatever it is opened with must outlive it. kConflict:
+  // another process has it.
+  static base::Result<std::unique_ptr<LocalWorld>> open(env::Disk& disk, env::Random& random,
+                                                        env::Process& process,
+                                                        const std::string& path,
+                                                        const kernel::MachineSource& machines,
+                                                        const LocalWorldOptions& options = {});
+
+  kernel::World& world() noexcept { return restored_->world; }
+  store::Journal& journal() noexcept { return *opened_.journal; }
+  store::BlobStore& blobs() noexcept { return *blobs_; }
+  store::Snapshots& snapshots() noexcept { return *snapshots_; }
+
+  const store::RecoveryReport& recovery() const noexcept { return opened_.report; }
+  const RestoreReport& restoring() const noexcept { return restored_->report; }
+
+  // As node::take_snapshot.
+  base::Result<store::SnapshotEntry> take_snapshot(std::int64_t time_ns,
+                                                   const SnapshotOptions& options = {}) {
+    return node::take_snapshot(world(), snapshots(), journal(), time_ns, options);
+  }
+
+ private:
+  explicit LocalWorld(store::WorldFolder folder) : folder_(std::move(folder)) {}
+
+  // Each stands on those before it.
+  store::WorldFolder folder_;
+  store::OpenedJournal opened_;
+  std::unique_ptr<store::BlobStore> blobs_;
+  std::unique_ptr<store::Snapshots> snapshots_;
+  std::unique_ptr<StoreBlobs> kernel_blobs_;
+  std::optional<RestoredWorld> restored_;
+};
+
+}  // namespace holdfast::node

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// A node with its threads, on a real file system.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "env/posix_disk.h"
+#include "env/testing.h"
+#include "kernel/testing_lab.h"
+#include "node/local_world.h"
+#include "node/node.h"
+
+namespace holdfast::node {
+namespace {
+
+using kernel::testing::lab;
+using kernel::testing::value;
+
+// Answers with what the lab's effect expects, if it is told to.
+struct Worker : executors::Executor {
+  void start(const kernel::OpenIntent& open, executors::Reports& reports) override {
+    ++started;
+    if (!answers) return;
+    const base::Bytes payload = value(R"({"ok":true})");
+    kernel::ReceiptArrived receipt;
+    receipt.intent = open.intent;
+    receipt.payload = payload;
+    reports.report(receipt);
+  }
+  void stop(const base::Hash&) override { ++stopped; }
+  std::atomic<bool> answers = true;
+  std::atomic<int> started = 0;
+  std::atomic<int> stopped = 0;
+};
+
+// Fails every sync from some time on.
+class FailingJournal : public store::Journal {
+ public:
+  explicit FailingJournal(store::Journal& inner) : inner_(inner) {}
+  base::Result<store::RecordNumber> append(std::span<const base::ByteView> records,
+                                           store::Room room) override {
+    return inner_.append(records, room);
+  }
+  base::Result<store::RecordNumber> sync() override {
+    if (fails) return base::Error(base::ErrorCode::kIo, "the disk is gone");
+    return inner_.sync();
+  }
+  base::Result<void> mark() override { return inner_.mark(); }
+  base::Result<void> prepare() override { return inner_.prepare(); }
+  base::Result<void> trim(store::RecordNumber below) override { return inner_.trim(below); }
+  base::Result<std::unique_ptr<store::JournalReader>> read(store::RecordNumber from) override {
+    return inner_.read(from);
+  }
+  store::RecordNumber first() const override { return inner_.first(); }
+  store::RecordNumber last() const override { return inner_.last(); }
+  store::RecordNumber durable() const override { return inner_.durable(); }
+  std::uint64_t epoch() const override { return inner_.epoch(); }
+  std::size_t max_batch_bytes() const override { return inner_.max_batch_bytes(); }
+  base::Result<void> close() override { return inner_.close(); }
+
+  std::atomic<bool> fails = false;
+
+ private:
+  store::Journal& inner_;
+};
+
+class NodeTest : public ::testing::Test {
+ protected:
+  void open() {
+    node_.reset();
+    world_.reset();
+    auto opened = LocalWorld::open(*disk_, *random_, *process_, folder_.path() + "/world",
+                                   machines_, {.journal = {.segment_bytes = 1 << 20}, .world = {}});
+    ASSERT_TRUE(opened) << opened.error().to_string();
+    world_ = std::move(*opened);
+    journal_.emplace(world_->journal());
+  }
+  void start(NodeOptions options = {}) {
+    auto started =
+        Node::start(world_->world(), *journal_, *clock_, *random_, {{"worker", &worker_}}, options);
+    ASSERT_TRUE(started);
+    node_ = std::move(*started);
+  }
+  // A new world with the lab's definitions.
+  void begin() {
+    open();
+    start();
+    const base::Bytes definitions = value(lab(kernel::testing::kToKeyed));
+    ASSERT_TRUE(std::holds_alternative<kernel::Accepted>(
+        ask(Input::apply(kernel::ApplyManifest{definitions})).get()));
+  }
+
+  std::future<kernel::Answer> ask(Input input) {
+    auto promise = std::make_shared<std::promise<kernel::Answer>>();
+    EXPECT_TRUE(node_->send(
+        std::move(input), [promise](const kernel::Answer& answer) { promise->set_value(answer); }));
+    return promise->get_future();
+  }
+  static Input go(std::string_view id) {
+    const base::Bytes event = value(R"({"id":")" + std::string(id) + R"(","n":1})");
+    return Input::event({"lab/Go@1", event, {}});
+  }
+  std::string status_of(std::string_view id) {
+    const kernel::Cell* cell =
+        world_->world().find("lab/Keyed@1", value("\"" + std::string(id) + "\""));
+    return cell == nullptr ? "" : std::string(name_of(cell->status()));
+  }
+
+  env::testing::TemporaryFolder folder_;
+  std::unique_ptr<env::Disk> disk_ = env::posix_disk();
+  std::unique_ptr<env::Random> random_ = env::posix_random();
+  std::unique_ptr<env::Process> process_ = env::posix_process();
+  std::unique_ptr<env::Clock> clock_ = env::posix_clock();
+  kernel::testing::Step keyed_ = kernel::testing::work;
+  kernel::testing::Machines machines_{
+      {"keyed", [this](const auto& in, auto& out) { keyed_(in, out); }},
+      {"numbered", kernel::testing::keep},
+      {"single", kernel::testing::keep}};
+  Worker worker_;
+  std::unique_ptr<LocalWorld> world_;
+  std::optional<FailingJournal> journal_;
+  std::unique_ptr<Node> node_;
+};
+
+TEST_F(NodeTest, an_event_is_answered_when_it_is_durable_and_its_effect_is_performed) {
+  begin();
+  const auto answer = std::get<kernel::Accepted>(ask(go("a")).get());
+  EXPECT_EQ(answer.deliveries, 1u);
+  EXPECT_GE(journal_->durable(), answer.record);
+  while (worker_.started == 0) std::this_thread::yield();
+  ASSERT_TRUE(node_->stop());
+  EXPECT_FALSE(node_->send(go("b"), nullptr)) << "it has stopped";
+}
+
+TEST_F(NodeTest, many_senders_all_hear_and_every_record_replays) {
+  begin();
+  std::atomic<int> accepted = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 100; ++i) {
+        const auto answer = ask(go(std::to_string(thread) + "-" + std::to_string(i))).get();
+        if (std::holds_alternative<kernel::Accepted>(answer)) ++accepted;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_TRUE(node_->stop());
+  EXPECT_EQ(accepted, 400);
+  EXPECT_EQ(worker_.started, 400);
+  const base::Bytes before = world_->world().snapshot().take();
+  open();
+  EXPECT_EQ(world_->world().snapshot().take(), before);
+  EXPECT_GE(world_->restoring().replayed, 401u);
+}
+
+TEST_F(NodeTest, what_is_open_is_started_again_after_a_restart_and_ends_once) {
+  worker_.answers = false;
+  begin();
+  for (const char* id : {"a", "b", "c"}) ask(go(id)).get();
+  ASSERT_TRUE(node_->stop());
+  EXPECT_EQ(worker_.started, 3);
+  EXPECT_EQ(status_of("a"), "waiting");
+  open();
+  worker_.answers = true;
+  start();
+  ask(go("d")).get();  // what was reported before it is reduced before it
+  ASSERT_TRUE(node_->stop());
+  EXPECT_EQ(worker_.started, 7);
+  for (const char* id : {"a", "b", "c"}) EXPECT_EQ(status_of(id), "completed") << id;
+}
+
+TEST_F(NodeTest, a_timer_comes_back_and_not_before_its_time) {
+  std::atomic<std::uint64_t> due = 0;
+  std::promise<std::uint64_t> woken;
+  keyed_ = [&](const kernel::StepInput& input, kernel::StepOutput& output) {
+    kernel::testing::state(output, 1);
+    if (input.mail.kind != kernel::MailKind::kEvent)
+      return woken.set_value(input.context.time_ns());
+    due = input.context.time_ns() + 20'000'000;
+    kernel::testing::open(output, "sys/timer.set@1",
+                          R"({"deliver_at_ns":)" + std::to_string(due) + "}");
+  };
+  begin();
+  ask(go("a")).get();
+  EXPECT_GE(woken.get_future().get(), due);
+  ASSERT_TRUE(node_->stop());
+}
+
+TEST_F(NodeTest, an_effect_that_nobody_performs_comes_back_as_an_error) {
+  begin();
+  ASSERT_TRUE(node_->stop());
+  open();
+  node_ = Node::start(world_->world(), *journal_, *clock_, *random_, {}).take();
+  ask(go("a")).get();
+  ask(go("b")).get();
+  ASSERT_TRUE(node_->stop());
+  EXPECT_EQ(status_of("a"), "completed") << "the lab's workflow ends with whatever comes back";
+}
+
+TEST_F(NodeTest, a_failed_sync_ends_it_and_nobody_hears_an_answer) {
+  begin();
+  ask(go("a")).get();
+  journal_->fails = true;
+  std::atomic<bool> heard = false;
+  const int started = worker_.started;
+  ASSERT_TRUE(node_->send(go("b"), [&](const kernel::Answer&) { heard = true; }));
+  while (node_->send(go("c"), nullptr)) std::this_thread::yield();
+  const auto stopped = node_->stop();
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().message(), "the disk is gone");
+  EXPECT_FALSE(heard);
+  EXPECT_LE(worker_.started, started + 1) << "only what was durable before";
+}
+
+TEST_F(NodeTest, an_inbox_that_is_full_refuses) {
+  begin();
+  ASSERT_TRUE(node_->stop());
+  open();
+  std::promise<void> go_on;
+  std::shared_future<void> wait = go_on.get_future().share();
+  keyed_ = [&](const kernel::StepInput& input, kernel::StepOutput& output) {
+    wait.wait();
+    kernel::testing::keep(input, output);
+  };
+  start({.inbox = 4});
+  int taken = 0;
+  while (node_->send(go(std::to_string(taken)), nullptr)) ASSERT_LT(++taken, 300);
+  EXPECT_GE(taken, 4);
+  const auto refused = node_->send(go("x"), nullptr);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kUnavailable);
+  go_on.set_value();
+  ASSERT_TRUE(node_->stop());
+}
+
+}  // namespace
+}  // namespace holdfast::node

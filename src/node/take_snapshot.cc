@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/take_snapshot.h"
+
+#include <algorithm>
+
+namespace holdfast::node {
+
+base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, store::Snapshots& snapshots,
+                                                 store::Journal& journal, std::int64_t time_ns,
+                                                 const SnapshotOptions& options) {
+  if (world.next_record() != journal.durable() + 1) {
+    return base::Error(base::ErrorCode::kConflict,
+                       "record " + std::to_string(world.next_record() - 1),
+                       "the journal is durable up to record " + std::to_string(journal.durable()));
+  }
+  const base::Bytes bytes = TRY(world.snapshot());
+  auto entry = TRY(snapshots.add(journal, world.next_record(), bytes, time_ns, options.keep));
+  const auto needed = store::records_needed(TRY(snapshots.list()), options.keep);
+  TRY(journal.trim(std::min(needed, options.readers_need)));
+  return entry;
+}
+
+}  // namespace holdfast::node

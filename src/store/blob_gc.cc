@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/blob_gc.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace holdfast::store {
+namespace {
+
+constexpr const char* kFloor = "SELECT floor FROM snapshots ORDER BY number DESC LIMIT 1";
+
+// A row comes back when the mark is new.
+constexpr const char* kMark =
+    "INSERT INTO marks VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING blob";
+
+// The last one of the next so many, and how many there are.
+constexpr const char* kSliceEnd = R"(
+  SELECT max(id), count(*) FROM
+    (SELECT id FROM blobs WHERE id > ?1 AND id <= ?2 ORDER BY id LIMIT ?3)
+)";
+
+constexpr const char* kSweep = R"(
+  DELETE FROM blobs WHERE id > ?1 AND id <= ?2
+    AND NOT EXISTS (SELECT 1 FROM marks WHERE marks.blob = blobs.id)
+    AND NOT EXISTS (SELECT 1 FROM touched WHERE touched.blob = blobs.id)
+    RETURNING length(bytes)
+)";
+
+}  // namespace
+
+BlobGc::BlobGc(BlobStore& blobs, BlobShapes shapes, Statements statements, std::uint64_t collection)
+    : blobs_(blobs),
+      shapes_(std::move(shapes)),
+      statements_(std::move(statements)),
+      collection_(collection) {}
+
+base::Result<std::unique_ptr<BlobGc>> BlobGc::begin(BlobStore& blobs, Snapshots& snapshots,
+                                                    BlobShapes shapes) {
+  SqliteDatabase& database = blobs.database();
+  Statements statements{TRY(database.prepare("SELECT id FROM blobs WHERE hash = ?1")),
+                        TRY(database.prepare(kMark)), TRY(database.prepare(kSliceEnd)),
+                        TRY(database.prepare(kSweep)), TRY(database.prepare("DELETE FROM marks"))};
+  std::unique_ptr<BlobGc> gc(
+      new BlobGc(blobs, std::move(shapes), std::move(statements), blobs.new_collection()));
+  TRY(blobs.transact([&] { return gc->start(snapshots); }));
+  return gc;
+}
+
+base::Result<void> BlobGc::start(Snapshots& snapshots) {
+  TRY(statements_.clear_marks.step());
+  for (const SnapshotEntry& entry : TRY(snapshots.list()))
+    waiting_.push_back({entry.hash, shapes_.snapshot});
+  SqliteStatement floor = TRY(blobs_.database().prepare(kFloor));
+  if (TRY(floor.step())) floor_ = floor.number(0);
+  // What was put again before the last snapshot is reached by it, or not used.
+  SqliteStatement forget = TRY(blobs_.database().prepare("DELETE FROM touched WHERE at < ?1"));
+  forget.bind(1, floor_);
+  TRY(forget.step());
+  return {};
+}
+
+base::Result<GcProgress> BlobGc::step(std::size_t blobs) {
+  if (is_over_ || !blobs_.is_current(collection_)) {
+    return base::Error(base::ErrorCode::kConflict,
+                       "this collection has ended; another one has to begin");
+  }
+  auto done = blobs_.transact([&] { return work(blobs); });
+  is_over_ = !done || progress_.done;
+  if (!done) return std::move(done).error();
+  return progress_;
+}
+
+base::Result<void> BlobGc::work(std::size_t blobs) {
+  CHECK(blobs > 0);
+  for (; blobs > 0 && !waiting_.empty(); --blobs) {
+    const BlobReference next = waiting_.back();
+    waiting_.pop_back();
+    TRY(mark(next));
+  }
+  return blobs == 0 ? base::Result<void>() : sweep(blobs);
+}
+
+base::Result<void> BlobGc::mark(const BlobReference& reference) {
+  statements_.find.bind(1, base::ByteView(reference.hash.bytes));
+  if (!TRY(statements_.find.step())) {
+    return base::Error(base::ErrorCode::kNotFound, reference.hash.to_text(),
+                       "a snapshot needs this blob, and it is not there");
+  }
+  const std::int64_t id = statements_.find.number(0);
+  statements_.find.reset();
+  statements_.mark.bind(1, id);
+  statements_.mark.bind(2, std::int64_t{reference.kind});
+  const bool is_new = TRY(statements_.mark.step());
+  statements_.mark.reset();
+  if (!is_new) return {};
+  ++progress_.marked;
+  if (reference.kind == BlobReference::kPlain) return {};
+  const base::Bytes bytes = TRY(blobs_.get(reference.hash));
+  auto named = shapes_.references_of(reference.kind, bytes);
+  if (!named) return std::move(named).error().within(reference.hash.to_text());
+  waiting_.insert(waiting_.end(), named->begin(), named->end());
+  return {};
+}
+
+base::Result<void> BlobGc::sweep(std::size_t blobs) {
+  statements_.slice_end.bind(1, swept_to_);
+  statements_.slice_end.bind(2, floor_);
+  statements_.slice_end.bind(3, static_cast<std::int64_t>(blobs));
+  TRY(statements_.slice_end.step());
+  const std::int64_t end = statements_.slice_end.number(0);
+  const auto count = static_cast<std::uint64_t>(statements_.slice_end.number(1));
+  statements_.slice_end.reset();
+  progress_.looked_at += count;
+  if (count > 0) {
+    statements_.sweep.bind(1, swept_to_);
+    statements_.sweep.bind(2, end);
+    while (TRY(statements_.sweep.step())) {
+      ++progress_.removed;
+      progress_.removed_bytes += static_cast<std::uint64_t>(statements_.sweep.number(0));
+    }
+    swept_to_ = end;
+  }
+  if (count == blobs) return {};
+  progress_.done = true;
+  TRY(statements_.clear_marks.step());
+  return {};
+}
+
+}  // namespace holdfast::store
