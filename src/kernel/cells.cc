@@ -16,6 +16,12 @@ constexpr std::size_t kLargeStateBytes = std::size_t{1} << 20;
 // How many cells one call of trim lets go of, so that no tick pays for a flush before it.
 constexpr std::size_t kTrimPerCall = 64;
 
+// What moving a state to a blob would free. Small states stay inside the index: counting them would
+// have every tick walk over all dirty cells and free nothing.
+std::size_t spillable(base::ByteView state) noexcept {
+  return state.size() > kInlineStateBytes ? state.size() : 0;
+}
+
 }  // namespace
 
 std::string_view name_of(Status status) noexcept {
@@ -67,7 +73,7 @@ Cell& Cells::begin(const base::Hash& id, base::ByteView key) {
 
 void Cells::erase(Cell& cell) {
   if (!cell.terminal()) --active_;
-  if (cell.dirty) dirty_state_bytes_ -= cell.state.size();
+  if (cell.dirty) spillable_bytes_ -= spillable(cell.state);
   order_of(cell).remove(cell);
   erased_.insert(cell.id);
   table_.erase(base::Hash(cell.id));
@@ -78,7 +84,7 @@ void Cells::changed(Cell& cell) {
   clean_.remove(cell);
   dirty_.add_newest(cell);
   cell.dirty = true;
-  dirty_state_bytes_ += cell.state.size();
+  spillable_bytes_ += spillable(cell.state);
 }
 
 void Cells::end(Cell& cell, Phase phase) {
@@ -89,8 +95,8 @@ void Cells::end(Cell& cell, Phase phase) {
 
 void Cells::set_state(Cell& cell, base::ByteView state) {
   changed(cell);
-  dirty_state_bytes_ += state.size();
-  dirty_state_bytes_ -= cell.state.size();
+  spillable_bytes_ += spillable(state);
+  spillable_bytes_ -= spillable(cell.state);
   // Room that a large state had is not kept for a small one.
   if (cell.state.capacity() > kInlineStateBytes + 4 * state.size()) cell.state = {};
   cell.state.assign(state.begin(), state.end());
@@ -113,14 +119,14 @@ std::optional<base::ByteView> Cells::state_of(Cell& cell) {
       return std::nullopt;
     }
     cell.state = std::move(*bytes);
-    if (cell.dirty) dirty_state_bytes_ += cell.state.size();
+    if (cell.dirty) spillable_bytes_ += spillable(cell.state);
   }
   return cell.state;
 }
 
 base::Result<void> Cells::spill(Cell& cell) {
   if (!cell.state_blob) cell.state_blob = TRY(blobs_.put(cell.state));
-  if (cell.dirty) dirty_state_bytes_ -= cell.state.size();
+  if (cell.dirty) spillable_bytes_ -= spillable(cell.state);
   cell.state = {};
   return {};
 }
@@ -143,12 +149,12 @@ void Cells::trim() {
   let_go(kTrimPerCall);
   if (dirty_.size() != 0 && dirty_.newest()->state.size() >= kLargeStateBytes)
     keep(spill(*dirty_.newest()));
-  if (dirty_state_bytes_ <= limits_.dirty_state_bytes) return;
+  if (spillable_bytes_ <= limits_.dirty_state_bytes) return;
   // Well below the limit, so that this is rare.
   const std::size_t enough = limits_.dirty_state_bytes / 4 * 3;
-  for (Cell* cell = dirty_.oldest(); cell != nullptr && dirty_state_bytes_ > enough && !failure_;
+  for (Cell* cell = dirty_.oldest(); cell != nullptr && spillable_bytes_ > enough && !failure_;
        cell = cell->newer) {
-    if (cell->state.size() > kInlineStateBytes) keep(spill(*cell));
+    if (spillable(cell->state) != 0) keep(spill(*cell));
   }
 }
 
@@ -160,7 +166,7 @@ base::Result<void> Cells::flush() {
   HashTrie::Changes changes;
   for (const base::Hash& id : erased_) changes[id] = std::nullopt;
   for (Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer) {
-    if (cell->state.size() > kInlineStateBytes) TRY(spill(*cell));
+    if (spillable(cell->state) != 0) TRY(spill(*cell));
     changes[cell->id] = encode_cell(*cell);
   }
   TRY(index_.apply(blobs_, cache_, changes));
@@ -170,7 +176,7 @@ base::Result<void> Cells::flush() {
     cell->dirty = false;
     clean_.add_newest(*cell);
   }
-  dirty_state_bytes_ = 0;
+  spillable_bytes_ = 0;
   let_go(clean_.size());
   return {};
 }

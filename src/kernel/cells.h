@@ -22,8 +22,9 @@
 namespace holdfast::kernel {
 
 struct CellLimits {
-  std::size_t clean_cells = 4096;                          // kept in memory beyond those in use
-  std::size_t dirty_state_bytes = std::size_t{256} << 20;  // before states move to blobs
+  std::size_t clean_cells = 4096;  // kept in memory beyond those in use
+  // Of states that are too large for the index, before they move to blobs.
+  std::size_t dirty_state_bytes = std::size_t{256} << 20;
 };
 
 class Cells {
@@ -88,8 +89,8 @@ class Cells {
   Table table_;
   UseOrder clean_;
   UseOrder dirty_;
-  std::size_t dirty_state_bytes_ = 0;
-  std::set<base::Hash> erased_;  // since the last flush
+  std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable() in cells.cc
+  std::set<base::Hash> erased_;      // since the last flush
   HashTrie index_;
   TrieCache cache_;
   std::uint64_t active_ = 0;

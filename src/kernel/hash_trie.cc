@@ -18,28 +18,59 @@ std::uint64_t count_of(const TrieNode& node) {
   return count;
 }
 
-base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child, std::size_t depth,
-                            TrieCache* cache = nullptr) {
+// What a node takes in memory, about.
+std::size_t bytes_of(const TrieNode& node) {
+  const auto* leaf = std::get_if<TrieLeaf>(&node);
+  if (leaf == nullptr) return TrieCache::kBranchBytes;
+  std::size_t bytes = 0;
+  for (const auto& [key, entry] : leaf->entries) bytes += sizeof key + entry.size();
+  return bytes;
+}
+
+bool same_path(const base::Hash& a, const base::Hash& b, std::size_t depth) {
+  for (std::size_t i = 0; i < depth; ++i) {
+    if (nibble(a, i) != nibble(b, i)) return false;
+  }
+  return true;
+}
+
+// Whether there can be such a node at the end of the first `depth` steps towards `path`. Everything
+// else that is done with a node relies on it: its bytes may be anything.
+bool fits(const TrieNode& node, std::uint64_t count, const base::Hash& path, std::size_t depth) {
+  if (count_of(node) != count) return false;
+  const auto* leaf = std::get_if<TrieLeaf>(&node);
+  if (leaf == nullptr) return count > HashTrie::kLeafEntries && depth < kDeepest;
+  if (count > HashTrie::kLeafEntries) return false;
+  // They are in order, so what the first and the last have in common all have.
+  return leaf->entries.empty() || (same_path(leaf->entries.begin()->first, path, depth) &&
+                                   same_path(leaf->entries.rbegin()->first, path, depth));
+}
+
+// `path` agrees with all keys below in the bits above `depth`.
+base::Result<TrieNode> load(const Blobs& blobs, const TrieChild& child, const base::Hash& path,
+                            std::size_t depth, TrieCache* cache = nullptr) {
   if (child.count == 0) return TrieNode(TrieLeaf{});
   const TrieNode* known = cache == nullptr ? nullptr : cache->find(child.hash);
   TrieNode node = known != nullptr ? *known : TRY(decode_trie_node(TRY(blobs.get(child.hash))));
-  if (count_of(node) == child.count && depth <= kDeepest) return node;
+  if (fits(node, child.count, path, depth)) return node;
   return base::Error(base::ErrorCode::kCorrupt, "a hash trie is not what it says it is");
 }
 
 // Recurses at most once per four bits of a hash.
-base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at, std::size_t depth,
-                              const HashTrie::Visitor& visitor) {
-  const TrieNode node = TRY(load(blobs, at, depth));
+base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at, const base::Hash& path,
+                              std::size_t depth, const HashTrie::Visitor& visitor) {
+  const TrieNode node = TRY(load(blobs, at, path, depth));
   if (const auto* leaf = std::get_if<TrieLeaf>(&node)) {
     for (const auto& [key, entry] : leaf->entries) {
       if (!visitor(key, entry)) return false;
     }
     return true;
   }
-  for (const TrieChild& child : std::get_if<TrieBranch>(&node)->children) {
-    if (child.count == 0) continue;
-    const bool more = TRY(visit_node(blobs, child, depth + 1, visitor));
+  const auto& children = std::get_if<TrieBranch>(&node)->children;
+  for (std::size_t i = 0; i < children.size(); ++i) {
+    if (children[i].count == 0) continue;
+    const bool more =
+        TRY(visit_node(blobs, children[i], with_nibble(path, depth, i), depth + 1, visitor));
     if (!more) return false;
   }
   return true;
@@ -54,7 +85,8 @@ class Updater {
   // The changes all agree with `at` in the bits above `depth`.
   base::Result<TrieChild> update(const TrieChild& at, Change begin, Change end, std::size_t depth) {
     if (begin == end) return at;
-    TrieNode node = TRY(load(blobs_, at, depth, &cache_));
+    const base::Hash& path = begin->first;
+    TrieNode node = TRY(load(blobs_, at, path, depth, &cache_));
     if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
       for (Change change = begin; change != end; ++change) {
         if (change->second) {
@@ -75,7 +107,7 @@ class Updater {
       begin = stop;
     }
     if (count > HashTrie::kLeafEntries) return save(std::move(branch), count);
-    return gather(branch, depth);
+    return gather(branch, path, depth);
   }
 
  private:
@@ -110,14 +142,16 @@ class Updater {
   }
 
   // A branch that has become small is a leaf again.
-  base::Result<TrieChild> gather(const TrieBranch& branch, std::size_t depth) {
+  base::Result<TrieChild> gather(const TrieBranch& branch, const base::Hash& path,
+                                 std::size_t depth) {
     Entries entries;
-    for (const TrieChild& child : branch.children) {
-      if (child.count == 0) continue;
-      TRY(visit_node(blobs_, child, depth + 1, [&](const base::Hash& key, base::ByteView entry) {
-        entries.emplace_hint(entries.end(), key, base::Bytes(entry.begin(), entry.end()));
-        return true;
-      }));
+    const auto take = [&](const base::Hash& key, base::ByteView entry) {
+      entries.emplace_hint(entries.end(), key, base::Bytes(entry.begin(), entry.end()));
+      return true;
+    };
+    for (std::size_t i = 0; i < branch.children.size(); ++i) {
+      if (branch.children[i].count == 0) continue;
+      TRY(visit_node(blobs_, branch.children[i], with_nibble(path, depth, i), depth + 1, take));
     }
     return save(TrieLeaf{std::move(entries)});
   }
@@ -144,10 +178,13 @@ const TrieNode& TrieCache::add(const base::Hash& hash, TrieNode node) {
 }
 
 const TrieNode& TrieCache::keep(const base::Hash& hash, std::unique_ptr<const TrieNode> node) {
-  if (young_.size() >= kMostNodes) {
+  const std::size_t bytes = bytes_of(*node);
+  if (young_bytes_ + bytes > kMostBytes) {
     old_ = std::move(young_);
     young_.clear();
+    young_bytes_ = 0;
   }
+  young_bytes_ += bytes;
   return *young_.emplace(hash, std::move(node)).first->second;
 }
 
@@ -155,25 +192,31 @@ TrieChild HashTrie::top() const { return {count_, root_}; }
 
 base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs, TrieCache& cache,
                                                         const base::Hash& key) const {
-  const TrieChild top_child = top();
-  const TrieChild* at = &top_child;
-  for (std::size_t depth = 0; at->count != 0 && at->may_have(key); ++depth) {
-    const TrieNode* node = cache.find(at->hash);
+  // Where to look next, without marks: a copy, as a node of the cache does not outlive the next
+  // find.
+  TrieChild at = top();
+  for (std::size_t depth = 0; at.count != 0; ++depth) {
+    const TrieNode* node = cache.find(at.hash);
     TrieNode loaded;
     if (node == nullptr) {
-      loaded = TRY(load(blobs, *at, depth));
+      loaded = TRY(load(blobs, at, key, depth));
       // Leaves are many, and each is seldom looked at; but the only leaf of a small trie is not.
-      const bool keep = depth == 0 || std::holds_alternative<TrieBranch>(loaded);
-      node = keep ? &cache.add(at->hash, std::move(loaded)) : &loaded;
+      const bool keep = std::holds_alternative<TrieBranch>(loaded) ||
+                        (depth == 0 && bytes_of(loaded) <= TrieCache::kMostLeafBytes);
+      node = keep ? &cache.add(at.hash, std::move(loaded)) : &loaded;
     }
     if (const auto* leaf = std::get_if<TrieLeaf>(node)) {
       const auto found = leaf->entries.find(key);
       if (found == leaf->entries.end()) break;
       return std::optional(found->second);
     }
+    // A branch that is in the cache may have been loaded elsewhere in the trie.
     if (depth == kDeepest)
       return base::Error(base::ErrorCode::kCorrupt, "a hash trie is deeper than its hashes");
-    at = &std::get_if<TrieBranch>(node)->children[nibble(key, depth)];
+    const TrieChild& next = std::get_if<TrieBranch>(node)->children[nibble(key, depth)];
+    if (!next.may_have(key)) break;
+    at.count = next.count;
+    at.hash = next.hash;
   }
   return std::optional<base::Bytes>();
 }
@@ -182,12 +225,12 @@ base::Result<void> HashTrie::check_root(const Blobs& blobs) const {
   // Nothing has one name only, so a size that was changed to 0 shows.
   if ((count_ == 0) != root_.is_zero())
     return base::Error(base::ErrorCode::kCorrupt, "a hash trie is not what it says it is");
-  TRY(load(blobs, top(), 0));
+  TRY(load(blobs, top(), base::Hash(), 0));
   return {};
 }
 
 base::Result<void> HashTrie::visit(const Blobs& blobs, const Visitor& visitor) const {
-  TRY(visit_node(blobs, top(), 0, visitor));
+  TRY(visit_node(blobs, top(), base::Hash(), 0, visitor));
   return {};
 }
 

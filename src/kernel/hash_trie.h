@@ -29,18 +29,20 @@ struct TrieLeaf;
 using TrieNode = std::variant<TrieLeaf, TrieBranch>;
 
 // Nodes of tries that were read or written lately, so that looking for a key reads little. A node
-// never changes: what is in here is right for every version of a trie. Bounded: there are two
-// generations, and when the younger one is full, it takes the place of the older one.
+// never changes: what is in here is right for every version of a trie. Bounded by bytes: there are
+// two generations, and when the younger one is full, it takes the place of the older one.
 class TrieCache {
  public:
-  static constexpr std::size_t kMostNodes = 8192;  // of about 2 KiB, in each generation
+  static constexpr std::size_t kMostBytes = std::size_t{16} << 20;      // in each generation
+  static constexpr std::size_t kBranchBytes = 2048;                     // about, with all its marks
+  static constexpr std::size_t kMostLeafBytes = std::size_t{64} << 10;  // larger ones are not kept
 
   TrieCache();
   ~TrieCache();
   TrieCache(TrieCache&&) noexcept;
   TrieCache& operator=(TrieCache&&) noexcept;
 
-  // They hold until the next add.
+  // They hold until the next find or add: either may turn the generations over.
   const TrieNode* find(const base::Hash& hash);
   const TrieNode& add(const base::Hash& hash, TrieNode node);
 
@@ -50,6 +52,7 @@ class TrieCache {
 
   const TrieNode& keep(const base::Hash& hash, std::unique_ptr<const TrieNode> node);
 
+  std::size_t young_bytes_ = 0;
   Nodes young_;
   Nodes old_;
 };

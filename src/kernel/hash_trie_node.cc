@@ -7,6 +7,7 @@
 #include "codec/cbor_writer.h"
 #include "codec/view.h"
 #include "codec/well_formed.h"
+#include "kernel/hash_trie.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr std::uint64_t kLeaf = 0;
 constexpr std::uint64_t kBranch = 1;
 constexpr std::size_t kMarkBytes = 2;
+constexpr std::size_t kMostMarks = HashTrie::kLeafEntries;
 
 base::Error damaged() { return {base::ErrorCode::kCorrupt, "a node of a hash trie is damaged"}; }
 
@@ -86,7 +88,10 @@ base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
     child.count = *count;
     ++at;
     const auto marks = (*at).bytes();
-    if (!marks) return damaged();
+    // One for each key, so they are also bounded.
+    if (!marks || (!marks->empty() &&
+                   (child.count > kMostMarks || marks->size() != kMarkBytes * child.count)))
+      return damaged();
     child.marks.assign(marks->begin(), marks->end());
     ++at;
   }
@@ -113,6 +118,13 @@ base::Bytes marks_of(const TrieLeaf& leaf) {
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept {
   const std::uint8_t byte = key.bytes[depth / 2];
   return depth % 2 == 0 ? byte >> 4 : byte & 15;
+}
+
+base::Hash with_nibble(base::Hash key, std::size_t depth, std::size_t nibble) noexcept {
+  std::uint8_t& byte = key.bytes[depth / 2];
+  byte = static_cast<std::uint8_t>(depth % 2 == 0 ? (nibble << 4) | (byte & 15)
+                                                  : (byte & 0xf0) | nibble);
+  return key;
 }
 
 }  // namespace holdfast::kernel

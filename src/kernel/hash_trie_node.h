@@ -45,5 +45,6 @@ base::Bytes marks_of(const TrieLeaf& leaf);
 
 // The four bits of a hash that choose the child at a depth.
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept;
+base::Hash with_nibble(base::Hash key, std::size_t depth, std::size_t nibble) noexcept;
 
 }  // namespace holdfast::kernel

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/sha256.h"
+#include "kernel/hash_trie_node.h"
 #include "kernel/testing_blobs.h"
 
 namespace holdfast::kernel {
@@ -118,7 +119,7 @@ TEST(HashTrie, a_cache_that_has_turned_over_many_times_still_knows_the_truth) {
   MemoryBlobs blobs;
   TrieCache cache;
   HashTrie index;
-  const int rounds = static_cast<int>(TrieCache::kMostNodes / 16) * 5;
+  const int rounds = static_cast<int>(TrieCache::kMostBytes / TrieCache::kBranchBytes / 16) * 5;
   for (int i = 0; i < rounds; ++i) {  // each round writes the branches on the way to its key
     HashTrie::Changes changes;
     for (int j = 0; j < 16; ++j) changes[key(16 * i + j)] = entry(i);
@@ -140,6 +141,102 @@ TEST(HashTrie, a_root_and_a_size_that_do_not_go_together_are_found) {
   for (const std::uint64_t size : {0u, 2u})
     EXPECT_FALSE(HashTrie(trie.root(), size).check_root(blobs));
   EXPECT_FALSE(HashTrie(base::Hash(), 1).check_root(blobs));
+}
+
+// A trie out of nodes that nobody checked: finding, visiting and changing must all refuse it.
+void expect_refused(MemoryBlobs& blobs, HashTrie trie, const base::Hash& wanted) {
+  TrieCache cache;
+  const auto found = trie.find(blobs, cache, wanted);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code(), base::ErrorCode::kCorrupt);
+  EXPECT_FALSE(trie.visit(blobs, [](const base::Hash&, base::ByteView) { return true; }));
+  EXPECT_FALSE(trie.apply(blobs, cache, {{wanted, entry(1)}}));
+  TrieCache fresh;
+  EXPECT_FALSE(trie.apply(blobs, fresh, {{wanted, std::nullopt}}));
+}
+
+TrieLeaf leaf_of(int count) {
+  TrieLeaf leaf;
+  for (int i = 0; i < count; ++i) leaf.entries[key(i)] = entry(i);
+  return leaf;
+}
+
+TEST(HashTrie, a_leaf_with_more_entries_than_a_leaf_has_is_refused) {
+  MemoryBlobs blobs;
+  const base::Hash root = *blobs.put(encode(leaf_of(33)));
+  EXPECT_FALSE(HashTrie(root, 33).check_root(blobs));
+  expect_refused(blobs, HashTrie(root, 33), key(1));
+}
+
+TEST(HashTrie, a_branch_with_few_entries_is_refused) {
+  MemoryBlobs blobs;
+  TrieLeaf leaf;
+  leaf.entries[key(1)] = entry(1);
+  TrieBranch branch;
+  branch.children[nibble(key(1), 0)] = {1, *blobs.put(encode(leaf)), marks_of(leaf)};
+  const base::Hash root = *blobs.put(encode(branch));
+  EXPECT_FALSE(HashTrie(root, 1).check_root(blobs));
+  expect_refused(blobs, HashTrie(root, 1), key(1));
+}
+
+TEST(HashTrie, a_key_that_belongs_elsewhere_is_refused) {
+  MemoryBlobs blobs;
+  const TrieLeaf leaf = leaf_of(32);  // they begin with many different bits
+  TrieBranch branch;
+  for (TrieChild& child : branch.children) child = {32, *blobs.put(encode(leaf)), {}};
+  expect_refused(blobs, HashTrie(*blobs.put(encode(branch)), 32 * 16), key(1));
+}
+
+// Branch below branch along one key: what is at the end of its bits cannot be a branch.
+TEST(HashTrie, a_branch_deeper_than_the_hashes_is_refused) {
+  MemoryBlobs blobs;
+  base::Hash below = *blobs.put(encode(leaf_of(32)));
+  for (int depth = 70; depth >= 0; --depth) {
+    TrieBranch branch;
+    for (TrieChild& child : branch.children) child.hash = below;
+    // Counts that go together at every depth, so that only the depth is wrong.
+    branch.children[nibble(key(1), static_cast<std::size_t>(depth) % 64)].count = 33;
+    below = *blobs.put(encode(branch));
+  }
+  ASSERT_TRUE(HashTrie(below, 33).check_root(blobs));
+  expect_refused(blobs, HashTrie(below, 33), key(1));
+}
+
+TEST(HashTrie, marks_that_are_not_those_of_a_leaf_are_refused) {
+  TrieBranch branch;
+  branch.children[0] = {33, key(1), base::Bytes(66)};
+  EXPECT_FALSE(decode_trie_node(encode(branch)));
+  branch.children[0] = {3, key(1), base::Bytes(4)};
+  EXPECT_FALSE(decode_trie_node(encode(branch)));
+  branch.children[0] = {3, key(1), base::Bytes(6)};
+  EXPECT_TRUE(decode_trie_node(encode(branch)));
+}
+
+TEST(HashTrie, a_small_leaf_stays_in_the_cache_and_a_large_one_does_not) {
+  for (const std::size_t size : {std::size_t{10}, TrieCache::kMostLeafBytes}) {
+    CountingBlobs blobs;
+    TrieCache cache;
+    HashTrie index;
+    ASSERT_TRUE(index.apply(blobs, cache, {{key(1), base::Bytes(size)}}));
+    blobs.gets = 0;
+    for (int i = 0; i < 10; ++i) EXPECT_EQ((*index.find(blobs, cache, key(1)))->size(), size);
+    EXPECT_EQ(blobs.gets, size == 10 ? 1 : 10);
+  }
+}
+
+TEST(HashTrie, the_cache_is_bounded_by_bytes) {
+  MemoryBlobs blobs;
+  TrieCache cache;
+  const std::size_t size = TrieCache::kMostLeafBytes - 100;
+  std::vector<base::Hash> roots;
+  for (int i = 0; i < 600; ++i) {  // 37 MB, in far fewer nodes than a generation has of branches
+    HashTrie index;
+    ASSERT_TRUE(index.apply(blobs, cache, {{key(i), base::Bytes(size)}}));
+    ASSERT_TRUE(index.find(blobs, cache, key(i)));
+    roots.push_back(index.root());
+  }
+  EXPECT_EQ(cache.find(roots.front()), nullptr);
+  EXPECT_NE(cache.find(roots.back()), nullptr);
 }
 
 TEST(HashTrie, a_missing_blob_is_an_error_and_changes_nothing) {
