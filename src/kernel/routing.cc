@@ -98,7 +98,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
     }
     find_cell(world, target);
     if (!has_room(world, target, targets, refusal)) return false;
-    targets.push_back(std::move(target));
+    targets.push_back(target);
   }
   return true;
 }
@@ -137,7 +137,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     return false;
   }
   if (!has_room(world, target, targets, refusal)) return false;
-  targets.push_back(std::move(target));
+  targets.push_back(target);
   return true;
 }
 
