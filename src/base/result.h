@@ -7,7 +7,9 @@
 //     ...
 //   }
 //
-// TRY is a statement expression: do not put a co_await inside it (gcc 12 crashes); await first.
+// TRY is a statement expression: do not put a co_await inside it (gcc 12 crashes); await first. Nor
+// put it behind anything that was made in the same expression, as the second part of a {...} or an
+// argument of new: gcc 12 forgets what was made when TRY returns. Assign part by part instead.
 #pragma once
 
 #include <type_traits>

@@ -10,8 +10,8 @@ base::Result<std::unique_ptr<LocalWorld>> LocalWorld::open(env::Disk& disk, env:
                                                            const std::string& path,
                                                            const kernel::MachineSource& machines,
                                                            const LocalWorldOptions& options) {
-  std::unique_ptr<LocalWorld> open(
-      new LocalWorld(TRY(store::WorldFolder::open(disk, random, process, path))));
+  store::WorldFolder folder = TRY(store::WorldFolder::open(disk, random, process, path));
+  std::unique_ptr<LocalWorld> open(new LocalWorld(std::move(folder)));
   open->opened_ = TRY(store::open_file_journal(open->folder_, options.journal));
   open->blobs_ = TRY(store::BlobStore::open(open->folder_));
   open->snapshots_ = TRY(store::Snapshots::open(*open->blobs_));

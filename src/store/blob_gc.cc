@@ -38,9 +38,12 @@ BlobGc::BlobGc(BlobStore& blobs, BlobShapes shapes, Statements statements, std::
 base::Result<std::unique_ptr<BlobGc>> BlobGc::begin(BlobStore& blobs, Snapshots& snapshots,
                                                     BlobShapes shapes) {
   SqliteDatabase& database = blobs.database();
-  Statements statements{TRY(database.prepare("SELECT id FROM blobs WHERE hash = ?1")),
-                        TRY(database.prepare(kMark)), TRY(database.prepare(kSliceEnd)),
-                        TRY(database.prepare(kSweep)), TRY(database.prepare("DELETE FROM marks"))};
+  Statements statements;
+  statements.find = TRY(database.prepare("SELECT id FROM blobs WHERE hash = ?1"));
+  statements.mark = TRY(database.prepare(kMark));
+  statements.slice_end = TRY(database.prepare(kSliceEnd));
+  statements.sweep = TRY(database.prepare(kSweep));
+  statements.clear_marks = TRY(database.prepare("DELETE FROM marks"));
   std::unique_ptr<BlobGc> gc(
       new BlobGc(blobs, std::move(shapes), std::move(statements), blobs.new_collection()));
   TRY(blobs.transact([&] { return gc->start(snapshots); }));

@@ -38,10 +38,12 @@ BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, St
 
 base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world) {
   auto [vfs, database] = TRY(open_world_database(world, "blobs.db", kSchema));
-  Statements statements{TRY(database.prepare("SELECT bytes FROM blobs WHERE hash = ?1")),
-                        TRY(database.prepare(kInsert)), TRY(database.prepare(kTouch)),
-                        TRY(database.prepare(kRepair)),
-                        TRY(database.prepare("SELECT count(*) FROM blobs"))};
+  Statements statements;
+  statements.find = TRY(database.prepare("SELECT bytes FROM blobs WHERE hash = ?1"));
+  statements.insert = TRY(database.prepare(kInsert));
+  statements.touch = TRY(database.prepare(kTouch));
+  statements.repair = TRY(database.prepare(kRepair));
+  statements.count = TRY(database.prepare("SELECT count(*) FROM blobs"));
   return std::unique_ptr<BlobStore>(
       new BlobStore(std::move(vfs), std::move(database), std::move(statements)));
 }

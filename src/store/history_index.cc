@@ -34,16 +34,17 @@ base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements
   const std::string find =
       std::string("SELECT ") + kRowColumns +
       " FROM instances i JOIN workflows w ON w.id = i.workflow WHERE w.name = ?1 AND i.key = ?2";
-  return std::make_unique<Statements>(Statements{
-      TRY(database.prepare(kPutInstance)),
-      TRY(database.prepare(find)),
-      TRY(database.prepare("INSERT INTO workflows(name) VALUES (?1) RETURNING id")),
-      TRY(database.prepare("SELECT id FROM workflows WHERE name = ?1")),
-      TRY(database.prepare("INSERT OR REPLACE INTO cursor VALUES (1, ?1, ?2, ?3, ?4)")),
-      TRY(database.prepare("SELECT text FROM said WHERE rowid = ?1")),
-      TRY(database.prepare("INSERT INTO said(rowid, text) VALUES (?1, ?2)")),
-      TRY(database.prepare("DELETE FROM said WHERE rowid = ?1")),
-  });
+  auto all = std::make_unique<Statements>();
+  all->put_instance = TRY(database.prepare(kPutInstance));
+  all->find_instance = TRY(database.prepare(find));
+  all->put_workflow = TRY(database.prepare("INSERT INTO workflows(name) VALUES (?1) RETURNING id"));
+  all->find_workflow = TRY(database.prepare("SELECT id FROM workflows WHERE name = ?1"));
+  all->put_cursor =
+      TRY(database.prepare("INSERT OR REPLACE INTO cursor VALUES (1, ?1, ?2, ?3, ?4)"));
+  all->find_text = TRY(database.prepare("SELECT text FROM said WHERE rowid = ?1"));
+  all->put_text = TRY(database.prepare("INSERT INTO said(rowid, text) VALUES (?1, ?2)"));
+  all->drop_text = TRY(database.prepare("DELETE FROM said WHERE rowid = ?1"));
+  return all;
 }
 
 HistoryIndex::HistoryIndex(WorldDatabase database, std::unique_ptr<Statements> statements)

@@ -43,11 +43,12 @@ Snapshots::Snapshots(BlobStore& blobs, Statements statements)
 
 base::Result<std::unique_ptr<Snapshots>> Snapshots::open(BlobStore& blobs) {
   SqliteDatabase& database = blobs.database();
-  Statements statements{
+  Statements statements;
+  statements.list =
       TRY(database.prepare("SELECT number, next_record, hash, lineage, time_ns FROM snapshots"
-                           " ORDER BY number DESC")),
-      TRY(database.prepare(kInsert)),
-      TRY(database.prepare("DELETE FROM snapshots WHERE number = ?1"))};
+                           " ORDER BY number DESC"));
+  statements.insert = TRY(database.prepare(kInsert));
+  statements.remove = TRY(database.prepare("DELETE FROM snapshots WHERE number = ?1"));
   return std::unique_ptr<Snapshots>(new Snapshots(blobs, std::move(statements)));
 }
 

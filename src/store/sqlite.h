@@ -20,6 +20,8 @@ namespace holdfast::store {
 
 class SqliteStatement {
  public:
+  SqliteStatement() = default;  // to be assigned
+
   // Parameters count from 1, and must live until the step.
   void bind(int parameter, base::ByteView bytes);
   void bind(int parameter, std::string_view text);
