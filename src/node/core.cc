@@ -25,13 +25,14 @@ void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports)
 }  // namespace
 
 Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
-           executors::Reports& reports)
+           executors::Reports& reports, std::uint64_t last_ns)
     : world_(world),
       clock_(clock),
       random_(random),
       executors_(std::move(executors)),
       reports_(reports) {
   executors_["timer"] = &timers_;
+  tick_.time_ns = last_ns;
 }
 
 base::Result<void> Core::recover() {
@@ -40,7 +41,7 @@ base::Result<void> Core::recover() {
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
-  // The wall clock may jump back; the time of ticks does not, as long as this node runs.
+  // The wall clock may jump back; the time of ticks does not.
   tick_.time_ns = std::max(tick_.time_ns, now_ns());
   random_.fill(tick_.entropy);
   tick_.input = input.tick();
@@ -71,7 +72,11 @@ void Core::release(Batch batch) {
   }
 }
 
-void Core::fire_timers(std::size_t most) { timers_.fire(now_ns(), most, reports_); }
+void Core::fire_timers(std::size_t most) {
+  // The tick that a timer becomes is not before its time, wherever the clock jumps meanwhile.
+  tick_.time_ns = std::max(tick_.time_ns, now_ns());
+  timers_.fire(tick_.time_ns, most, reports_);
+}
 
 std::uint64_t Core::now_ns() {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));

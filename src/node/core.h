@@ -25,9 +25,9 @@ using Executors = std::map<std::string, executors::Executor*, std::less<>>;  // 
 
 class Core {
  public:
-  // All of them must outlive it.
+  // All of them must outlive it. The time of its ticks does not go back behind `last_ns`.
   Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
-       executors::Reports& reports);
+       executors::Reports& reports, std::uint64_t last_ns);
 
   // Makes sure that everything that is open is under way. Once, before anything else.
   base::Result<void> recover();
@@ -44,6 +44,9 @@ class Core {
   // Timers that are due become reports, at most so many.
   void fire_timers(std::size_t most);
   std::optional<std::uint64_t> next_timer_ns() const { return timers_.next_ns(); }
+
+  // The time of the last tick, as the wall clock had it then, or later.
+  std::uint64_t last_ns() const noexcept { return tick_.time_ns; }
 
   // Mail was left over: an Input::go_on() is wanted before anything else.
   bool wants_to_go_on() const noexcept { return go_on_; }

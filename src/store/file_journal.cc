@@ -77,6 +77,12 @@ base::Result<void> FileJournal::mark() {
 
 base::Result<void> FileJournal::prepare() { return spares_->make_one(); }
 
+bool FileJournal::has_room(Room room) const {
+  const std::size_t kept_back = std::min(options_.reserve_segments, options_.spare_segments);
+  if (room == Room::kReserve) return spares_->ready() >= kept_back;
+  return spares_->ready() >= std::min(kept_back + 1, options_.spare_segments);
+}
+
 base::Result<std::string> FileJournal::take_blank(std::uint64_t bytes, Room room) {
   if (bytes > options_.segment_bytes) return spares_->make_apart(bytes);
   const std::size_t keep = room == Room::kReserve ? 0 : options_.reserve_segments;

@@ -22,6 +22,7 @@ class FileJournal : public Journal {
   base::Result<RecordNumber> sync() override;
   base::Result<void> mark() override;
   base::Result<void> prepare() override;
+  bool has_room(Room room) const override;
   base::Result<void> trim(RecordNumber below) override;
   base::Result<std::unique_ptr<JournalReader>> read(RecordNumber from) override;
   RecordNumber first() const override { return table_->first_record(); }

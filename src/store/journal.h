@@ -12,8 +12,8 @@
 //     gives the same error, and the process must end. Opening again finds what can be saved.
 //  4. Each opening has a higher epoch than all before, and it is durable when opening returns.
 //
-// What a record means is for others. read, prepare, first, durable and epoch are for any thread,
-// everything else for one.
+// What a record means is for others. read, prepare, has_room, first, durable and epoch are for any
+// thread, everything else for one.
 #pragma once
 
 #include <cstdint>
@@ -71,8 +71,10 @@ class Journal {
   // judged like all others. For quiet moments; does nothing when it was said already.
   virtual base::Result<void> mark() = 0;
 
-  // Does slow work ahead of time, so that append need not.
+  // Does slow work ahead of time, so that append need not, a piece at a time; kUnavailable: no
+  // space. has_room: the work for appends of this kind is done, so they will find room for a while.
   virtual base::Result<void> prepare() = 0;
+  virtual bool has_room(Room room) const = 0;
 
   // Gives up records below this one, as far as it is convenient: first() tells.
   virtual base::Result<void> trim(RecordNumber below) = 0;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Client: somebody who wants some things to happen once each, and asks again until it is told that
+// they did: every event has an id.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "node/loop.h"
+#include "sim/dice.h"
+#include "sim/ledger.h"
+
+namespace holdfast::sim {
+
+class Client {
+ public:
+  Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_ns);
+
+  // Something that it has not heard of, or, now and then, something that it has.
+  void send(node::Loop& loop, store::Journal& journal);
+
+  // Nobody will answer any more.
+  void lose_hope();
+
+  bool is_content() const;
+
+  // Whatever it was told is in the journal, where it was told.
+  void check() const;
+
+ private:
+  struct Wish {
+    std::string id;
+    std::string schema;
+    base::Bytes value;
+    bool is_asked = false;
+    std::uint64_t record = 0;  // that it was told; 0: not yet
+  };
+  void hear(Wish& wish, const kernel::Answer& answer, store::Journal& journal);
+
+  Dice& dice_;
+  Report& report_;
+  Ledger& ledger_;
+  std::vector<Wish> wishes_;
+};
+
+}  // namespace holdfast::sim

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/ledger.h"
+
+#include <algorithm>
+
+#include "base/sha256.h"
+#include "codec/view.h"
+
+namespace holdfast::sim {
+
+constexpr std::string_view kTimer = "sys/timer.set@1";
+
+void Ledger::violation(std::uint64_t record, const std::string& what) {
+  report_.violation("record " + std::to_string(record) + ": " + what);
+}
+
+const Ledger::Intent* Ledger::find(const base::Hash& intent) const {
+  const auto found = intents_.find(intent);
+  return found == intents_.end() ? nullptr : &found->second;
+}
+
+std::uint64_t Ledger::record_of(const std::string& event) const {
+  const auto found = events_.find(event);
+  return found == events_.end() ? 0 : found->second;
+}
+
+void Ledger::catch_up(store::Journal& journal) {
+  if (journal.durable() > records()) read(journal, records() + 1);
+}
+
+void Ledger::reopened(store::Journal& journal) {
+  if (journal.durable() < records())
+    return violation(journal.durable() + 1, "was durable, and is lost");
+  read(journal, journal.first());
+}
+
+void Ledger::read(store::Journal& journal, std::uint64_t from) {
+  auto reader = journal.read(from);
+  if (!reader) return violation(from, reader.error().to_string());
+  while (true) {
+    const auto record = (*reader)->next();
+    if (!record) return violation((*reader)->cursor(), record.error().to_string());
+    if (!*record) return;
+    add(**record);
+  }
+}
+
+void Ledger::add(const store::Record& record) {
+  const base::Hash hash = base::sha256(record.bytes);
+  if (record.number <= records()) {
+    if (hash != hashes_[record.number - 1]) violation(record.number, "is not what it was");
+    return;
+  }
+  if (record.number != records() + 1) return violation(record.number, "leaves a gap");
+  hashes_.push_back(hash);
+  report_.trace(hash.bytes);
+  const auto view = kernel::read_record(record.bytes);
+  if (!view) return violation(record.number, view.error().to_string());
+  if (view->number != record.number) violation(record.number, "says that it is another");
+  if (view->tick.time_ns < last_ns_) violation(record.number, "goes back in time");
+  last_ns_ = view->tick.time_ns;
+  check_tick(*view);
+  for (const kernel::InstanceView& instance : view->instances) add(*view, instance);
+}
+
+void Ledger::check_tick(const kernel::RecordView& record) {
+  if (const auto* event = std::get_if<kernel::EventArrived>(&record.tick.input)) {
+    if (!event->id.empty() && !events_.emplace(event->id, record.number).second)
+      violation(record.number, "takes event " + std::string(event->id) + " again");
+  }
+  const auto* receipt = std::get_if<kernel::ReceiptArrived>(&record.tick.input);
+  if (receipt == nullptr) return;
+  const auto found = intents_.find(receipt->intent);
+  if (found == intents_.end()) return violation(record.number, "settles what was never opened");
+  const Intent& intent = found->second;
+  if (intent.is_settled) violation(record.number, "settles an intent again");
+  const bool reaches_origin = std::any_of(
+      record.instances.begin(), record.instances.end(), [&](const kernel::InstanceView& instance) {
+        return instance.workflow == intent.origin.first &&
+               std::equal(instance.key.begin(), instance.key.end(), intent.origin.second.begin(),
+                          intent.origin.second.end());
+      });
+  if (!reaches_origin) violation(record.number, "a receipt does not reach its origin");
+  if (intent.effect == kTimer && record.tick.time_ns < intent.due_ns)
+    violation(record.number, "a timer rings early");
+}
+
+void Ledger::add(const kernel::RecordView& record, const kernel::InstanceView& instance) {
+  Name name(instance.workflow, base::Bytes(instance.key.begin(), instance.key.end()));
+  Instance& known = instances_[name];
+  if (instance.previous != known.last_record && instance.previous != 0)
+    violation(record.number, "names record " + std::to_string(instance.previous) + " and not " +
+                                 std::to_string(known.last_record) + " before it");
+  if (known.has_ended() && instance.previous != 0 && known.status != instance.status)
+    violation(record.number, "an instance that has ended goes on");
+  known = {std::string(instance.status), instance.paused, record.number};
+  for (const kernel::OpenedView& opened : instance.opened) {
+    Intent intent{name, std::string(opened.effect), 0, false};
+    if (opened.effect == kTimer)
+      intent.due_ns = codec::View::of(opened.params).find("deliver_at_ns")->nat().value_or(0);
+    if (!intents_.emplace(opened.intent, std::move(intent)).second)
+      violation(record.number, "opens an intent again");
+    ++open_;
+  }
+  for (const kernel::SettledView& settled : instance.settled) {
+    const auto found = intents_.find(settled.intent);
+    if (found == intents_.end()) {
+      violation(record.number, "settles what was never opened");
+    } else if (found->second.is_settled) {
+      violation(record.number, "settles an intent again");
+    } else if (found->second.origin != name) {
+      violation(record.number, "an instance settles what another one opened");
+    } else {
+      found->second.is_settled = true;
+      --open_;
+    }
+  }
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Outside: whoever performs the effects of the simulated world. Slow, forgetful when the process
+// dies, sometimes there twice. What it did for an intent it remembers for good, as a service that
+// honours idempotency keys does, so telling it twice must not matter.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "executors/executor.h"
+#include "sim/dice.h"
+#include "sim/ledger.h"
+
+namespace holdfast::sim {
+
+class Outside : public executors::Executor {
+ public:
+  Outside(Dice& dice, Report& report, Ledger& ledger)
+      : dice_(dice), report_(report), ledger_(ledger) {}
+
+  // The journal that what it is told must stand in.
+  void watch(store::Journal* journal) { journal_ = journal; }
+
+  void start(const kernel::OpenIntent& intent, executors::Reports& reports) override;
+  void stop(const base::Hash& intent) override;
+
+  // Some of it gets done. `all`: everything, and nothing twice.
+  void work(bool all);
+
+  // The process dies. What runs elsewhere goes on, and will be heard of.
+  void forget();
+
+  bool is_busy() const noexcept { return !under_way_.empty(); }
+
+ private:
+  struct Work {
+    std::string effect;
+    executors::Reports* reports = nullptr;  // nothing: nobody listens yet
+    bool wanted = true;
+  };
+  void report(const base::Hash& intent, const Work& work);
+  void say_progress(const base::Hash& intent, const Work& work);
+
+  Dice& dice_;
+  Report& report_;
+  Ledger& ledger_;
+  store::Journal* journal_ = nullptr;
+  executors::Reports* listens_ = nullptr;
+  std::map<base::Hash, Work> under_way_;
+  std::map<base::Hash, std::uint64_t> progress_;
+};
+
+}  // namespace holdfast::sim

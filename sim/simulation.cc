@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/simulation.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/sha256.h"
+#include "env/clock.h"
+#include "env/crash.h"
+#include "env/process.h"
+#include "env/random.h"
+#include "env/sim_disk.h"
+#include "native/machines.h"
+#include "node/local_world.h"
+#include "node/loop.h"
+#include "node/scratch_blobs.h"
+#include "sim/client.h"
+#include "sim/dice.h"
+#include "sim/ledger.h"
+#include "sim/outside.h"
+#include "sim/workflows.h"
+
+namespace holdfast::sim {
+namespace {
+
+constexpr std::int64_t kMillisecond = 1'000'000;
+constexpr std::int64_t kSecond = 1'000 * kMillisecond;
+constexpr std::int64_t kStart = 1'700'000'000 * kSecond;
+constexpr std::uint64_t kStepsToTheEnd = 20'000;
+constexpr std::size_t kOpenings = 5;  // that may fail one after the other
+
+struct NamelessProcess : env::Process {
+  std::int64_t id() override { return 1; }
+  std::string host_name() override { return "sim"; }
+  std::string boot_id() override { return "sim"; }
+};
+
+class Simulation {
+ public:
+  explicit Simulation(const Options& options)
+      : options_(options),
+        dice_(options.seed),
+        entropy_(env::seeded_random(options.seed)),
+        modules_(modules()),
+        machines_(modules_),
+        ledger_(report_),
+        outside_(dice_, report_, ledger_),
+        client_(dice_, report_, ledger_, kStart),
+        faults_in_(dice_.one_in(8) ? 0 : 20 + dice_.below(100)) {
+    report_.keeps_notes = options.keeps_notes;
+    clock_.set_wall_ns(kStart);
+    limits_.batch_bytes = dice_.one_in(2) ? 2048 : std::size_t{256} << 10;
+    limits_.inbox = 1 + dice_.below(20);
+    limits_.snapshot_every = 5 + dice_.below(60);
+  }
+
+  Report run() {
+    open();
+    for (; is_well() && report_.steps < options_.steps; ++report_.steps) {
+      act();
+      look();
+    }
+    if (is_well()) settle_down();
+    if (is_well()) compare();
+    return std::move(report_);
+  }
+
+ private:
+  bool is_well() const { return report_.violation().empty(); }
+
+  // The process begins. What goes wrong meanwhile goes wrong once.
+  void open() {
+    for (std::size_t i = 0; i < kOpenings; ++i) {
+      auto opened = try_open();
+      if (opened) return;
+      report_.note("cannot open: " + opened.error().to_string());
+      const base::ErrorCode code = opened.error().code();
+      if (code != base::ErrorCode::kIo && code != base::ErrorCode::kUnavailable)
+        return report_.violation("opening: " + opened.error().to_string());
+      report_.sometimes("opening fails");
+      die();
+      disk_->set_capacity(std::nullopt);
+    }
+    report_.violation("the world cannot be opened");
+  }
+
+  base::Result<void> try_open() {
+    world_ = TRY(node::LocalWorld::open(*disk_, *entropy_, process_, "./world", machines_,
+                                        {.journal = {.segment_bytes = 6 * 4096}, .world = {}}));
+    ledger_.reopened(world_->journal());
+    outside_.watch(&world_->journal());
+    node::LoopOptions limits = limits_;
+    limits.behind_snapshot = world_->restoring().replayed;
+    limits.last_ns = world_->restoring().last_ns;
+    limits.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
+      TRY(world_->take_snapshot(static_cast<std::int64_t>(last_ns)));
+      report_.sometimes("a snapshot is taken");
+      return {};
+    };
+    loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), clock_, *entropy_,
+                                         node::Executors{{"worker", &outside_}}, limits);
+    if (world_->restoring().snapshot) report_.sometimes("a world is opened from a snapshot");
+    if (world_->restoring().replayed != 0) report_.sometimes("records are replayed");
+    if (world_->recovery().torn) report_.sometimes("a torn end is cut off");
+    TRY(loop_->recover());
+    is_applied_ = world_->world().next_record() != 1;
+    is_applying_ = false;
+    return {};
+  }
+
+  // A world without definitions gets them, before anybody sends anything.
+  void apply() {
+    if (is_applying_) return;
+    const auto heard = [this](const kernel::Answer& answer) {
+      is_applying_ = false;
+      is_applied_ = std::holds_alternative<kernel::Accepted>(answer);
+    };
+    is_applying_ =
+        loop_->send(node::Input::apply(kernel::ApplyManifest{definitions_}), heard).has_value();
+  }
+  void ask() { is_applied_ ? client_.send(*loop_, world_->journal()) : apply(); }
+
+  // One thing happens.
+  void act() {
+    const std::uint64_t what = dice_.below(100);
+    report_.trace(what);
+    if (faults_in_ != 0 && dice_.one_in(faults_in_)) return harm();
+    if (what < 30) return loop_->turn();
+    if (what < 50) return loop_->write();
+    if (what < 65) return ask();
+    if (what < 75) return outside_.work(false);
+    if (what < 80) return prepare();
+    if (what < 84) return control();
+    pass_time();
+  }
+
+  void prepare() {
+    if (loop_->has_preparing()) loop_->prepare();
+  }
+
+  void pass_time() {
+    if (dice_.one_in(40)) {
+      report_.sometimes("the wall clock jumps");
+      const auto by = static_cast<std::int64_t>(dice_.below(7200)) * kSecond - 3600 * kSecond;
+      clock_.set_wall_ns(clock_.wall_ns() + by);
+    } else {
+      clock_.advance_ns(static_cast<std::int64_t>(dice_.below(dice_.one_in(5) ? 20'000 : 50)) *
+                        kMillisecond);
+    }
+  }
+
+  // Somebody pauses, resumes or cancels an instance.
+  void control() {
+    if (ledger_.instances().empty()) return;
+    auto at = ledger_.instances().begin();
+    std::advance(at, dice_.below(ledger_.instances().size()));
+    kernel::ControlRequested request;
+    request.control = static_cast<kernel::Control>(dice_.one_in(4) ? 0 : 1 + dice_.below(2));
+    request.workflow = at->first.first;
+    request.key = at->first.second;
+    request.reason = "somebody said so";
+    if (loop_->send(node::Input::control(request), nullptr))
+      report_.sometimes("somebody interferes with an instance");
+  }
+
+  void harm() {
+    const std::uint64_t what = dice_.below(6);
+    report_.trace(what);
+    if (what == 0) {
+      report_.sometimes("the process dies");
+      report_.note("the process dies");
+      return restart();
+    }
+    if (what == 1) {
+      report_.sometimes("the power is cut");
+      report_.note("the power is cut");
+      return cut_power();
+    }
+    if (what == 2) {
+      report_.sometimes("the disk is full");
+      std::uint64_t used = 0;
+      for (const auto& [file, bytes] : disk_->now().files) used += bytes.size();
+      return disk_->set_capacity(used + dice_.below(100'000));
+    }
+    if (what == 3) {
+      report_.sometimes("there is room again");
+      return disk_->set_capacity(std::nullopt);
+    }
+    report_.sometimes("a call to the disk fails");
+    constexpr env::DiskFault kFaults[] = {env::DiskFault::kIoError, env::DiskFault::kNoSpace,
+                                          env::DiskFault::kInterrupted, env::DiskFault::kShort};
+    disk_->fail_call(dice_.below(12), kFaults[dice_.below(4)]);
+  }
+
+  // What the dying process still does is not seen by the next one.
+  void die() {
+    auto next = disk_->after_process_death();
+    forget_process(std::move(next));
+  }
+  void forget_process(std::unique_ptr<env::SimDisk> next) {
+    outside_.forget();
+    client_.lose_hope();
+    loop_.reset();
+    world_.reset();
+    disk_ = std::move(next);
+  }
+  void restart() {
+    die();
+    open();
+  }
+
+  void cut_power() {
+    const auto& done = disk_->operations();
+    env::Crash crash{.at = done.size()};
+    for (const std::size_t pending : env::pending_operations(done))
+      if (dice_.one_in(2)) crash.lost.insert(pending);
+    auto next = std::make_unique<env::SimDisk>(env::after_crash(disk_->start(), done, crash));
+    forget_process(std::move(next));
+    open();
+  }
+
+  // After every step.
+  void look() {
+    if (!is_well()) return;
+    if (const auto failure = loop_->failure()) {
+      report_.sometimes("the node ends itself");
+      report_.note("the node ends: " + failure->to_string());
+      return restart();
+    }
+    ledger_.catch_up(world_->journal());
+    report_.trace(ledger_.records());
+    const bool all_durable = world_->world().next_record() == ledger_.records() + 1;
+    if (all_durable && world_->world().open_intents() != ledger_.open_intents())
+      report_.violation("the world has " + std::to_string(world_->world().open_intents()) +
+                        " intents open, the journal " + std::to_string(ledger_.open_intents()));
+  }
+
+  // Nothing goes wrong any more, and those who were held up go on.
+  void settle_down() {
+    disk_->set_capacity(std::nullopt);
+    for (std::uint64_t i = 0; i < kStepsToTheEnd && is_well(); ++i, ++report_.steps) {
+      if (unsettled().empty()) return;
+      if (!client_.is_content()) ask();
+      resume_all();
+      loop_->turn();
+      loop_->write();
+      prepare();
+      outside_.work(true);
+      if (!loop_->has_turn() && !loop_->has_writing()) clock_.advance_ns(kSecond);
+      look();
+    }
+    if (is_well()) report_.violation("it does not come to its end: " + unsettled());
+  }
+
+  // What is still to come; nothing: everything has come to its end.
+  std::string unsettled() {
+    if (!client_.is_content()) return "the client waits";
+    if (outside_.is_busy()) return "an effect is under way";
+    if (ledger_.open_intents() != 0) return "an intent is open";
+    if (world_->world().has_ready()) return "mail is left over";
+    if (loop_->has_turn()) return "the node has something to reduce";
+    if (loop_->has_writing()) return "the node has something to write";
+    if (world_->world().next_record() != ledger_.records() + 1) return "not all is durable";
+    for (const auto& [name, instance] : ledger_.instances())
+      if (instance.paused && !instance.has_ended()) return "an instance is paused";
+    return {};
+  }
+
+  void resume_all() {
+    for (const auto& [name, instance] : ledger_.instances()) {
+      if (!instance.paused || instance.has_ended()) continue;
+      kernel::ControlRequested request;
+      request.control = kernel::Control::kResume;
+      request.workflow = name.first;
+      request.key = name.second;
+      static_cast<void>(loop_->send(node::Input::control(request), nullptr).has_value());
+    }
+  }
+
+  // Everything that was promised is there, everything that can end has ended, and the world is what
+  // its journal says, read from a snapshot or from the first record on.
+  void compare() {
+    client_.check();
+    for (const auto& [name, instance] : ledger_.instances()) {
+      if (name.first != Relay::kWorkflow && !instance.has_ended() && instance.status != "deleted")
+        report_.violation("an instance of " + name.first + " does not end, and is " +
+                          instance.status);
+    }
+    const auto live = world_->world().snapshot();
+    if (!live) return report_.violation("no snapshot: " + live.error().to_string());
+    report_.trace(base::sha256(*live).bytes);
+    if (world_->journal().first() == 1) compare_with_replay(*live);
+    restart();
+    if (!is_well()) return;
+    const auto again = world_->world().snapshot();
+    if (!again || *again != *live) report_.violation("the world is another after a restart");
+  }
+
+  void compare_with_replay(const base::Bytes& live) {
+    report_.sometimes("everything is replayed");
+    node::ScratchBlobs blobs;
+    kernel::World world(machines_, blobs);
+    auto reader = world_->journal().read(1).take();
+    while (const auto record = reader->next().take()) {
+      const auto replayed = world.replay(record->bytes);
+      if (!replayed) return report_.violation("replay: " + replayed.error().to_string());
+    }
+    const auto replayed = world.snapshot();
+    if (!replayed || *replayed != live) report_.violation("replay comes to another world");
+  }
+
+  Options options_;
+  Report report_;
+  Dice dice_;
+  std::unique_ptr<env::Random> entropy_;
+  env::ManualClock clock_;
+  NamelessProcess process_;
+  std::vector<Module> modules_;
+  const base::Bytes definitions_ = definitions();
+  native::Machines machines_;
+  Ledger ledger_;
+  Outside outside_;
+  Client client_;
+  std::uint64_t faults_in_;  // one in so many steps; 0: nothing ever goes wrong
+  node::LoopOptions limits_;
+  std::unique_ptr<env::SimDisk> disk_ = std::make_unique<env::SimDisk>();
+  std::unique_ptr<node::LocalWorld> world_;
+  std::unique_ptr<node::Loop> loop_;
+  bool is_applied_ = false;
+  bool is_applying_ = false;
+};
+
+}  // namespace
+
+Report simulate(const Options& options) { return Simulation(options).run(); }
+
+std::uint64_t shortest(Options failing) {
+  std::uint64_t fails = failing.steps;  // and from `holds` on it may
+  std::uint64_t holds = 0;
+  while (holds < fails) {
+    failing.steps = (holds + fails) / 2;
+    if (simulate(failing).violation().empty()) {
+      holds = failing.steps + 1;
+    } else {
+      fails = failing.steps;
+    }
+  }
+  return fails;
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/workflows.h"
+
+#include "base/check.h"
+#include "codec/normaliser.h"
+
+namespace holdfast::sim {
+namespace {
+
+constexpr std::uint64_t kRelays = 5;
+
+}  // namespace
+
+void Alarm::step(State& alarm, const AlarmSet& set, Context& context) {
+  if (!context.is_new()) return;
+  alarm.wanted = set.count;
+  for (std::uint64_t i = 0; i < set.count; ++i) {
+    const auto at = static_cast<std::int64_t>(set.first_ns + i * set.apart_ns);
+    context.open<Timer>({static_cast<std::uint64_t>(at), std::to_string(i)});
+  }
+}
+
+void Alarm::step(State& alarm, const Received<Timer>& rung, Context& context) {
+  if (!rung.ok()) return context.fail("not_rung", rung.error.message);
+  if (++alarm.rung == alarm.wanted) context.complete(alarm.rung);
+}
+
+void Relay::step(State& relay, const WordPassed& word, Context& context) {
+  ++relay.passed;
+  if (word.hops == 0) return;
+  context.emit(WordPassed{"r-" + std::to_string(word.hops % kRelays), word.hops - 1});
+}
+
+std::vector<Module> modules() {
+  return {demo::order_module(), Module::of<Alarm, Relay>("sim/code@1")};
+}
+
+base::Bytes definitions() {
+  constexpr std::size_t kTagBytes = 3;  // that says that what follows is CBOR
+  codec::Normaliser normaliser;
+  const auto made = normaliser.from_json(codec::Schema::any(), definitions_of(modules()));
+  CHECK(made.has_value());
+  return {made->begin() + kTagBytes, made->end()};
+}
+
+}  // namespace holdfast::sim

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop: everything that a node does, without its threads. One caller reduces, one makes durable;
+// they may be two threads (node/node.h) or one that decides whose turn it is (a simulation). While
+// a batch is being synced, the next one is reduced, and whatever came in meanwhile is in it.
+// Answers and effects leave when their batch is durable, in order.
+//
+//   send -> inbox -> reduce -> batch -> append, sync -> answers, effects -> reports -> inbox
+//
+// Bounded: an inbox that is full refuses new work. Receipts are always taken: there cannot be more
+// of them than effects that are open. Progress is let go of when too much waits, which the kernel
+// notes as a gap.
+//
+// A full disk: what was reduced already goes into the journal's reserve, and so do receipts. New
+// work is refused, and cascades rest, until there is room again.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+
+#include "base/result.h"
+#include "node/core.h"
+#include "store/journal.h"
+
+namespace holdfast::node {
+
+struct LoopOptions {
+  std::size_t inbox = 4096;                          // inputs that wait
+  std::size_t batch_bytes = std::size_t{256} << 10;  // of records, about
+
+  // Takes a snapshot of the world, all of whose records are durable; without it none are taken.
+  // It is told the time of the last tick. An error ends the loop.
+  std::function<base::Result<void>(std::uint64_t last_ns)> take_snapshot = {};
+
+  // After so many records, so that a restart has not many more to replay; and how many there are
+  // already behind the last one.
+  std::uint64_t snapshot_every = 200'000;
+  std::uint64_t behind_snapshot = 0;
+
+  std::uint64_t last_ns = 0;  // the time of the last tick of the world
+};
+
+class Loop : private executors::Reports {
+ public:
+  // All of them must outlive it.
+  Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env::Random& random,
+       Executors executors, LoopOptions options);
+
+  // Makes sure that what is open is under way. Once, before anything else.
+  base::Result<void> recover() { return core_.recover(); }
+
+  // From any thread. `heard` is called when the answer is durable. kUnavailable: too much waits, or
+  // the disk is full; after the end, the error that it ended with.
+  base::Result<void> send(Input input, Heard heard);
+
+  // Takes nothing new from now on, and ends when what was taken is durable.
+  void stop();
+
+  // For whoever reduces. `turn` does what can be done at once. It is over when the loop has failed,
+  // or was stopped and nothing is left.
+  bool has_turn();
+  void turn();
+  bool is_over();
+  std::optional<std::uint64_t> next_timer_ns() const { return core_.next_timer_ns(); }
+
+  // For whoever writes: appends the batch that waits, if there is one, and syncs it.
+  bool has_writing();
+  void write();
+
+  // For whoever has time: lets the journal do slow work ahead, and looks for room on a full disk.
+  bool has_preparing();
+  void prepare();
+
+  // The same, for threads: they wait until there is something to do. False: it is over.
+  bool wait_for_turn();
+  bool wait_for_writing();
+  bool wait_for_preparing();
+
+  // Why it ended, if it did.
+  std::optional<base::Error> failure();
+
+ private:
+  struct Waiting {
+    Input input;
+    Heard heard;
+  };
+  enum class Stage : std::uint8_t { kIdle, kGiven, kDone };  // of the batch at the journal
+
+  void report(const kernel::ReceiptArrived& receipt) override;
+  void report(const kernel::ProgressArrived& progress) override;
+  void add_result(Input input);
+
+  // The reducer's, with the mutex held.
+  bool can_turn() const;
+  bool has_ended() const;
+
+  // Anybody's, with the mutex held.
+  bool can_write() const { return stage_ == Stage::kGiven; }
+  bool can_prepare() const;
+  base::Error why_ended() const;
+
+  bool has_room() const { return core_.batch().record_bytes < options_.batch_bytes; }
+  bool wants_snapshot() const;
+  bool release_durable();
+  bool takes_new_work();
+  std::optional<Waiting> next_input();
+  base::Result<void> reduce_some();
+  base::Result<void> take_snapshot_if_due();
+  void pass_on();
+  void fail(base::Error error);
+
+  base::Result<store::RecordNumber> append(const Batch& batch);
+  void end_writing(base::Result<store::RecordNumber> written);
+
+  store::Journal& journal_;
+  env::Clock& clock_;
+  LoopOptions options_;
+  Core core_;                      // the reducer's own
+  std::uint64_t behind_snapshot_;  // records; the reducer's own
+
+  std::mutex mutex_;
+  std::condition_variable for_reducer_;
+  std::condition_variable for_writer_;
+  std::condition_variable for_preparer_;
+  std::deque<Waiting> inbox_;
+  std::deque<Waiting> results_;
+  Stage stage_ = Stage::kIdle;
+  Batch at_journal_;
+  bool is_full_ = false;     // the disk: nothing new is taken
+  bool is_stalled_ = false;  // and not even the batch at the journal fits
+  bool wants_preparing_ = true;
+  std::int64_t prepared_ns_ = 0;  // when room was looked for last, since boot
+  bool stopping_ = false;
+  bool is_over_ = false;  // the reducer has ended, and the others may
+  std::optional<base::Error> failure_;
+};
+
+}  // namespace holdfast::node

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop on one thread, on a simulated disk.
+#include "node/loop.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "env/clock.h"
+#include "node/testing_world.h"
+
+namespace holdfast::node {
+namespace {
+
+using kernel::testing::value;
+
+// Takes work, and gives it back when it is told to.
+struct Hand : executors::Executor {
+  void start(const kernel::OpenIntent& intent, executors::Reports& reports) override {
+    held.push_back(intent.intent);
+    listens = &reports;
+  }
+  void stop(const base::Hash&) override {}
+  void give_back() {
+    const base::Bytes payload = value(R"({"ok":true})");
+    for (const base::Hash& intent : held) {
+      kernel::ReceiptArrived receipt;
+      receipt.intent = intent;
+      receipt.payload = payload;
+      listens->report(receipt);
+    }
+    held.clear();
+  }
+  std::vector<base::Hash> held;
+  executors::Reports* listens = nullptr;
+};
+
+class LoopTest : public testing::LabWorldTest {
+ protected:
+  void start(LoopOptions options = {}) {
+    loop_.emplace(open_->world(), open_->journal(), clock_, *random_, Executors{{"worker", &hand_}},
+                  std::move(options));
+    ASSERT_TRUE(loop_->recover());
+    clock_.advance_ns(1'000'000'000);
+    while (loop_->has_preparing()) loop_->prepare();
+  }
+
+  // What became of an event with a long id; nothing: it was not taken, and `refusal` says why.
+  std::optional<kernel::Answer> ask(std::size_t number) {
+    const base::Bytes event =
+        value(R"({"id":"o-)" + std::to_string(number) + R"(","n":)" + std::to_string(number) + "}");
+    std::optional<kernel::Answer> answer;
+    const auto sent = loop_->send(Input::event({"lab/Go@1", event, {}}),
+                                  [&answer](const kernel::Answer& heard) { answer = heard; });
+    if (!sent) {
+      refusal_ = sent.error().message();
+      return std::nullopt;
+    }
+    run();
+    return answer;
+  }
+  void run() {
+    for (int i = 0; i < 10 && (loop_->has_turn() || loop_->has_writing()); ++i) {
+      loop_->turn();
+      loop_->write();
+    }
+  }
+  std::uint64_t used() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [file, content] : disk_->now().files) bytes += content.size();
+    return bytes;
+  }
+
+  env::ManualClock clock_;
+  Hand hand_;
+  std::optional<Loop> loop_;
+  std::string refusal_;
+};
+
+TEST_F(LoopTest, a_full_disk_takes_nothing_new_but_results_of_what_has_begun) {
+  begin();
+  start();
+  disk_->set_capacity(used());
+  std::size_t taken = 0;
+  while (taken < 10'000 && ask(taken)) ++taken;
+  ASSERT_LT(taken, 10'000u);
+  EXPECT_EQ(refusal_, "the disk is full");
+  ASSERT_FALSE(loop_->failure().has_value());
+  EXPECT_EQ(hand_.held.size(), taken) << "what was taken was begun";
+
+  const std::uint64_t before = open_->journal().durable();
+  hand_.held.resize(3);
+  hand_.give_back();
+  run();
+  EXPECT_EQ(open_->journal().durable(), before + 3) << "out of what is kept back";
+
+  disk_->set_capacity(std::nullopt);
+  EXPECT_FALSE(ask(taken)) << "nobody has looked for room";
+  EXPECT_FALSE(loop_->has_preparing()) << "not so soon after the last time";
+  clock_.advance_ns(1'000'000'000);
+  while (loop_->has_preparing()) loop_->prepare();
+  const auto answer = ask(taken);
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(std::holds_alternative<kernel::Accepted>(*answer));
+}
+
+TEST_F(LoopTest, what_waited_when_the_disk_became_full_is_refused_and_not_forgotten) {
+  begin();
+  start({.batch_bytes = 1});  // one input a batch
+  disk_->set_capacity(used());
+  std::vector<kernel::Answer> answers;
+  const base::Bytes event = value(R"({"id":"o","n":1})");
+  std::size_t sent = 0;
+  while (sent < 10'000 &&
+         loop_->send(Input::event({"lab/Go@1", event, {}}),
+                     [&](const kernel::Answer& heard) { answers.push_back(heard); })) {
+    ++sent;
+    if (sent % 5 == 0) run();
+  }
+  for (int i = 0; i < 10; ++i) run();
+  ASSERT_EQ(answers.size(), sent);
+  const auto* refused = std::get_if<kernel::Refused>(&answers.back());
+  ASSERT_NE(refused, nullptr);
+  EXPECT_EQ(refused->code, base::ErrorCode::kUnavailable);
+}
+
+TEST_F(LoopTest, a_snapshot_is_taken_after_so_many_records_all_of_them_durable) {
+  begin();
+  std::vector<std::uint64_t> taken_at;
+  LoopOptions options;
+  options.snapshot_every = 10;
+  options.behind_snapshot = 4;
+  options.take_snapshot = [&](std::uint64_t) -> base::Result<void> {
+    EXPECT_EQ(open_->world().next_record(), open_->journal().durable() + 1);
+    taken_at.push_back(open_->journal().durable());
+    return {};
+  };
+  start(std::move(options));
+  for (std::size_t i = 0; i < 25; ++i) ask(i);
+  EXPECT_EQ(taken_at, (std::vector<std::uint64_t>{7, 17})) << "the first record is the manifest";
+}
+
+TEST_F(LoopTest, a_snapshot_that_fails_ends_it) {
+  begin();
+  LoopOptions options;
+  options.snapshot_every = 1;
+  options.take_snapshot = [](std::uint64_t) -> base::Result<void> {
+    return base::Error(base::ErrorCode::kIo, "the blobs are gone");
+  };
+  start(std::move(options));
+  ask(1);
+  ask(2);
+  ASSERT_TRUE(loop_->failure().has_value());
+  EXPECT_EQ(loop_->failure()->message(), "the blobs are gone");
+}
+
+TEST_F(LoopTest, the_time_of_ticks_goes_back_neither_with_the_clock_nor_over_a_restart) {
+  begin();
+  const std::uint64_t last = 900'000'000'000;
+  start({.last_ns = last});
+  ask(1);
+  const auto reader = open_->journal().read(open_->journal().durable()).take();
+  EXPECT_EQ(kernel::tick_of(reader->next().take()->bytes).take().time_ns, last);
+}
+
+TEST_F(LoopTest, it_ends_with_what_was_taken_and_takes_nothing_after) {
+  begin();
+  start();
+  bool heard = false;
+  const base::Bytes event = value(R"({"id":"o","n":1})");
+  ASSERT_TRUE(loop_->send(Input::event({"lab/Go@1", event, {}}),
+                          [&](const kernel::Answer&) { heard = true; }));
+  loop_->stop();
+  EXPECT_FALSE(ask(1));
+  EXPECT_FALSE(loop_->is_over());
+  run();
+  EXPECT_TRUE(heard);
+  EXPECT_TRUE(loop_->is_over());
+  EXPECT_FALSE(loop_->failure().has_value());
+}
+
+}  // namespace
+}  // namespace holdfast::node
