@@ -29,7 +29,7 @@ Client::Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_n
     wish(AlarmSet{"a-" + std::to_string(i), start_ns + dice.below(200) * kSecond,
                   dice.below(3) * kSecond, 1 + dice.below(6)});
   }
-  if (dice.one_in(3)) wish(WordPassed{"r-0", dice.one_in(4) ? 700 : dice.below(40)});
+  if (dice.one_in(3)) wish(WordPassed{"r-0", dice.one_in(8) ? 1500 : dice.below(40)});
 }
 
 void Client::send(node::Loop& loop, store::Journal& journal) {

@@ -60,6 +60,8 @@ void Ledger::add(const store::Record& record) {
   if (view->tick.time_ns < last_ns_) violation(record.number, "goes back in time");
   last_ns_ = view->tick.time_ns;
   check_tick(*view);
+  if (view->kind() == kernel::TickKind::kContinue)
+    report_.sometimes("a cascade goes on in another tick");
   for (const kernel::InstanceView& instance : view->instances) add(*view, instance);
 }
 

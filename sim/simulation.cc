@@ -213,8 +213,19 @@ class Simulation {
   void cut_power() {
     const auto& done = disk_->operations();
     env::Crash crash{.at = done.size()};
-    for (const std::size_t pending : env::pending_operations(done))
-      if (dice_.one_in(2)) crash.lost.insert(pending);
+    for (const std::size_t pending : env::pending_operations(done)) {
+      const env::DiskOperation& operation = done[pending];
+      const bool is_write = operation.kind == env::DiskOperation::Kind::kWrite;
+      if (is_write && !crash.torn && dice_.one_in(2)) {
+        crash.torn = pending;
+        const std::uint64_t first = operation.offset / env::kSectorBytes;
+        const std::uint64_t end = (operation.offset + operation.bytes.size()) / env::kSectorBytes;
+        for (std::uint64_t sector = first; sector <= end; ++sector)
+          if (dice_.one_in(2)) crash.lost_sectors.insert(sector);
+      } else if (dice_.one_in(2)) {
+        crash.lost.insert(pending);
+      }
+    }
     auto next = std::make_unique<env::SimDisk>(env::after_crash(disk_->start(), done, crash));
     forget_process(std::move(next));
     open();
