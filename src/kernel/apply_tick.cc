@@ -22,6 +22,8 @@ base::Result<Blocked> list_blockers(WorldState& world) {
     blocked.count += cells.active();
     if (cells.active() == 0) continue;
     TRY(cells.flush());
+    if (cells.active() > cells.index().size())
+      return corrupt("more instances have not ended than there are");
     std::uint64_t left = cells.active();
     TRY(cells.visit([&](const Cell& cell) {
       if (blocked.blockers.size() == kMaxBlockersListed) return false;
@@ -78,8 +80,9 @@ std::shared_ptr<const Program> load_program(const MachineSource& machines,
 }
 
 void begin_cells(WorldState& world) {
+  world.read_back.use(*world.program);
   for (std::uint32_t i = 0; i < world.program->workflow_count(); ++i) {
-    world.cells.emplace_back(i, world.blobs, world.options.cells);
+    world.cells.emplace_back(i, world.blobs, world.options.cells, &world.read_back);
     const auto before = world.retired.find(world.program->workflow(i).name);
     if (before == world.retired.end()) continue;
     world.cells.back().restore(before->second, 0);
@@ -91,6 +94,10 @@ Answer replace_program(WorldState& world, std::shared_ptr<const Program> program
   auto blocked = list_blockers(world);
   if (!blocked) return failed(world, std::move(blocked).error());
   if (blocked->count != 0) return std::move(blocked).take();
+  // They would be looked for in the new program, and those that have turns among cells that are
+  // gone.
+  if (world.intents.size() != 0 || !world.ready.empty())
+    return failed(world, corrupt("intents are open or turns left though every instance has ended"));
   if (auto retired = retire_cells(world); !retired)
     return failed(world, std::move(retired).error());
   world.program = std::move(program);

@@ -38,6 +38,7 @@ struct Cell {
   // What the world knows of it while it is in memory:
   std::optional<base::Hash> state_hash;  // as a value that stands alone, if it was asked for
   bool dirty = false;                    // changed since the index knows it
+  bool state_known = false;              // what is in the blob was looked at before
   Cell* newer = nullptr;                 // its place in the order of use, see use_order.h
   Cell* older = nullptr;
   Mailbox mail;

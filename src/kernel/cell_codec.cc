@@ -105,6 +105,10 @@ base::Result<Cell> decode_cell(base::ByteView bytes) {
   }
   cell.has_state = !cell.state.empty() || cell.state_blob.has_value();
   if (!list.done() || !intents.good() || !mailbox.good()) return damaged();
+  // A state is in one place, and what has ended waits for nothing.
+  if (!cell.state.empty() && cell.state_blob) return damaged();
+  if (cell.terminal() && (cell.paused || !cell.intents.empty() || !cell.mail.empty()))
+    return damaged();
   return cell;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "kernel/cell_codec.h"
+#include "kernel/read_back.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -22,6 +23,8 @@ std::size_t spillable(base::ByteView state) noexcept {
   return state.size() > kInlineStateBytes ? state.size() : 0;
 }
 
+base::Error misfit() { return corrupt("a cell in the index does not fit its workflow"); }
+
 }  // namespace
 
 std::string_view name_of(Status status) noexcept {
@@ -30,8 +33,8 @@ std::string_view name_of(Status status) noexcept {
   return kNames[static_cast<std::size_t>(status)];
 }
 
-Cells::Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits)
-    : workflow_(workflow), blobs_(blobs), limits_(limits) {}
+Cells::Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits, ReadBack* read_back)
+    : workflow_(workflow), blobs_(blobs), limits_(limits), read_back_(read_back) {}
 
 Cell* Cells::find(const base::Hash& id) {
   if (const auto found = table_.find(id); found != table_.end()) {
@@ -50,10 +53,14 @@ Cell* Cells::find(const base::Hash& id) {
     failure_ = std::move(decoded).error();
     return nullptr;
   }
+  decoded->workflow = workflow_;
+  decoded->id = id;
+  if (read_back_ != nullptr && !read_back_->fits(*decoded)) {
+    failure_ = misfit();
+    return nullptr;
+  }
   Cell& cell = table_[id];
   cell = std::move(decoded).take();
-  cell.workflow = workflow_;
-  cell.id = id;
   clean_.add_newest(cell);
   return &cell;
 }
@@ -118,6 +125,13 @@ std::optional<base::ByteView> Cells::state_of(Cell& cell) {
       failure_ = std::move(bytes).error();
       return std::nullopt;
     }
+    const bool fits =
+        cell.state_known || read_back_ == nullptr || read_back_->state_fits(cell, *bytes);
+    if (!fits || spillable(*bytes) == 0) {
+      failure_ = corrupt("a state in a blob does not fit its workflow");
+      return std::nullopt;
+    }
+    cell.state_known = true;
     cell.state = std::move(*bytes);
     if (cell.dirty) spillable_bytes_ += spillable(cell.state);
   }
@@ -126,6 +140,7 @@ std::optional<base::ByteView> Cells::state_of(Cell& cell) {
 
 base::Result<void> Cells::spill(Cell& cell) {
   if (!cell.state_blob) cell.state_blob = TRY(blobs_.put(cell.state));
+  cell.state_known = true;
   if (cell.dirty) spillable_bytes_ -= spillable(cell.state);
   cell.state = {};
   return {};
@@ -192,6 +207,10 @@ base::Result<void> Cells::visit(const std::function<bool(const Cell&)>& visitor)
     Cell cell = std::move(decoded).take();
     cell.workflow = workflow_;
     cell.id = id;
+    if (read_back_ != nullptr && !read_back_->fits(cell)) {
+      problem = misfit();
+      return false;
+    }
     return visitor(cell);
   }));
   if (problem) return std::move(*problem);

@@ -21,6 +21,8 @@
 
 namespace holdfast::kernel {
 
+class ReadBack;
+
 struct CellLimits {
   std::size_t clean_cells = 4096;  // kept in memory beyond those in use
   // Of states that are too large for the index, before they move to blobs.
@@ -29,7 +31,9 @@ struct CellLimits {
 
 class Cells {
  public:
-  Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits = {});
+  // `read_back` is asked about what comes from the index; without one nobody is.
+  Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits = {},
+        ReadBack* read_back = nullptr);
 
   // By the hash of its key, see cell_codec.h. A reference to a cell holds until the cell is erased,
   // flushed or trimmed.
@@ -86,6 +90,7 @@ class Cells {
   std::uint32_t workflow_;
   Blobs& blobs_;
   CellLimits limits_;
+  ReadBack* read_back_;
   Table table_;
   UseOrder clean_;
   UseOrder dirty_;

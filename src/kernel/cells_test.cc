@@ -194,7 +194,6 @@ TEST(CellsTest, an_index_that_cannot_be_read_stops_the_world) {
 TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   Cell cell;
   cell.key = value(R"("k")");
-  cell.phase = Phase::kFailed;
   cell.paused = true;
   cell.has_state = true;
   cell.state = value(R"({"n":1})");

@@ -15,7 +15,7 @@ class EnvelopeWriter {
                  const Mail& mail, codec::Buffer& out)
       : workflow_(workflow), key_(key), mail_(mail), out_(out) {
     const auto index = program.effect_named(mail.origin.effect);
-    CHECK(index.has_value());  // no manifest is applied while mail waits
+    CHECK(index.has_value());  // no manifest is applied while mail waits; see also read_back.h
     effect_ = &program.effect(*index);
   }
 

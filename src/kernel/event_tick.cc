@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/check.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -45,7 +46,7 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (!found) return refusal;
 
   for (const Target& target : targets) deliver_event(world, *program, event.value, target);
-  if (!event.id.empty()) world.event_ids.add(std::string(event.id), world.next_record);
+  if (!event.id.empty()) CHECK(world.event_ids.add(std::string(event.id), world.next_record));
   if (targets.empty()) note(world, "event.unrouted", {program->schema_name});
   return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.empty()};
 }

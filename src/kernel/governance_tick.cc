@@ -88,7 +88,8 @@ Answer reduce_propose(WorldState& world, const Propose& propose) {
   proposal.definitions = *definitions;
   proposal.description = propose.description;
   note(world, "proposal.made", {proposal.manifest.to_text()});
-  world.proposals.emplace(world.next_record, std::move(proposal));
+  if (!world.proposals.emplace(world.next_record, std::move(proposal)).second)
+    contradiction(world, "a proposal has the number of this record");
   return Accepted{};
 }
 

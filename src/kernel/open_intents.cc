@@ -10,6 +10,7 @@
 #include "codec/well_formed.h"
 #include "kernel/cell_codec.h"
 #include "kernel/list_reader.h"
+#include "kernel/read_back.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -82,13 +83,21 @@ Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
     return nullptr;
   }
   if (!bytes->has_value()) return nullptr;
-  auto intent = decode(**bytes);
+  auto intent = read(**bytes);
   if (!intent) {
     failure_ = damaged();
     return nullptr;
   }
   return &*recent_.try_emplace(hash, std::move(intent)).first->second.intent;
 }
+
+std::optional<Intent> OpenIntents::read(base::ByteView bytes) const {
+  auto intent = decode(bytes);
+  if (intent && read_back_ != nullptr && !read_back_->fits(*intent)) intent.reset();
+  return intent;
+}
+
+void OpenIntents::given_twice() { failure_ = corrupt("an intent was opened twice"); }
 
 void OpenIntents::remove(const base::Hash& hash) {
   const auto found = recent_.find(hash);
@@ -111,8 +120,11 @@ base::Result<void> OpenIntents::flush(Blobs& blobs) {
     if (!recent.changed) continue;
     changes[hash] = recent.intent ? std::optional(encode(*recent.intent)) : std::nullopt;
   }
-  TRY(trie_.apply(blobs, cache_, changes));
-  CHECK(trie_.size() == size_);
+  HashTrie made = trie_;
+  TRY(made.apply(blobs, cache_, changes));
+  // One that was opened is there already, or one that is there is not counted.
+  if (made.size() != size_) return corrupt("the index of open intents has not what it should");
+  trie_ = made;
   recent_.clear();
   return {};
 }
@@ -125,7 +137,7 @@ void OpenIntents::restore(HashTrie trie) {
 base::Result<void> OpenIntents::visit(const Blobs& blobs, const Visitor& visitor) const {
   bool good = true;
   TRY(trie_.visit(blobs, [&](const base::Hash& hash, base::ByteView bytes) {
-    const auto intent = decode(bytes);
+    const auto intent = read(bytes);
     good = intent.has_value();
     return good && visitor(hash, *intent);
   }));

@@ -97,6 +97,7 @@ class Program {
   std::optional<std::uint32_t> workflow_named(std::string_view name) const;
   std::optional<std::uint32_t> effect_named(std::string_view name) const;
   std::size_t workflow_count() const noexcept { return workflows_.size(); }
+  std::size_t effect_count() const noexcept { return effects_.size(); }
   const codec::Schema& error_schema() const noexcept { return *error_schema_; }
 
  private:

@@ -3,7 +3,6 @@
 // instance that opened it hears of it.
 #include <utility>
 
-#include "base/check.h"
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "kernel/world_state.h"
@@ -82,9 +81,8 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
     return Refused{base::ErrorCode::kNotFound, "no open intent " + receipt.intent.to_text()};
   }
   if (auto refusal = check_signature(world, receipt)) return std::move(*refusal);
-  Cell* cell = world.cells[intent->workflow()].find(intent->cell());
-  if (cell == nullptr) return unreadable(world);
-  CHECK(!cell->terminal());  // ending an instance settles its intents
+  Cell* cell = cell_of(world, *intent);
+  if (cell == nullptr) return unreadable();
 
   const WorkflowProgram& workflow = world.program->workflow(cell->workflow);
   std::unique_ptr<Letter> letter = world.letters.take();

@@ -37,6 +37,8 @@ void close_tick(WorldState& world) {
   for (Cells& cells : world.cells) cells.trim();
 }
 
+}  // namespace
+
 std::optional<base::Error> failure_of(const WorldState& world) {
   const auto copy = [](const base::Error& error) {
     return base::Error(error.code(), error.where(), error.message());
@@ -48,8 +50,6 @@ std::optional<base::Error> failure_of(const WorldState& world) {
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 WorldState::WorldState(const MachineSource& the_machines, Blobs& the_blobs,
                        WorldOptions the_options)

@@ -134,12 +134,15 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
   return true;
 }
 
-Answer unreadable(const WorldState& world) {
-  const bool failed = std::any_of(world.cells.begin(), world.cells.end(),
-                                  [](const Cells& cells) { return cells.failure().has_value(); });
-  CHECK(failed);  // an open intent has an instance
-  return Refused{base::ErrorCode::kIo, "an instance could not be read"};
+Cell* cell_of(WorldState& world, const Intent& intent) {
+  Cell* cell = world.cells[intent.workflow()].find(intent.cell());
+  if (cell != nullptr && !cell->terminal()) return cell;
+  contradiction(world, cell == nullptr ? "an open intent has no instance"
+                                       : "an instance that has ended has an open intent");
+  return nullptr;
 }
+
+Answer unreadable() { return Refused{base::ErrorCode::kIo, "an instance could not be read"}; }
 
 void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
   Touched& touched = touch(world, cell);

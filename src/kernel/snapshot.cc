@@ -36,9 +36,7 @@ bool read_event_id(codec::View entry, WorldState& world) {
   ListReader list(entry);
   std::string id(list.text());
   const std::uint64_t record = list.nat();
-  if (!list.done() || world.event_ids.find(id) != nullptr) return false;
-  world.event_ids.add(std::move(id), record);
-  return true;
+  return list.done() && world.event_ids.add(std::move(id), record);
 }
 
 base::Result<void> write_settled(Buffer& out, const WorldState& world) {
@@ -58,9 +56,7 @@ bool read_settled(codec::View entry, WorldState& world) {
   const base::Hash intent = list.hash();
   const std::uint64_t record = list.nat();
   const ReceiptStatus status = list.choice(ReceiptStatus::kCancelled);
-  if (!list.done() || world.settled.find(intent) != nullptr) return false;
-  world.settled.add(intent, {record, status});
-  return true;
+  return list.done() && world.settled.add(intent, {record, status});
 }
 
 // Instances whose turn has not come yet.
@@ -81,7 +77,7 @@ bool read_ready(codec::View entry, WorldState& world) {
   const base::ByteView key = list.bytes();
   if (!list.done() || workflow >= world.cells.size()) return false;
   Cell* cell = world.cells[workflow].find(key_hash(key));
-  if (cell == nullptr || cell->mail.empty() || cell->ready) return false;
+  if (cell == nullptr || cell->mail.empty() || cell->terminal() || cell->ready) return false;
   cell->ready = true;
   world.ready.push_back(cell);
   return true;
@@ -100,8 +96,7 @@ bool read_proposal_into(codec::View entry, WorldState& world) {
   std::uint64_t id = 0;
   Proposal proposal;
   if (!read_proposal(entry, id, proposal)) return false;
-  world.proposals.emplace(id, std::move(proposal));
-  return true;
+  return world.proposals.emplace(id, std::move(proposal)).second;
 }
 
 void write_cells(Buffer& out, const WorldState& world) {
@@ -123,6 +118,7 @@ bool restore_cells(const SnapshotParts& parts, WorldState& world) {
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
     const SnapshotParts::Workflow& workflow = parts.workflows[i];
     if (workflow.name != world.program->workflow(i).name) return false;
+    if (workflow.active > workflow.index.size()) return false;
     world.cells[i].restore(workflow.index, workflow.active);
   }
   for (const SnapshotParts::Workflow& workflow : parts.retired)

@@ -4,12 +4,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
 #include "codec/cbor_writer.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
+
+namespace {
+
+constexpr std::string_view kNotOpen = "an intent that an instance waits for is not open";
+
+}  // namespace
+
+void contradiction(WorldState& world, std::string_view what) {
+  // What could not be read is the reason for what does not fit.
+  if (!failure_of(world)) world.failure = corrupt(what);
+}
 
 void take_turns(WorldState& world) {
   while (!world.ready.empty() && world.draft.steps < kMaxDeliveriesPerTick) {
@@ -29,26 +39,21 @@ void take_turns(WorldState& world) {
   if (!world.ready.empty()) world.draft.commands.emplace_back(ContinueSoon{});
 }
 
-namespace {
-
-// The world has failed; nothing of what it does now is used.
-void unreadable_intent(const WorldState& world) { CHECK(world.intents.failure().has_value()); }
-
-}  // namespace
-
+// A world that has failed goes on to the end of its tick; nothing of what it does is used.
 void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status) {
-  if (world.intents.find(world.blobs, intent) == nullptr) return unreadable_intent(world);
+  if (world.intents.find(world.blobs, intent) == nullptr) return contradiction(world, kNotOpen);
   touch(world, cell).settled.push_back({intent, status});
   std::erase(cell.intents, intent);
   world.intents.remove(intent);
-  world.settled.add(intent, {world.next_record, status});
+  if (!world.settled.add(intent, {world.next_record, status}))
+    contradiction(world, "an intent settles twice");
 }
 
 void abandon(WorldState& world, Cell& cell) {
   const std::vector<base::Hash> open = std::exchange(cell.intents, {});
   for (const base::Hash& hash : open) {
     const Intent* intent = world.intents.find(world.blobs, hash);
-    if (intent == nullptr) return unreadable_intent(world);
+    if (intent == nullptr) return contradiction(world, kNotOpen);
     const EffectProgram& effect = world.program->effect(intent->effect());
     settle(world, cell, hash, ReceiptStatus::kCancelled);
     world.draft.commands.emplace_back(

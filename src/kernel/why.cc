@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/why.h"
 
-#include "base/check.h"
 #include "codec/view.h"
 #include "kernel/world_state.h"
 
@@ -11,7 +10,7 @@ namespace {
 std::optional<Reason> waits_for(WorldState& world, const base::Hash& hash) {
   const Intent* intent = world.intents.find(world.blobs, hash);
   if (intent == nullptr) {
-    CHECK(world.intents.failure().has_value());
+    contradiction(world, "an intent that an instance waits for is not open");
     return std::nullopt;
   }
   const EffectProgram& effect = world.program->effect(intent->effect());
@@ -64,6 +63,7 @@ base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {
       return found.size() < limit;
     }));
   }
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
   return found;
 }
 

@@ -25,15 +25,15 @@ class Window {
     return found == values_.end() ? nullptr : &found->second;
   }
 
-  // The key must not be there.
-  void add(Key key, Value value) {
+  // False: the key is there already.
+  [[nodiscard]] bool add(Key key, Value value) {
     if (order_.size() == limit_) {
       values_.erase(values_.find(order_.front()->first));
       order_.pop_front();
     }
     const auto [place, added] = values_.emplace(std::move(key), std::move(value));
-    CHECK(added);
-    order_.push_back(&*place);
+    if (added) order_.push_back(&*place);
+    return added;
   }
 
   // From the oldest to the newest.

@@ -17,6 +17,7 @@
 #include "kernel/limits.h"
 #include "kernel/plan.h"
 #include "kernel/proposal.h"
+#include "kernel/read_back.h"
 #include "kernel/window.h"
 #include "kernel/world.h"
 
@@ -37,7 +38,8 @@ struct WorldState {
   std::uint64_t next_record = 1;
   std::vector<Cells> cells;                              // by workflow
   std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
-  OpenIntents intents;
+  ReadBack read_back;
+  OpenIntents intents{&read_back};
   std::deque<Cell*> ready;  // instances with mail, in the order of their turns
   Window<std::string, std::uint64_t, base::HashOfText> event_ids{kEventIdWindow};
   Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
@@ -86,8 +88,17 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
 void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
                   Origin& origin);
 
-// The answer when the instance of an open intent could not be read; the world has failed.
-Answer unreadable(const WorldState& world);
+// What was read back contradicts itself: the world fails, unless it has already.
+void contradiction(WorldState& world, std::string_view what);
+
+// Why the world has failed; nothing: it has not.
+std::optional<base::Error> failure_of(const WorldState& world);
+
+// The instance of an open intent, which has not ended. Null: the world has failed.
+Cell* cell_of(WorldState& world, const Intent& intent);
+
+// The answer when it is null.
+Answer unreadable();
 
 void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status);
 
