@@ -88,6 +88,7 @@ Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
     failure_ = damaged();
     return nullptr;
   }
+  looked_at_.push_back(hash);
   return &*recent_.try_emplace(hash, std::move(intent)).first->second.intent;
 }
 
@@ -98,6 +99,14 @@ std::optional<Intent> OpenIntents::read(base::ByteView bytes) const {
 }
 
 void OpenIntents::given_twice() { failure_ = corrupt("an intent was opened twice"); }
+
+void OpenIntents::let_go() {
+  for (const base::Hash& hash : looked_at_) {
+    const auto found = recent_.find(hash);
+    if (found != recent_.end() && !found->second.changed) recent_.erase(found);
+  }
+  looked_at_.clear();
+}
 
 void OpenIntents::remove(const base::Hash& hash) {
   const auto found = recent_.find(hash);
@@ -126,6 +135,7 @@ base::Result<void> OpenIntents::flush(Blobs& blobs) {
   if (made.size() != size_) return corrupt("the index of open intents has not what it should");
   trie_ = made;
   recent_.clear();
+  looked_at_.clear();
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -73,7 +74,7 @@ class OpenIntents {
   // `read_back` is asked about what comes from the index; without one nobody is.
   explicit OpenIntents(ReadBack* read_back = nullptr) : read_back_(read_back) {}
 
-  // Null: there is none. It holds until the next flush, or until the intent is removed.
+  // Null: there is none. It holds until the next flush or trim, or until the intent is removed.
   Intent* find(const Blobs& blobs, const base::Hash& intent);
 
   // With what an Intent is made of. An identity is never given twice, unless the numbers of records
@@ -93,6 +94,12 @@ class OpenIntents {
 
   std::uint64_t size() const noexcept { return size_; }
   std::size_t in_memory() const noexcept { return recent_.size(); }
+
+  // Lets go of those that were only looked at, when there are many. To be called between ticks.
+  void trim() {
+    if (looked_at_.size() > kMostLookedAt) let_go();
+  }
+  static constexpr std::size_t kMostLookedAt = 4096;
 
   // Writes what changed to the index, and lets go of everything.
   base::Result<void> flush(Blobs& blobs);
@@ -122,9 +129,11 @@ class OpenIntents {
   };
   std::optional<Intent> read(base::ByteView bytes) const;
   void given_twice();
+  void let_go();
 
   ReadBack* read_back_;
   std::unordered_map<base::Hash, Recent, FirstBytes> recent_;
+  std::vector<base::Hash> looked_at_;  // came from the index; may have changed since
   std::uint64_t size_ = 0;
   HashTrie trie_;
   TrieCache cache_;

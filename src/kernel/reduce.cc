@@ -22,7 +22,7 @@ struct Dispatch {
   Answer operator()(const ApplyProposal& apply) { return reduce_apply_proposal(world, apply); }
 };
 
-// The tick is over: what it touched is marked, and memory is put in order.
+// The tick is over: what it touched is marked.
 void close_tick(WorldState& world) {
   for (std::size_t i = 0; i < world.draft.touched_count(); ++i) {
     const Touched& touched = world.draft.touched(i);
@@ -34,10 +34,14 @@ void close_tick(WorldState& world) {
     world.cells[cell.workflow].changed(cell);
   }
   ++world.next_record;
-  for (Cells& cells : world.cells) cells.trim();
 }
 
 }  // namespace
+
+void trim(WorldState& world) {
+  for (Cells& cells : world.cells) cells.trim();
+  world.intents.trim();
+}
 
 std::optional<base::Error> failure_of(const WorldState& world) {
   const auto copy = [](const base::Error& error) {
@@ -85,6 +89,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
     ++world.counters.refused;
   }
   world.tick = nullptr;
+  trim(world);  // a tick that was refused has looked at cells and intents, too
   outcome.failure = failure_of(world);
 }
 
@@ -95,11 +100,13 @@ const Counters& World::counters() const noexcept { return state_->counters; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
 
 const Cell* World::find(std::string_view workflow, base::ByteView key) {
+  trim(*state_);  // before, as what is found must stay
   const auto index = state_->program->workflow_named(workflow);
   return index ? state_->cells[*index].find(key_hash(key)) : nullptr;
 }
 
 const Intent* World::find_intent(const base::Hash& intent) {
+  trim(*state_);
   return state_->intents.find(state_->blobs, intent);
 }
 

@@ -47,7 +47,7 @@ std::vector<Reason> reasons_of(WorldState& world, const Cell& cell) {
 }  // namespace
 
 std::vector<Reason> World::why(std::string_view workflow, base::ByteView key) {
-  const Cell* cell = find(workflow, key);
+  const Cell* cell = find(workflow, key);  // trims, too
   return cell == nullptr ? std::vector<Reason>() : reasons_of(*state_, *cell);
 }
 
@@ -57,12 +57,14 @@ base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {
     if (found.size() == limit) break;
     TRY(cells.flush());
     TRY(cells.visit([&](const Cell& cell) {
+      if (!cell.intents.empty()) return true;  // nothing to look up: it waits for them
       const std::vector<Reason> reasons = reasons_of(*state_, cell);
       if (reasons.size() != 1 || !std::holds_alternative<WaitsForNothing>(reasons[0])) return true;
       found.push_back({state_->program->workflow(cell.workflow).name, cell.key});
       return found.size() < limit;
     }));
   }
+  trim(*state_);
   if (auto failure = failure_of(*state_)) return std::move(*failure);
   return found;
 }

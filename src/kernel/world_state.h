@@ -100,6 +100,9 @@ Cell* cell_of(WorldState& world, const Intent& intent);
 // The answer when it is null.
 Answer unreadable();
 
+// Bounds what ticks and questions have left in memory. Between ticks only.
+void trim(WorldState& world);
+
 void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status);
 
 // Settles everything that an instance has open, and asks for it to be stopped.
