@@ -273,6 +273,54 @@ TEST_F(ReadBackTest, another_manifest_while_an_instance_that_is_not_counted_has_
   expect_corrupt(tick(world, ApplyManifest{definitions}), "turns left");
 }
 
+// One blob has other bytes under its name.
+class OneChanged : public testing::MemoryBlobs {
+ public:
+  OneChanged(const Blobs& good, const base::Hash& hash, base::Bytes bytes)
+      : good_(good), hash_(hash), bytes_(std::move(bytes)) {}
+  base::Result<base::Bytes> get(const base::Hash& hash) const override {
+    if (hash == hash_) return bytes_;
+    auto own = MemoryBlobs::get(hash);
+    return own ? std::move(own) : good_.get(hash);
+  }
+
+ private:
+  const Blobs& good_;
+  base::Hash hash_;
+  base::Bytes bytes_;
+};
+
+TEST_F(ReadBackTest, a_changed_byte_anywhere_in_the_indexes_is_survived) {
+  bench().progress(intent_, 1, "1");
+  bench().control(Control::kPause, "lab/Keyed@1", "\"a\"");
+  bench().progress(intent_, 2, "2");  // waits as mail
+  take();
+  std::size_t failed = 0;
+  for (const base::Hash& root : {parts().workflows.at(0).index.root(), parts().intents.root()}) {
+    const base::Bytes good = *bench().blobs().get(root);
+    for (std::size_t at = 0; at < 2 * good.size(); ++at) {
+      base::Bytes bad = good;
+      bad[at / 2] ^= at % 2 == 0 ? 0x01 : 0x80;
+      OneChanged blobs(bench().blobs(), root, bad);
+      auto world = World::restore(machines_, blobs, snapshot_);
+      bool has_failed = !world;
+      for (int i = 0; i < 6 && !has_failed; ++i) {
+        (void)world->why("lab/Keyed@1", value("\"a\""));
+        has_failed = (i == 0   ? control(*world, Control::kResume)
+                      : i == 1 ? progress(*world)
+                      : i == 2 ? receipt(*world)
+                      : i == 3 ? event(*world)
+                      : i == 4 ? control(*world, Control::kCancel)
+                               : event(*world))
+                         .failure.has_value();
+      }
+      if (!has_failed) has_failed = !world->orphans(1) || !world->snapshot();
+      if (has_failed) ++failed;
+    }
+  }
+  EXPECT_GT(failed, 0u);
+}
+
 TEST_F(ReadBackTest, more_instances_that_have_not_ended_than_there_are) {
   replace_cells(parts().workflows.at(0).index, 2);
   EXPECT_FALSE(World::restore(machines_, bench().blobs(), snapshot_));
