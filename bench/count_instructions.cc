@@ -3,7 +3,8 @@
 // stepping through it: callgrind does not know all instructions, and makes the program take other
 // paths, with SHA-256 by hand instead of by the processor. A mark is a SIGCONT that the program
 // raises, which does nothing to a program that nobody watches. The program marks twice with nothing
-// in between, and then before and after what is to be counted.
+// in between, and then before and after what is to be counted. A repeated instruction, such as
+// copies large memory, counts once for each repetition.
 //
 //   count_instructions PROGRAM [ARGUMENT...]     prints the count last
 #include <signal.h>
@@ -33,7 +34,10 @@ std::optional<std::uint64_t> to_next_mark(pid_t child, bool counted) {
     int status = 0;
     if (::waitpid(child, &status, 0) != child) give_up("waitpid");
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
-    if (!WIFSTOPPED(status)) give_up("the program failed");
+    if (!WIFSTOPPED(status)) {
+      std::fprintf(stderr, "the program failed\n");
+      std::exit(1);
+    }
     signal = WSTOPSIG(status);
     if (signal == SIGCONT) return steps;
     if (signal == SIGTRAP) {

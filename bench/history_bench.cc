@@ -112,7 +112,7 @@ struct Orders {
 void rebuild(benchmark::State& state) {
   Orders& orders = Orders::get();
   for (auto _ : state) node::rebuild_history(orders.world->folder, orders.world->journal()).take();
-  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * kRecords));
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRecords));
   state.counters["bytes/instance"] =
       static_cast<double>(std::filesystem::file_size(orders.path + "/world/history.db") / kOrders);
 }

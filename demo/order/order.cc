@@ -40,8 +40,11 @@ void Order::step(State& order, const OrderPlaced& placed, Context& context) {
 }
 
 void Order::step(State& order, const Received<Charge>& charged, Context& context) {
-  order.paid = charged.receipt.payment;
-  if (!charged.ok()) note(order, "not_charged");
+  if (charged.ok()) {
+    order.paid = charged.receipt.payment;
+  } else {
+    note(order, "not_charged");
+  }
   // An error says that nothing was charged; after a timeout nobody knows.
   if (charged.status == holdfast::Status::kError)
     return context.fail(order.why, charged.error.message);

@@ -134,6 +134,8 @@ TEST(Order, a_refused_charge_ends_the_order_with_nothing_to_undo) {
     shop.place();
     shop.refuse("demo/charge@1");
     EXPECT_EQ(shop.outcome(), failed("not_charged", "no luck"));
+    EXPECT_EQ(shop.state(),
+              R"({"sku":"mug","why":"not_charged","paid":"","count":2,"stage":{"$tag":"charge"}})");
     EXPECT_EQ(shop.open_count(), 0u);
   });
 }

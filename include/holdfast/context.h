@@ -51,7 +51,7 @@ class Context {
  public:
   explicit Context(Step& step) noexcept : step_(step) {}
 
-  Time now() const { return Time(Duration(static_cast<std::int64_t>(step_.time_ns()))); }
+  Time now() const { return detail::time_of(step_.time_ns()); }
   std::uint64_t record() const { return step_.record(); }  // that this step becomes part of
   Hash entropy() const { return step_.entropy(); }         // 32 bytes for this step alone
   Uuid uuid() { return step_.uuid(); }                     // another one with each call
@@ -70,6 +70,7 @@ class Context {
   void open(const typename Effect::Params& params, OpenOptions options = {}) {
     static_assert(detail::kIsIn<Effect, typename detail::Parts<Workflow>::Effects>,
                   "holdfast: a workflow opens only what its Effects name");
+    if (step_.ended()) return;
     Writer out = step_.begin_effect(Effect::kEffect, options.idempotency_key, options.ref);
     detail::Form<typename Effect::Params>::write(out, params);
   }
@@ -82,22 +83,35 @@ class Context {
 
   template <class Event>
   void emit(const Event& event) {
+    static_assert(detail::Named<Event>,
+                  "holdfast: an event needs a kSchema, such as \"shop/Placed@1\"");
     static_assert(detail::kIsIn<Event, typename detail::Parts<Workflow>::Emits>,
                   "holdfast: a workflow emits only what its Emits name");
+    if (step_.ended()) return;
     Writer out = step_.begin_event(Event::kSchema);
     detail::Form<Event>::write(out, event);
   }
 
-  // Ends the instance for good. What is still open, also what this step opened, is cancelled.
+  // Three ways to end the instance. What earlier steps opened is cancelled. What this step opened
+  // is dropped and never begun, for nobody could hear of it. What it emitted goes out. The first
+  // end counts: from then on the step is deaf to open, timer, emit and other ends.
+
+  // For good, with a result or with an error. The state that the step leaves is the last one, which
+  // people see.
   template <class Result>
   void complete(const Result& result) {
+    if (step_.ended()) return;
     Writer out = step_.begin_result();
     detail::Form<Result>::write(out, result);
   }
-  void fail(std::string_view code, std::string_view message) { step_.fail(code, message); }
+  void fail(std::string_view code, std::string_view message) {
+    if (!step_.ended()) step_.fail(code, message);
+  }
 
-  // Ends the instance and forgets it: the same key may begin again.
-  void remove() { step_.remove(); }
+  // And forgets it: the same key may begin again.
+  void remove() {
+    if (!step_.ended()) step_.remove();
+  }
 
  private:
   Step& step_;

@@ -48,10 +48,13 @@ class Step {
   Writer begin_event(std::string_view schema);
   Writer begin_effect(std::string_view name, std::string_view idempotency_key,
                       std::string_view ref);
+  // An end drops the effects.
   Writer begin_result();
   void remove();
   void fail(std::string_view code, std::string_view message);
-  bool ended() const;  // by a result, a failure or a removal
+  bool ended() const;    // by a result, a failure or a removal
+  bool removed() const;  // by a removal
+  void undo();           // takes back all that went out, also an end
 
  private:
   const kernel::StepInput& input_;

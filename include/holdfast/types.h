@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scalars of the type system for which C++ has no type of its own, or several. All others are
-// plain: bool, 32 and 64 bit integers, double, std::string.
+// plain: bool, std::int64_t, std::uint64_t, double, std::string.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace holdfast {
 using Bytes = std::vector<std::uint8_t>;
 
 using Duration = std::chrono::nanoseconds;
-using Time = std::chrono::sys_time<Duration>;  // since 1970, UTC
+using Time = std::chrono::sys_time<Duration>;  // since 1970, UTC; what is after 2262 reads as max
 
 // A SHA-256.
 struct Hash {

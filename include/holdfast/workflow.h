@@ -15,9 +15,11 @@
 //   };
 //
 // A step must be a function of its arguments alone: a replay runs it again and must come to the
-// same end. holdfast/module.h makes definitions and code out of workflows.
+// same end. One that throws fails its instance with native.exception and what the exception says;
+// nothing else of it is kept. holdfast/module.h makes definitions and code out of workflows.
 #pragma once
 
+#include <exception>
 #include <string_view>
 #include <type_traits>
 
@@ -71,7 +73,7 @@ struct OnParts<On<E, Path...>> {
   using Event = E;
   using Key = typename KeyField<Path...>::Key;
   static_assert(kCanBeKey<Key>,
-                "holdfast: a key is a 32 or 64 bit integer, std::string, Uuid or Hash");
+                "holdfast: a key is a std::int64_t, std::uint64_t, std::string, Uuid or Hash");
   static std::string key_field() { return KeyField<Path...>::path(); }
 };
 
@@ -116,29 +118,40 @@ concept HasStep = requires(typename W::State& state, const Message& message, Con
   W::step(state, message, context);
 };
 
+// Fails a step before the workflow was asked; then there is no new state.
+inline bool refuse(Step& step, std::string_view code, std::string_view message) {
+  step.fail(code, message);
+  return false;
+}
+
+// This and what follows return whether the state is one to keep.
 template <class W, class Event>
-void step_event(Step& step, typename W::State& state) {
+bool step_event(Step& step, typename W::State& state) {
   Event event{};
   Reader in = step.value();
-  if (!Form<Event>::read(in, event))
-    return step.fail("native.bad_event", "the event does not fit the struct that is to hold it");
+  if (!Form<Event>::read(in, event)) {
+    return refuse(step, "native.bad_event", "the event does not fit the struct that is to hold it");
+  }
   Context<W> context(step);
   W::step(state, event, context);
+  return true;
 }
 
 template <class W, class... Ons>
-void run_event(Step& step, typename W::State& state, Events<Ons...>) {
+bool run_event(Step& step, typename W::State& state, Events<Ons...>) {
   const std::string_view schema = step.schema();
+  bool keep = false;
   const bool known = ((schema == OnParts<Ons>::Event::kSchema &&
-                       (step_event<W, typename OnParts<Ons>::Event>(step, state), true)) ||
+                       (keep = step_event<W, typename OnParts<Ons>::Event>(step, state), true)) ||
                       ...);
-  if (!known) step.fail("native.unknown_event", "the workflow has no step for such an event");
+  if (known) return keep;
+  return refuse(step, "native.unknown_event", "the workflow has no step for such an event");
 }
 
 bool read_error(Step& step, EffectError& error);
 
 template <class W, class Effect>
-void step_received(Step& step, typename W::State& state) {
+bool step_received(Step& step, typename W::State& state) {
   Received<Effect> received;
   received.origin = step.origin();
   received.status = step.status();
@@ -150,24 +163,26 @@ void step_received(Step& step, typename W::State& state) {
     fits = read_error(step, received.error);
   }
   if (!fits)
-    return step.fail("native.bad_receipt", "the receipt does not fit the struct of its effect");
+    return refuse(step, "native.bad_receipt", "the receipt does not fit the struct of its effect");
   Context<W> context(step);
   W::step(state, received, context);
+  return true;
 }
 
 template <class W, class Effect>
-void step_rejected(Step& step, typename W::State& state) {
+bool step_rejected(Step& step, typename W::State& state) {
   if constexpr (HasStep<W, Rejected<Effect>>) {
     Context<W> context(step);
     W::step(state, Rejected<Effect>{step.origin(), step.status(), step.note()}, context);
+    return true;
   } else {
     static_cast<void>(state);
-    step.fail("receipt.invalid_payload", step.note());
+    return refuse(step, "receipt.invalid_payload", step.note());
   }
 }
 
 template <class W, class Effect>
-void step_progress(Step& step, typename W::State& state) {
+bool step_progress(Step& step, typename W::State& state) {
   if constexpr (HasStep<W, Progress<Effect>>) {
     Context<W> context(step);
     W::step(state, Progress<Effect>{step.origin(), step.sequence(), step.note(), &step}, context);
@@ -175,43 +190,64 @@ void step_progress(Step& step, typename W::State& state) {
     static_cast<void>(step);
     static_cast<void>(state);
   }
+  return true;
 }
 
 template <class W, class Effect>
-void step_answer(Step& step, typename W::State& state) {
+bool step_answer(Step& step, typename W::State& state) {
   switch (step.kind()) {
     case MessageKind::kReceipt: return step_received<W, Effect>(step, state);
     case MessageKind::kRejected: return step_rejected<W, Effect>(step, state);
     case MessageKind::kProgress: return step_progress<W, Effect>(step, state);
-    case MessageKind::kEvent: return;
+    case MessageKind::kEvent: break;
   }
+  return true;
 }
 
 template <class W, class... Types>
-void run_answer(Step& step, typename W::State& state, Effects<Types...>) {
+bool run_answer(Step& step, typename W::State& state, Effects<Types...>) {
   [[maybe_unused]] const std::string_view effect = step.effect();
+  bool keep = false;
   const bool known =
-      ((effect == Types::kEffect && (step_answer<W, Types>(step, state), true)) || ...);
-  if (!known) step.fail("native.unknown_effect", "the workflow has no step for such an effect");
+      ((effect == Types::kEffect && (keep = step_answer<W, Types>(step, state), true)) || ...);
+  if (known) return keep;
+  return refuse(step, "native.unknown_effect", "the workflow has no step for such an effect");
 }
 
-// The whole of one step, as the engine calls it.
 template <class W>
-void run(Step& step) {
+void run_step(Step& step) {
   typename W::State state{};
   if (step.has_state()) {
     Reader in = step.state();
     if (!Form<typename W::State>::read(in, state))
       return step.fail("native.bad_state", "the stored state does not fit the struct State");
   }
-  if (step.kind() == MessageKind::kEvent) {
-    run_event<W>(step, state, typename Parts<W>::Events());
-  } else {
-    run_answer<W>(step, state, typename Parts<W>::Effects());
-  }
-  if (step.ended()) return;
+  const bool keep = step.kind() == MessageKind::kEvent
+                        ? run_event<W>(step, state, typename Parts<W>::Events())
+                        : run_answer<W>(step, state, typename Parts<W>::Effects());
+  if (!keep || step.removed()) return;
   Writer out = step.begin_state();
   Form<typename W::State>::write(out, state);
+}
+
+// The whole of one step, as the engine calls it. The engine is built without exceptions: one that
+// went through it would leave the world half changed. So they end here, where the code of the
+// workflow is compiled.
+template <class W>
+void run(Step& step) {
+#ifdef __cpp_exceptions
+  try {
+    run_step<W>(step);
+  } catch (const std::exception& thrown) {
+    step.undo();
+    step.fail("native.exception", thrown.what());
+  } catch (...) {
+    step.undo();
+    step.fail("native.exception", {});
+  }
+#else
+  run_step<W>(step);
+#endif
 }
 
 }  // namespace detail

@@ -21,10 +21,6 @@ constexpr std::size_t kBlock = SHA256_CBLOCK;
 // Beyond this, OpenSSL's own loop over many blocks is faster.
 constexpr std::size_t kShort = 4 * kBlock;
 
-SHA256_CTX* context_in(unsigned char* storage) noexcept {
-  return reinterpret_cast<SHA256_CTX*>(storage);
-}
-
 static_assert(std::endian::native == std::endian::little);
 
 Hash result_of(const SHA256_CTX& context) noexcept {
@@ -53,23 +49,6 @@ Hash finish_short(SHA256_CTX& context, std::uint64_t before, ByteView a, ByteVie
 }
 
 }  // namespace
-
-Sha256::Sha256() noexcept {
-  static_assert(sizeof storage_ >= sizeof(SHA256_CTX));
-  static_assert(alignof(Sha256) >= alignof(SHA256_CTX));
-  SHA256_Init(context_in(storage_));
-}
-
-void Sha256::update(ByteView bytes) noexcept {
-  SHA256_Update(context_in(storage_), bytes.data(), bytes.size());
-}
-
-Hash Sha256::finish() noexcept {
-  Hash hash;
-  SHA256_Final(hash.bytes.data(), context_in(storage_));
-  SHA256_Init(context_in(storage_));
-  return hash;
-}
 
 Sha256Prefix::Sha256Prefix(ByteView blocks) noexcept : size_(blocks.size()) {
   CHECK(blocks.size() % kBlock == 0);

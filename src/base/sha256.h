@@ -25,17 +25,4 @@ class Sha256Prefix {
   std::uint64_t size_;
 };
 
-// For input that comes in pieces. After finish() it is as new.
-class Sha256 {
- public:
-  Sha256() noexcept;
-
-  void update(ByteView bytes) noexcept;
-  Hash finish() noexcept;
-
- private:
-  alignas(
-      8) unsigned char storage_[128];  // OpenSSL's context, so that its headers stay out of ours
-};
-
 }  // namespace holdfast::base

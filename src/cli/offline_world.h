@@ -6,9 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "env/posix_disk.h"
-#include "env/process.h"
-#include "env/random.h"
+#include "cli/existing_world.h"
 #include "store/snapshots.h"
 
 namespace holdfast::cli {
@@ -25,10 +23,7 @@ class OfflineWorld {
  private:
   OfflineWorld() = default;
 
-  std::unique_ptr<env::Disk> disk_ = env::posix_disk();
-  std::unique_ptr<env::Random> random_ = env::posix_random();
-  std::unique_ptr<env::Process> process_ = env::posix_process();
-  std::unique_ptr<store::WorldFolder> folder_;
+  std::unique_ptr<ExistingWorld> world_;
   std::unique_ptr<store::BlobStore> blobs_;
   std::unique_ptr<store::Snapshots> snapshots_;
 };

@@ -54,20 +54,20 @@ Answer failed(WorldState& world, base::Error error) {
 
 }  // namespace
 
-std::shared_ptr<const Program> load_program(const MachineSource& machines,
-                                            const defs::Bundle& bundle, Refused& refusal) {
+std::shared_ptr<const Program> load_program(const WorldState& world, const defs::Bundle& bundle,
+                                            Refused& refusal) {
   if (!bundle.errors.empty()) {
     refusal = refused("the definitions are not good", bundle.errors);
     return nullptr;
   }
   codec::Errors errors;
-  auto program = Program::build(bundle, machines, errors);
+  auto program = Program::build(bundle, world.machines, world.origin, errors);
   if (program == nullptr) refusal = refused("the definitions cannot be run here", errors);
   return program;
 }
 
-std::shared_ptr<const Program> load_program(const MachineSource& machines,
-                                            base::ByteView definitions, Refused& refusal) {
+std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
+                                            Refused& refusal) {
   codec::Normaliser normaliser;
   const auto value =
       normaliser.from_cbor(codec::Schema::any(), definitions, codec::Strictness::kLenient);
@@ -76,7 +76,7 @@ std::shared_ptr<const Program> load_program(const MachineSource& machines,
     return nullptr;
   }
   const defs::Catalogue builtin = defs::builtin_catalogue();
-  return load_program(machines, defs::load(codec::View::of(*value), "$", &builtin), refusal);
+  return load_program(world, defs::load(codec::View::of(*value), "$", &builtin), refusal);
 }
 
 void begin_cells(WorldState& world) {
@@ -108,7 +108,7 @@ Answer replace_program(WorldState& world, std::shared_ptr<const Program> program
 
 Answer reduce_apply(WorldState& world, const ApplyManifest& apply) {
   Refused refusal;
-  auto program = load_program(world.machines, apply.definitions, refusal);
+  auto program = load_program(world, apply.definitions, refusal);
   if (program == nullptr) return refusal;
   return replace_program(world, std::move(program));
 }

@@ -30,6 +30,7 @@ void Draft::clear() {
   notes.clear();
   commands.clear();
   deliveries = ignored = steps = 0;
+  output_bytes = 0;
 }
 
 }  // namespace holdfast::kernel

@@ -58,6 +58,7 @@ class Draft {
   std::uint32_t deliveries = 0;  // messages put in mailboxes
   std::uint32_t ignored = 0;     // messages to instances that had ended
   std::uint32_t steps = 0;
+  std::size_t output_bytes = 0;  // of all steps
 
   // A new entry for an instance.
   Touched& add(std::string_view workflow, Cell& cell);

@@ -25,6 +25,8 @@ bool is_canonical(WorldState& world, const EventProgram& program, base::ByteView
 Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (!is_text(event.id, kMaxEventIdBytes))
     return Refused{base::ErrorCode::kInvalid, "the event id is too long, or not UTF-8"};
+  if (event.workflow.empty() && (!event.key.empty() || event.starts))
+    return Refused{base::ErrorCode::kInvalid, "a key is for an event that names its workflow"};
   if (!event.id.empty()) {
     if (const std::uint64_t* before = world.event_ids.find(event.id)) {
       ++world.counters.repeated_events;

@@ -189,5 +189,23 @@ TEST_F(EventTickTest, too_much_mail_for_one_instance_is_refused_and_nobody_gets_
   EXPECT_EQ(bench().find("lab/Single@1", "")->last_record, single_before);
 }
 
+TEST_F(EventTickTest, a_key_needs_a_workflow_and_is_canonical) {
+  const base::Bytes event = value(go("a", 1));
+  const base::Bytes key = value(R"("a")");
+  EventArrived sent{"lab/Go@1", event, {}};
+  sent.key = key;
+  EXPECT_EQ(std::get<Refused>(bench().tick(sent).answer).code, base::ErrorCode::kInvalid);
+  sent.key = {};
+  sent.starts = true;
+  EXPECT_EQ(std::get<Refused>(bench().tick(sent).answer).code, base::ErrorCode::kInvalid);
+  const base::Bytes long_head{0x78, 0x01, 'a'};  // the same text, in more bytes than it takes
+  sent.workflow = "lab/Keyed@1";
+  sent.key = long_head;
+  EXPECT_EQ(std::get<Refused>(bench().tick(sent).answer).message,
+            "the key is not in its canonical form");
+  sent.key = key;
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().tick(sent).answer));
+}
+
 }  // namespace
 }  // namespace holdfast::kernel

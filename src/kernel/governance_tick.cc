@@ -50,13 +50,13 @@ std::shared_ptr<const Program> load_candidate(WorldState& world, base::ByteView 
   const codec::View view = codec::View::of(*value);
   const defs::Catalogue builtin = defs::builtin_catalogue();
   if (view.kind() == codec::ViewKind::kList)
-    return load_program(world.machines, defs::load(view, "$", &builtin), refusal);
+    return load_program(world, defs::load(view, "$", &builtin), refusal);
   if (world.program->closure().empty()) {
     refusal = {base::ErrorCode::kConflict, "there is no manifest to patch"};
     return nullptr;
   }
   const defs::Bundle present = defs::load(codec::View::of(world.program->closure()), "$", &builtin);
-  return load_program(world.machines, defs::apply_patch(present, view, &builtin), refusal);
+  return load_program(world, defs::apply_patch(present, view, &builtin), refusal);
 }
 
 Refused unknown(std::uint64_t proposal) {
@@ -138,7 +138,7 @@ Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply) {
     return Refused{base::ErrorCode::kIo, "the proposal could not be read"};
   }
   Refused refusal;
-  auto program = load_program(world.machines, *definitions, refusal);
+  auto program = load_program(world, *definitions, refusal);
   if (program == nullptr) return refusal;
   Answer answer = replace_program(world, std::move(program));
   if (std::holds_alternative<Accepted>(answer)) proposal.stage = Stage::kApplied;

@@ -39,12 +39,13 @@ void field(codec::Buffer& out, std::string_view name, std::uint64_t nat) {
 
 }  // namespace
 
-base::Hash site_hash(std::string_view workflow, const base::Hash& workflow_hash,
-                     std::string_view effect, const base::Hash& effect_hash,
-                     const defs::Executor& executor) {
+base::Hash site_hash(base::ByteView world, std::string_view workflow,
+                     const base::Hash& workflow_hash, std::string_view effect,
+                     const base::Hash& effect_hash, const defs::Executor& executor) {
   codec::Buffer out;
-  begin(out, 6);
+  begin(out, 7);
   field(out, "queue", executor.queue);
+  field(out, "world", world);
   field(out, "effect", effect);
   field(out, "executor", executor.kind);
   field(out, "workflow", workflow);

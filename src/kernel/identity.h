@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who an intent is. Two hashes over canonical maps: the site says which workflow asks whom for
-// which effect, each by name and definition; the intent adds which instance, where in the journal,
-// and what is asked. So equal effects of two instances, of two steps or within one step never share
-// an identity, and replay gives the same one. Format: docs/formats/record.md.
+// Who an intent is. Two hashes over canonical maps: the site says which workflow of which world
+// asks whom for which effect, each by name and definition; the intent adds which instance, where in
+// the journal, and what is asked. So equal effects of two worlds, of two instances, of two steps or
+// within one step never share an identity, and replay gives the same one. Format:
+// docs/formats/record.md.
 #pragma once
 
 #include <array>
@@ -17,9 +18,9 @@
 
 namespace holdfast::kernel {
 
-base::Hash site_hash(std::string_view workflow, const base::Hash& workflow_hash,
-                     std::string_view effect, const base::Hash& effect_hash,
-                     const defs::Executor& executor);
+base::Hash site_hash(base::ByteView world, std::string_view workflow,
+                     const base::Hash& workflow_hash, std::string_view effect,
+                     const base::Hash& effect_hash, const defs::Executor& executor);
 
 // The part of an intent's map that is the same for all intents of a site. It fills the first block
 // of the hash, which is therefore computed once for a manifest and not once for an effect.

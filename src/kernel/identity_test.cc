@@ -71,22 +71,46 @@ TEST(IdentityTest, everything_that_tells_emissions_apart_is_in_it) {
     if (bits & 64) emission.requested_key = "mine";
     add(intent_hash(emission, scratch));
   }
-  for (const char* workflow : {"w", "v"}) {
-    for (const base::Hash& workflow_hash : {one, two}) {
-      for (const char* effect : {"e", "f"}) {
-        for (const base::Hash& effect_hash : {one, two}) {
-          for (const defs::Executor& executor :
-               {defs::Executor{"worker", "q"}, {"worker", "r"}, {"echo", "q"}})
-            add(site_hash(workflow, workflow_hash, effect, effect_hash, executor));
+  for (const base::Hash& world : {one, two}) {
+    for (const char* workflow : {"w", "v"}) {
+      for (const base::Hash& workflow_hash : {one, two}) {
+        for (const char* effect : {"e", "f"}) {
+          for (const base::Hash& effect_hash : {one, two}) {
+            for (const defs::Executor& executor :
+                 {defs::Executor{"worker", "q"}, {"worker", "r"}, {"echo", "q"}})
+              add(site_hash(world.bytes, workflow, workflow_hash, effect, effect_hash, executor));
+          }
         }
       }
     }
   }
   EXPECT_EQ(all.size(), made);
-  EXPECT_EQ(made, 128u + 48u);
+  EXPECT_EQ(made, 128u + 96u);
 }
 
 class IdentityOfIntentsTest : public LabTest {};
+
+TEST_F(IdentityOfIntentsTest, two_worlds_that_do_the_same_never_share_one) {
+  keyed_ = testing::work;
+  std::set<base::Hash> intents;
+  const base::Bytes definitions = testing::value(testing::lab(testing::kToKeyed));
+  const base::Bytes event = testing::value(go("a", 1));
+  for (const std::uint8_t origin : {std::uint8_t{1}, std::uint8_t{2}}) {
+    testing::MemoryBlobs blobs;
+    World world(machines_, blobs);
+    Tick tick;
+    tick.entropy.fill(origin);
+    tick.input = ApplyManifest{definitions};
+    world.reduce(tick);
+    tick.entropy.fill(9);
+    tick.input = EventArrived{"lab/Go@1", event, {}};
+    World again = World::restore(machines_, blobs, *world.snapshot()).take();
+    const base::Hash intent = opened(world.reduce(tick)).at(0);
+    EXPECT_EQ(opened(again.reduce(tick)).at(0), intent) << "a restored world is the same world";
+    intents.insert(intent);
+  }
+  EXPECT_EQ(intents.size(), 2u);
+}
 
 TEST_F(IdentityOfIntentsTest, equal_effects_of_cells_steps_and_places_never_share_one) {
   begin(testing::kToKeyed);

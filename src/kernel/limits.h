@@ -15,6 +15,10 @@ inline constexpr std::size_t kMaxStepOutputBytes = std::size_t{1} << 20;
 // How many messages one tick delivers. What is left goes on in a `continue` tick.
 inline constexpr std::size_t kMaxDeliveriesPerTick = 1024;
 
+// What the steps of one tick may put out together before the rest waits for a `continue` tick: with
+// the last step and what came in, a record stays below what a journal takes as one batch.
+inline constexpr std::size_t kMaxTickOutputBytes = std::size_t{8} << 20;
+
 // The canonical key of an instance.
 inline constexpr std::size_t kMaxKeyBytes = 1024;
 

@@ -66,6 +66,11 @@ void StepOutput::begin_effect(std::string_view name, std::string_view requested_
   last_ = Last::kEffect;
 }
 
+void StepOutput::drop_effects() {
+  finish();
+  effects_.clear();
+}
+
 void StepOutput::remove() { fate_ = Fate::kDeleted; }
 
 void StepOutput::fail(std::string code, std::string message) {

@@ -77,7 +77,8 @@ class StepOutput {
   void begin_result();       // completes the instance
   codec::Buffer& bytes() noexcept { return bytes_; }
 
-  void remove();  // deletes the instance
+  void drop_effects();  // those asked for so far; an instance that ends cannot wait for them
+  void remove();        // deletes the instance
   void fail(std::string code, std::string message);
 
   Fate fate() const noexcept { return fate_; }

@@ -11,9 +11,11 @@ namespace holdfast::kernel {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const defs::Bundle& bundle, const MachineSource& machines, codec::Errors& errors)
+  ProgramBuilder(const defs::Bundle& bundle, const MachineSource& machines, const Entropy& origin,
+                 codec::Errors& errors)
       : catalogue_(bundle.catalogue),
         machines_(machines),
+        origin_(origin),
         errors_(errors),
         program_(std::make_shared<Program>()) {
     program_->manifest_hash_ = bundle.manifest->hash;
@@ -65,9 +67,9 @@ class ProgramBuilder {
       const auto index = effect(effect_name);
       if (!index) continue;
       const EffectProgram& target = program_->effects_[*index];
-      made.effects.emplace(effect_name,
-                           AllowedEffect{*index, Site(site_hash(name, made.hash, effect_name,
-                                                                target.hash, target.executor))});
+      made.effects.emplace(
+          effect_name, AllowedEffect{*index, Site(site_hash(origin_, name, made.hash, effect_name,
+                                                            target.hash, target.executor))});
     }
     const auto index = static_cast<std::uint32_t>(program_->workflows_.size());
     program_->workflows_.push_back(std::move(made));
@@ -153,20 +155,21 @@ class ProgramBuilder {
 
   const defs::Catalogue& catalogue_;
   const MachineSource& machines_;
+  const Entropy& origin_;
   codec::Errors& errors_;
   std::shared_ptr<Program> program_;
   std::set<std::pair<std::string, std::string>> written_;  // subscriptions: event, workflow
 };
 
 std::shared_ptr<const Program> Program::build(const defs::Bundle& bundle,
-                                              const MachineSource& machines,
+                                              const MachineSource& machines, const Entropy& origin,
                                               codec::Errors& errors) {
   if (!bundle.manifest) {
     errors.push_back(base::invalid("", "the bundle has no manifest"));
     return nullptr;
   }
   const auto& manifest = *std::get_if<defs::Manifest>(&bundle.manifest->definition);
-  return ProgramBuilder(bundle, machines, errors).run(manifest);
+  return ProgramBuilder(bundle, machines, origin, errors).run(manifest);
 }
 
 std::shared_ptr<const Program> Program::none() { return std::make_shared<Program>(); }

@@ -16,6 +16,7 @@
 #include "defs/load.h"
 #include "kernel/identity.h"
 #include "kernel/machine.h"
+#include "kernel/tick.h"
 
 namespace holdfast::kernel {
 
@@ -80,9 +81,11 @@ class MachineSource {
 
 class Program {
  public:
-  // All errors are reported: workflows without a machine, first of all.
+  // `origin` is that of the world that will run it. All errors are reported: workflows without a
+  // machine, first of all.
   static std::shared_ptr<const Program> build(const defs::Bundle& bundle,
-                                              const MachineSource& machines, codec::Errors& errors);
+                                              const MachineSource& machines, const Entropy& origin,
+                                              codec::Errors& errors);
 
   // What a world runs before its first manifest: nothing.
   static std::shared_ptr<const Program> none();

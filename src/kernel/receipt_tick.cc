@@ -5,6 +5,7 @@
 
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
+#include "codec/limits.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -72,6 +73,8 @@ void write_origin(const WorldState& world, const base::Hash& hash, const Intent&
 }
 
 Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
+  if (receipt.payload.size() > codec::kMaxValueBytes)
+    return Refused{base::ErrorCode::kTooLarge, "the payload has more than 16 MiB"};
   const Intent* intent = world.intents.find(world.blobs, receipt.intent);
   if (intent == nullptr) {
     if (const SettledIntent* before = world.settled.find(receipt.intent)) {

@@ -5,6 +5,7 @@
 
 #include "base/ed25519.h"
 #include "base/sha256.h"
+#include "codec/limits.h"
 #include "kernel/testing_lab.h"
 
 namespace holdfast::kernel {
@@ -60,6 +61,19 @@ TEST_F(ReceiptTickTest, other_statuses_carry_an_effect_error) {
               R"({"code":"busy","details":null,"message":"try later","retryable":true})");
   }
   bench().expect_replays();
+}
+
+TEST_F(ReceiptTickTest, a_payload_that_no_value_could_be_is_refused_and_the_intent_stays_open) {
+  keyed_ = testing::work;
+  const base::Hash intent = opened(send("a", 1)).at(0);
+  const base::Bytes payload(codec::kMaxValueBytes + 1, 0);
+  ReceiptArrived receipt;
+  receipt.intent = intent;
+  receipt.payload = payload;
+  const Outcome outcome = bench().tick(receipt);
+  EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kTooLarge);
+  EXPECT_TRUE(outcome.record.empty());
+  EXPECT_EQ(keyed("a")->intents, std::vector{intent});
 }
 
 TEST_F(ReceiptTickTest, an_error_that_is_no_effect_error_is_a_fault) {

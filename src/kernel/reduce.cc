@@ -74,6 +74,7 @@ Outcome World::reduce(const Tick& tick) {
 void World::reduce(const Tick& tick, Outcome& outcome) {
   WorldState& world = *state_;
   world.tick = &tick;
+  if (world.next_record == 1) world.origin = tick.entropy;
   world.draft.clear();
   outcome.record.clear();
   outcome.commands.clear();

@@ -119,7 +119,13 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
   }
   if (!may_be_sent(workflow, event.schema, event.value, refusal)) return false;
   Target target{*index};
-  if (workflow.key && !take_key(world, workflow, event.key, target, refusal)) return false;
+  if (workflow.key) {
+    if (!take_key(world, workflow, event.key, target, refusal)) return false;
+    if (!base::equal(target.key, event.key)) {
+      refusal = {base::ErrorCode::kInvalid, "the key is not in its canonical form"};
+      return false;
+    }
+  }
   if (!workflow.key && !event.key.empty()) {
     refusal = {base::ErrorCode::kInvalid, "'" + workflow.name + "' has no key"};
     return false;

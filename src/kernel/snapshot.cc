@@ -134,13 +134,12 @@ base::Result<void> check_roots(const WorldState& world) {
 }
 
 // The program whose definitions are in a blob; the zero hash is the program that does nothing.
-base::Result<std::shared_ptr<const Program>> read_program(const MachineSource& machines,
-                                                          const Blobs& blobs,
+base::Result<std::shared_ptr<const Program>> read_program(const WorldState& world,
                                                           const base::Hash& hash) {
   if (hash.is_zero()) return Program::none();
-  const base::Bytes definitions = TRY(blobs.get(hash));
+  const base::Bytes definitions = TRY(world.blobs.get(hash));
   Refused refusal;
-  auto program = load_program(machines, definitions, refusal);
+  auto program = load_program(world, definitions, refusal);
   if (program != nullptr) return program;
   for (const std::string& detail : refusal.details) refusal.message += "; " + detail;
   return base::Error(refusal.code, refusal.message);
@@ -157,9 +156,10 @@ base::Result<base::Bytes> World::snapshot() {
     definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 11);
+  codec::write_list_head(out, 12);
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
+  codec::write_bytes(out, world.origin);
   codec::write_bytes(out, definitions.bytes);
   write_cells(out, world);
   write_trie(out, world.intents.trie());
@@ -176,7 +176,8 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   World made(machines, blobs, options);
   WorldState& world = *made.state_;
   world.next_record = parts.next_record;
-  world.program = TRY(read_program(machines, blobs, parts.definitions));
+  world.origin = parts.origin;
+  world.program = TRY(read_program(world, parts.definitions));
   begin_cells(world);
   if (!restore_cells(parts, world)) {
     return base::Error(base::ErrorCode::kCorrupt,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/snapshot_parts.h"
 
+#include <algorithm>
+
 #include "codec/normaliser.h"
 #include "kernel/list_reader.h"
 
@@ -37,6 +39,9 @@ base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
   ListReader list(codec::View::of(bytes));
   if (list.nat() != kSnapshotVersion) return damaged("version");
   parts.next_record = list.nat();
+  const base::ByteView origin = list.bytes();
+  if (origin.size() != parts.origin.size()) return damaged("origin");
+  std::copy(origin.begin(), origin.end(), parts.origin.begin());
   parts.definitions = list.hash();
   if (!read_workflows(list.next(), true, parts.workflows) ||
       !read_workflows(list.next(), false, parts.retired))

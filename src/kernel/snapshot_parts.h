@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "codec/view.h"
 #include "kernel/hash_trie.h"
+#include "kernel/tick.h"
 
 namespace holdfast::kernel {
 
@@ -29,6 +30,7 @@ struct SnapshotParts {
       : event_ids(codec::View::of(bytes)), settled(event_ids), ready(settled), proposals(ready) {}
 
   std::uint64_t next_record = 1;
+  Entropy origin{};
   base::Hash definitions;
   std::vector<Workflow> workflows;
   std::vector<Workflow> retired;

@@ -2,6 +2,7 @@
 // One step: the machine runs, then everything it put out is checked, and only when all of it is
 // good does anything of it become true. A step that is not good fails its instance and leaves
 // nothing else behind.
+#include <algorithm>
 #include <utility>
 
 #include "kernel/envelope.h"
@@ -201,6 +202,7 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   const auto state = world.cells[cell.workflow].state_of(cell);
   workflow.machine->step(StepInput{state, mail, context}, output);
   output.finish();
+  world.draft.output_bytes += std::min(output.size(), kMaxStepOutputBytes);
 
   Plan& plan = world.plan;
   plan.clear();

@@ -252,6 +252,28 @@ TEST_F(StepTest, what_the_delivery_budget_leaves_stays_queued_and_goes_on_in_a_c
   bench().expect_replays();
 }
 
+TEST_F(StepTest,
+       what_the_steps_of_a_tick_put_out_together_has_a_budget_and_the_rest_goes_on_later) {
+  begin(kToKeyed);
+  const std::string large(1'000'000, 'x');
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    const std::uint64_t n = number(input);
+    state(output, n);
+    output.begin_annotations();
+    testing::write(output.bytes(), R"({"note":")" + large + R"("})");
+    if (n > 0) emit(output, "lab/Go@1", go("a", n - 1));
+  };
+  Outcome outcome = send("a", 20);
+  std::size_t ticks = 1;
+  for (; !outcome.commands.empty(); ++ticks) {
+    EXPECT_LE(outcome.record.size(), kMaxTickOutputBytes + kMaxStepOutputBytes + 10'000);
+    outcome = bench().tick(Continue{});
+  }
+  EXPECT_EQ(ticks, 3u) << "nine, nine and three steps";
+  EXPECT_EQ(json_of(keyed("a")->state), R"({"n":0})");
+  bench().expect_replays();
+}
+
 TEST_F(StepTest, a_continue_tick_with_nothing_left_is_refused) {
   EXPECT_TRUE(std::holds_alternative<Refused>(bench().tick(Continue{}).answer));
 }

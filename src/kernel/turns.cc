@@ -22,7 +22,8 @@ void contradiction(WorldState& world, std::string_view what) {
 }
 
 void take_turns(WorldState& world) {
-  while (!world.ready.empty() && world.draft.steps < kMaxDeliveriesPerTick) {
+  while (!world.ready.empty() && world.draft.steps < kMaxDeliveriesPerTick &&
+         world.draft.output_bytes < kMaxTickOutputBytes) {
     Cell* cell = world.ready.front();
     world.ready.pop_front();
     cell->ready = false;

@@ -36,6 +36,7 @@ struct WorldState {
   WorldOptions options;
   std::shared_ptr<const Program> program = Program::none();
   std::uint64_t next_record = 1;
+  Entropy origin{};  // of the first record: no two worlds share it, nor the identity of an intent
   std::vector<Cells> cells;                              // by workflow
   std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
   ReadBack read_back;
@@ -127,10 +128,10 @@ Answer reduce_decide(WorldState& world, const Decide& decide);
 Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply);
 
 // A program out of definitions: a canonical list of them. Nothing: `refusal` says why.
-std::shared_ptr<const Program> load_program(const MachineSource& machines,
-                                            base::ByteView definitions, Refused& refusal);
-std::shared_ptr<const Program> load_program(const MachineSource& machines,
-                                            const defs::Bundle& bundle, Refused& refusal);
+std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
+                                            Refused& refusal);
+std::shared_ptr<const Program> load_program(const WorldState& world, const defs::Bundle& bundle,
+                                            Refused& refusal);
 
 // Runs another program from now on, if nothing is under way.
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program);

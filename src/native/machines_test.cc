@@ -36,7 +36,7 @@ struct Seen {
 struct Counter {
   static constexpr std::string_view kWorkflow = "test/Counter@1";
   struct State {
-    std::uint32_t count = 0;
+    std::uint64_t count = 0;
   };
   using Events = holdfast::Events<On<Ping, &Ping::id>>;
   using Effects = holdfast::Effects<Work>;
@@ -117,8 +117,8 @@ TEST_F(MachinesTest, a_step_goes_on_from_the_stored_state) {
 }
 
 TEST_F(MachinesTest, a_state_that_does_not_fit_fails_the_step) {
-  for (const char* bad : {R"({"count":"x"})", R"({"count":4294967296})", R"({"count":-1})", "{}",
-                          "null", R"({"count":1,"more":2})", R"({"other":1})", "[]"}) {
+  for (const char* bad : {R"({"count":"x"})", R"({"count":-1})", "{}", "null",
+                          R"({"count":1,"more":2})", R"({"other":1})", "[]"}) {
     step(value(bad));
     expect_failed("native.bad_state");
   }
@@ -161,7 +161,8 @@ TEST_F(MachinesTest, a_receipt_is_typed_if_it_is_ok_and_an_error_otherwise) {
   mail_.value =
       value(R"({"code":"slow","message":"too slow","retryable":true,"details":[{"a":1}]})");
   step(std::nullopt);
-  expect_failed("slow");
+  EXPECT_EQ(output_.fate(), kernel::Fate::kFailed);
+  EXPECT_EQ(output_.error_code(), "slow");
   EXPECT_EQ(output_.error_message(), "too slow");
 }
 

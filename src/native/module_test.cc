@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "defs/builtin.h"
+#include "defs/name.h"
 #include "kernel/testing.h"
 #include "native/bundle.h"
 
@@ -155,6 +156,34 @@ TEST_F(ModuleTest, two_structs_that_claim_one_name_are_an_error) {
   const defs::Bundle bundle = load(std::vector{Module::of<Total, Other>("shop/code@1")}, &builtin_);
   ASSERT_FALSE(bundle.errors.empty());
   EXPECT_NE(bundle.errors.begin()->to_string().find("shop/Bought@1"), std::string::npos);
+}
+
+TEST(Name, the_compiler_judges_names_as_the_engine_does) {
+  const std::string longest = "shop/" + std::string(248, 'x') + "@1";
+  for (const std::string& name : {std::string("shop/Order@1"),
+                                  std::string("a.b-c_d/x.Y-z_9@4294967295"),
+                                  longest,
+                                  longest + "0",
+                                  std::string("Shop/Order@1"),
+                                  std::string("shop/1rder@1"),
+                                  std::string("1hop/Order@1"),
+                                  std::string("shop/.rder@1"),
+                                  std::string("shop/Order@0"),
+                                  std::string("shop/Order@01"),
+                                  std::string("shop/Order@4294967296"),
+                                  std::string("shop/Order@12345678901"),
+                                  std::string("shop/Order@"),
+                                  std::string("shop/Order@1a"),
+                                  std::string("shop/@1"),
+                                  std::string("/Order@1"),
+                                  std::string("shop/a/b@1"),
+                                  std::string("shop/a@b@1"),
+                                  std::string("shop@1/a"),
+                                  std::string("shop/\u00e9@1"),
+                                  std::string("Order"),
+                                  std::string()}) {
+    EXPECT_EQ(detail::is_name(name), !defs::name_problem(name)) << name;
+  }
 }
 
 TEST_F(ModuleTest, a_module_with_a_bad_name_is_an_error) {

@@ -46,17 +46,24 @@ Writer Step::begin_effect(std::string_view name, std::string_view idempotency_ke
 }
 
 Writer Step::begin_result() {
+  output_.drop_effects();
   output_.begin_result();
   return Writer(output_.bytes());
 }
 
-void Step::remove() { output_.remove(); }
+void Step::remove() {
+  output_.drop_effects();
+  output_.remove();
+}
 
 void Step::fail(std::string_view code, std::string_view message) {
+  output_.drop_effects();
   output_.fail(std::string(code), std::string(message));
 }
 
 bool Step::ended() const { return output_.fate() != kernel::Fate::kGoesOn; }
+bool Step::removed() const { return output_.fate() == kernel::Fate::kDeleted; }
+void Step::undo() { output_.clear(); }
 
 // The two enums are one, seen from both sides of the seam.
 static_assert(static_cast<int>(MessageKind::kReceipt) ==

@@ -17,4 +17,13 @@ struct World {
   kernel::testing::Bench bench;
 };
 
+// The schemas of the events that a tick's steps emitted.
+inline std::vector<std::string> emitted(const kernel::Outcome& outcome) {
+  const auto record = kernel::read_record(outcome.record);
+  EXPECT_TRUE(record) << record.error().to_string();
+  std::vector<std::string> schemas;
+  for (const kernel::EmittedView& event : record->emitted) schemas.emplace_back(event.schema);
+  return schemas;
+}
+
 }  // namespace holdfast::native::testing

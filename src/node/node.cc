@@ -124,10 +124,10 @@ base::Result<void> Node::reduce(std::deque<Waiting>& taken) {
   return {};
 }
 
-// Gives the batch to the journal, if that is free.
+// Gives the batch to the journal, if that is free. A journal that has failed gets no more.
 void Node::pass_on() {
   std::unique_lock lock(mutex_);
-  if (stage_ != Stage::kIdle || core_.batch().empty()) return;
+  if (failure_ || stage_ != Stage::kIdle || core_.batch().empty()) return;
   Batch batch = core_.take_batch();
   if (batch.records.empty()) {  // only answers, and everything they rest on is durable
     lock.unlock();

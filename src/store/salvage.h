@@ -2,10 +2,10 @@
 // Salvage: makes a new world of what can be read of a damaged one, which stays as it is. Never done
 // by itself: the new world has forgotten things that the old one had promised.
 //
-// The new journal holds the records up to the first loss, under their numbers: only these can be
-// replayed. What is readable behind a loss is kept beside it, as CBOR sequences (RFC 8742), for
-// people. The file SALVAGED says all this, also while the salvage is under way; the new world has
-// an id of its own.
+// The new journal holds the first unbroken run of records, under their numbers: what is behind a
+// loss cannot be replayed. It is kept beside the journal, as CBOR sequences (RFC 8742), for people.
+// The file SALVAGED says all this, also while the salvage is under way; the new world has an id of
+// its own.
 #pragma once
 
 #include <string>

@@ -6,7 +6,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,10 +33,13 @@ struct Schemas {
 template <class T>
 inline constexpr char kTypeId = 0;
 
+// The engine's integers have 64 bits. A narrower field could not hold all that its schema admits.
 template <class T>
-concept SignedInteger = kIsOneOf<T, int, long, long long>;
+concept SignedInteger = kIsOneOf<T, long, long long> && sizeof(T) == 8;
 template <class T>
-concept UnsignedInteger = kIsOneOf<T, unsigned, unsigned long, unsigned long long>;
+concept UnsignedInteger = kIsOneOf<T, unsigned long, unsigned long long> && sizeof(T) == 8;
+template <class T>
+concept NarrowInteger = std::integral<T> && !std::same_as<T, bool> && sizeof(T) < 8;
 
 template <class T>
 inline constexpr bool kHasNoForm = false;
@@ -46,13 +48,23 @@ template <class T>
 struct Form {
   static_assert(
       kHasNoForm<T>,
-      "holdfast: this type cannot be part of a value; use bool, a 32 or 64 bit integer, "
+      "holdfast: this type cannot be part of a value; use bool, std::int64_t, std::uint64_t, "
       "double, std::string, holdfast::Bytes, Time, Duration, Hash or Uuid, an enum class, "
       "a plain struct, or std::optional, std::vector, std::map<std::string, T>, "
       "std::variant of these");
   using Inner = TypeList<>;
   static std::string type(Schemas&) { return {}; }
   static void write(Writer&, const T&) {}
+  static bool read(Reader&, T&) { return false; }
+};
+
+template <NarrowInteger T>
+struct Form<T> {
+  static_assert(kHasNoForm<T>,
+                "holdfast: an integer in a value has 64 bits; use std::int64_t or std::uint64_t");
+  using Inner = TypeList<>;
+  static std::string type(Schemas&) { return {}; }
+  static void write(Writer&, T) {}
   static bool read(Reader&, T&) { return false; }
 };
 
@@ -71,8 +83,8 @@ struct Form<T> {
   static void write(Writer& out, T value) { out.nat(value); }
   static bool read(Reader& in, T& value) {
     std::uint64_t wide = 0;
-    if (!in.nat(wide) || wide > std::numeric_limits<T>::max()) return false;
-    value = static_cast<T>(wide);
+    if (!in.nat(wide)) return false;
+    value = wide;
     return true;
   }
 };
@@ -84,8 +96,8 @@ struct Form<T> {
   static void write(Writer& out, T value) { out.integer(value); }
   static bool read(Reader& in, T& value) {
     std::int64_t wide = 0;
-    if (!in.integer(wide) || !std::in_range<T>(wide)) return false;
-    value = static_cast<T>(wide);
+    if (!in.integer(wide)) return false;
+    value = wide;
     return true;
   }
 };
@@ -124,6 +136,13 @@ struct Form<Bytes> {
   }
 };
 
+// The engine counts nanoseconds without a sign, until 2554; a Time has a sign and lasts until 2262.
+// What is later is the last Time, and is written as that.
+constexpr Time time_of(std::uint64_t ns) {
+  constexpr auto kLast = static_cast<std::uint64_t>(Time::max().time_since_epoch().count());
+  return Time(Duration(static_cast<std::int64_t>(ns < kLast ? ns : kLast)));
+}
+
 // A time before 1970 is written as it is, and refused by the engine: it does not fit the schema.
 template <>
 struct Form<Time> {
@@ -131,9 +150,9 @@ struct Form<Time> {
   static std::string type(Schemas&) { return R"({"time":{}})"; }
   static void write(Writer& out, Time value) { out.integer(value.time_since_epoch().count()); }
   static bool read(Reader& in, Time& value) {
-    std::int64_t count = 0;
-    if (!in.integer(count)) return false;
-    value = Time(Duration(count));
+    std::uint64_t count = 0;
+    if (!in.nat(count)) return false;
+    value = time_of(count);
     return true;
   }
 };

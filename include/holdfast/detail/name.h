@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of definitions, namespace/Name@version, as far as the compiler can judge them.
+// Names of definitions, namespace/Name@version, by the rules of the engine (defs/name.h).
 #pragma once
 
 #include <array>
@@ -16,20 +16,38 @@ concept Named = requires {
   { T::kSchema } -> std::convertible_to<std::string_view>;
 };
 
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_mark(char c) { return c == '.' || c == '_' || c == '-'; }
+
+// Letters, digits and marks, a letter first.
+constexpr bool is_word(std::string_view text, bool may_have_upper) {
+  if (text.empty() || is_digit(text.front()) || is_mark(text.front())) return false;
+  for (const char c : text) {
+    if (!is_lower(c) && !is_digit(c) && !is_mark(c) && !(may_have_upper && is_upper(c)))
+      return false;
+  }
+  return true;
+}
+
+// A whole number from 1 that fits 32 bits.
+constexpr bool is_version(std::string_view text) {
+  if (text.empty() || text.size() > 10 || text.front() == '0') return false;
+  std::uint64_t number = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return false;
+    number = number * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return number <= 0xffffffff;
+}
+
 constexpr bool is_name(std::string_view name) {
   const std::size_t slash = name.find('/');
   const std::size_t at = name.rfind('@');
-  if (slash == 0 || slash == name.npos || at == name.npos || at <= slash + 1) return false;
-  if (at + 1 == name.size() || name[at + 1] == '0') return false;
-  for (const char c : name.substr(at + 1)) {
-    if (c < '0' || c > '9') return false;
-  }
-  for (const char c : name.substr(0, at)) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!letter && !(c >= '0' && c <= '9') && c != '.' && c != '_' && c != '-' && c != '/')
-      return false;
-  }
-  return name.find('/', slash + 1) == name.npos;
+  if (name.size() > 255 || slash == name.npos || at == name.npos || at < slash) return false;
+  return is_word(name.substr(0, slash), false) &&
+         is_word(name.substr(slash + 1, at - slash - 1), true) && is_version(name.substr(at + 1));
 }
 
 // The system's own definitions are in every world.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused: a key is a 32 or 64 bit integer, std::string, Uuid or Hash
+// refused: a key is a std::int64_t, std::uint64_t, std::string, Uuid or Hash
 #include "native/refused/types.h"
 
 struct Paid {
