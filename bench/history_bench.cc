@@ -9,6 +9,7 @@
 
 #include "codec/normaliser.h"
 #include "demo/order/order.h"
+#include "folder.h"
 #include "kernel/testing_blobs.h"
 #include "kernel/world.h"
 #include "native/machines.h"
@@ -74,16 +75,12 @@ class Writer {
 };
 
 struct Orders {
-  std::string path;
+  bench::Folder folder;
   std::unique_ptr<env::Disk> disk = env::posix_disk();
   std::unique_ptr<env::Random> random = env::posix_random();
   std::unique_ptr<store::testing::OpenWorld> world;
 
   Orders() {
-    const char* const given = std::getenv("HOLDFAST_BENCH_FOLDER");
-    path = given != nullptr ? std::string(given) : std::filesystem::temp_directory_path().string();
-    path += "/holdfast-bench-XXXXXX";
-    CHECK(::mkdtemp(path.data()) != nullptr);
     reopen();
     Writer writer(world->journal());
     for (std::size_t i = 0; i < kOrders; ++i)
@@ -94,13 +91,9 @@ struct Orders {
     writer.flush();
     CHECK(world->journal().last() == kRecords);
   }
-  ~Orders() {
-    world.reset();
-    std::filesystem::remove_all(path);
-  }
   void reopen() {
     world.reset();
-    world = store::testing::open_world(*disk, *random, path + "/world", {}).take();
+    world = store::testing::open_world(*disk, *random, folder.path() + "/world", {}).take();
   }
 
   static Orders& get() {
@@ -113,8 +106,8 @@ void rebuild(benchmark::State& state) {
   Orders& orders = Orders::get();
   for (auto _ : state) node::rebuild_history(orders.world->folder, orders.world->journal()).take();
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kRecords));
-  state.counters["bytes/instance"] =
-      static_cast<double>(std::filesystem::file_size(orders.path + "/world/history.db") / kOrders);
+  state.counters["bytes/instance"] = static_cast<double>(
+      std::filesystem::file_size(orders.folder.path() + "/world/history.db") / kOrders);
 }
 BENCHMARK(rebuild)->Unit(benchmark::kMillisecond)->Iterations(3);
 

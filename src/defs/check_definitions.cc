@@ -24,8 +24,7 @@ bool check_references(const Catalogue& catalogue, Errors& errors) {
   return errors.reported() == before;
 }
 
-// An event type is a record, or a variant whose arms are references to different schemas of
-// records.
+// An event type is a record, or a variant whose arms are references to different schemas.
 void check_event_type(const WorkflowDef& workflow, const std::string& place,
                       const Catalogue& catalogue, Errors& errors) {
   const codec::Type* type = catalogue.behind(catalogue.find(workflow.event));
@@ -44,10 +43,6 @@ void check_event_type(const WorkflowDef& workflow, const std::string& place,
       refuse("has an arm '" + arm.name + "' that is not a reference to a schema");
     } else if (!seen.insert(arm.type.ref).second) {
       refuse("has two arms for '" + arm.type.ref + "', so an event cannot tell which it is");
-    } else if (const codec::Type* behind = catalogue.behind(catalogue.find(arm.type.ref));
-               behind != nullptr && behind->kind != TypeKind::kRecord) {
-      refuse("has an arm '" + arm.name + "' that is no record but a " +
-             std::string(codec::name_of(behind->kind)));
     }
   }
 }

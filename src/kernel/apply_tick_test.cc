@@ -89,7 +89,7 @@ TEST_F(ApplyTickTest, is_refused_while_anything_is_under_way_and_lists_exactly_w
 
 TEST_F(ApplyTickTest, what_is_queued_blocks) {
   begin(kToKeyed);
-  keyed_ = [this](const StepInput& input, StepOutput& output) {
+  keyed_ = [](const StepInput& input, StepOutput& output) {
     state(output, 1);
     if (testing::number(input) < 2000)
       emit(output, "lab/Go@1", go("a", testing::number(input) + 1));

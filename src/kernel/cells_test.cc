@@ -13,7 +13,6 @@
 namespace holdfast::kernel {
 namespace {
 
-using testing::json_of;
 using testing::LabTest;
 using testing::MemoryBlobs;
 using testing::value;

@@ -136,9 +136,10 @@ std::string_view schema_of(const Mail& mail) {
 void write_event(const Program& program, const WorkflowProgram& workflow, base::ByteView key,
                  const Mail& mail, codec::Buffer& out) {
   if (const Arm* arm = workflow.arm_of_schema(schema_of(mail))) {
-    codec::write_map_head(out, 2);
+    codec::write_map_head(out, arm->unit ? 1 : 2);
     codec::write_text(out, "$tag");
     codec::write_text(out, arm->tag);
+    if (arm->unit) return;
     codec::write_text(out, "$value");
   }
   if (mail.kind == MailKind::kEvent) return out.append(mail.value);

@@ -116,6 +116,31 @@ TEST_F(EventTickTest, a_subscription_to_the_variant_takes_it_whole_and_each_arm)
   bench().expect_replays();
 }
 
+TEST_F(EventTickTest, an_arm_without_a_value_is_delivered_and_wrapped_as_such) {
+  std::vector<std::string> seen;
+  single_ = [&](const StepInput& input, StepOutput& output) {
+    codec::Buffer out;
+    input.context.write_event(input.mail, out);
+    seen.push_back(input.mail.schema + json_of(input.mail.value) + json_of(out.view()));
+    testing::state(output, 1);
+  };
+  std::string definitions = lab(R"({"event":"lab/NumberedEvent@1","workflow":"lab/Single@1"})");
+  const auto change = [&](const std::string& from, const std::string& to) {
+    definitions.replace(definitions.find(from), from.size(), to);
+  };
+  change(R"("lab/Unheard@1","type":{"record":{}})", R"("lab/Unheard@1","type":{"unit":{}})");
+  change(R"("lab/NumberedEvent@1","type":{"variant":{)",
+         R"("lab/NumberedEvent@1","type":{"variant":{"Quiet":{"ref":"lab/Unheard@1"},)");
+  change(R"("lab/Single@1","state":"lab/State@1","event":"lab/Go@1")",
+         R"("lab/Single@1","state":"lab/State@1","event":"lab/NumberedEvent@1")");
+  bench_.emplace(definitions, machines_);
+  bench().event("lab/NumberedEvent@1", R"({"$tag":"Quiet"})");
+  bench().event("lab/Unheard@1", "null");
+  const std::string each = R"(lab/Unheard@1null{"$tag":"Quiet"})";
+  EXPECT_THAT(seen, ::testing::ElementsAre(each, each));
+  bench().expect_replays();
+}
+
 TEST_F(EventTickTest, a_route_for_an_arm_comes_before_the_one_for_the_variant) {
   begin(R"({"event":"lab/NumberedEvent@1","workflow":"lab/Numbered@1","key_field":"$value.n"},)"
         R"({"event":"lab/Go@1","workflow":"lab/Numbered@1","key_field":"n"})");

@@ -206,7 +206,7 @@ TEST_F(InstanceTest, why_names_the_events_that_would_wake_it) {
 }
 
 TEST_F(InstanceTest, why_says_that_mail_waits_for_its_turn) {
-  keyed_ = [this](const StepInput& input, StepOutput& output) {
+  keyed_ = [](const StepInput& input, StepOutput& output) {
     state(output, 0);
     emit(output, "lab/Go@1", go("a", number(input)));
   };

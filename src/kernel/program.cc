@@ -93,7 +93,11 @@ class ProgramBuilder {
   void listen(const defs::WorkflowDef& def, WorkflowProgram& made) const {
     const codec::Type* type = catalogue_.behind(catalogue_.find(def.event));
     if (type == nullptr || type->kind != codec::TypeKind::kVariant) return;
-    for (const codec::Member& arm : type->members) made.arms.push_back({arm.name, arm.type.ref});
+    for (const codec::Member& arm : type->members) {
+      const codec::Type* behind = catalogue_.behind(catalogue_.find(arm.type.ref));
+      made.arms.push_back(
+          {arm.name, arm.type.ref, behind != nullptr && behind->kind == codec::TypeKind::kUnit});
+    }
     made.hears_receipts = made.arm_of_schema("sys/EffectReceiptEnvelope@1") != nullptr;
     made.hears_rejected = made.arm_of_schema("sys/EffectReceiptRejected@1") != nullptr;
     made.hears_progress = made.arm_of_schema("sys/EffectStreamFrame@1") != nullptr;

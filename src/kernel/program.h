@@ -39,6 +39,7 @@ struct AllowedEffect {
 struct Arm {
   std::string tag;
   std::string schema;
+  bool unit = false;  // it has no value
 };
 
 struct WorkflowProgram {

@@ -2,7 +2,6 @@
 // Design: "Records and replay".
 #include "kernel/record.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
@@ -13,7 +12,6 @@ namespace holdfast::kernel {
 namespace {
 
 using testing::emit;
-using ::testing::HasSubstr;
 using testing::json_of;
 using testing::kToKeyed;
 using testing::LabTest;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "codec/cbor_head.h"
 #include "codec/view.h"
 #include "kernel/cell_codec.h"
 #include "kernel/text.h"
@@ -97,7 +98,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
     }
     find_cell(world, target);
     if (!has_room(world, target, targets, refusal)) return false;
-    targets.push_back(std::move(target));
+    targets.push_back(target);
   }
   return true;
 }
@@ -136,7 +137,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     return false;
   }
   if (!has_room(world, target, targets, refusal)) return false;
-  targets.push_back(std::move(target));
+  targets.push_back(target);
   return true;
 }
 
@@ -173,7 +174,8 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
   const WorkflowProgram& workflow = world.program->workflow(target.workflow);
   if (const Arm* arm = arm_inside(workflow, event.schema_name, value)) {
     mail.schema = arm->schema;
-    value = codec::View::of(value).find("$value")->encoded();
+    const auto inner = codec::View::of(value).find("$value");
+    value = inner ? inner->encoded() : base::ByteView(&codec::kNullByte, 1);  // a unit has none
   }
   mail.value.assign(value.begin(), value.end());
   Cell& cell = target.cell != nullptr ? *target.cell

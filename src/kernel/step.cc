@@ -155,9 +155,9 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
       world.intents.add(hash, cell.workflow, planned.allowed->effect, world.next_record,
                         world.tick->time_ns, cell.id, cell.key, planned.params, planned.issuer_ref);
   cell.intents.push_back(hash);
-  world.draft.commands.emplace_back(std::in_place_type<OpenIntent>, hash,
-                                    std::shared_ptr<const EffectProgram>(world.program, &effect),
-                                    workflow.name, intent.key(), intent.params(), intent.bytes());
+  world.draft.commands.emplace_back(
+      OpenIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect), workflow.name,
+                 intent.key(), intent.params(), intent.bytes()});
   touch(world, cell).opened.push_back({hash, effect.name, intent.params()});
 }
 

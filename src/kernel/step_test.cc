@@ -22,7 +22,6 @@ using testing::open;
 using testing::opened;
 using testing::state;
 using testing::Step;
-using testing::value;
 
 class StepTest : public LabTest {};
 

@@ -14,7 +14,6 @@ namespace {
 
 using testing::Choice;
 using testing::Input;
-using testing::Model;
 using testing::Play;
 using testing::ScriptMachines;
 using testing::Teller;

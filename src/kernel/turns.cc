@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/cbor_writer.h"
-#include "kernel/text.h"
+#include "kernel/effect_error.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -76,17 +75,8 @@ void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
 }
 
 void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message) {
-  // sys/EffectError@1, its fields in canonical order.
   codec::Buffer out;
-  codec::write_map_head(out, 4);
-  codec::write_text(out, "code");
-  codec::write_text(out, shown(code));
-  codec::write_text(out, "details");
-  codec::write_null(out);
-  codec::write_text(out, "message");
-  codec::write_text(out, shown(message));
-  codec::write_text(out, "retryable");
-  codec::write_bool(out, false);
+  write_effect_error(out, code, message);
   end(world, cell, Phase::kFailed, out.to_bytes());
 }
 

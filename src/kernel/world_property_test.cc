@@ -19,7 +19,6 @@ namespace {
 using testing::Choice;
 using testing::Input;
 using testing::MemoryBlobs;
-using testing::Model;
 using testing::Name;
 using testing::Play;
 using testing::Prepared;

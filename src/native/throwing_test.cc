@@ -13,7 +13,6 @@ namespace {
 
 using kernel::testing::json_of;
 using kernel::testing::opened;
-using kernel::testing::value;
 
 struct Asked {
   static constexpr std::string_view kSchema = "test/Asked@1";
@@ -39,6 +38,7 @@ struct Sound {
 
 // A variant that was to hold it holds nothing then, and cannot be written.
 struct Breaks {
+  // NOLINTNEXTLINE(google-explicit-constructor): the variant converts it without being asked.
   operator Sound() const { throw std::runtime_error("broken on the way"); }
 };
 

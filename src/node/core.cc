@@ -5,23 +5,16 @@
 #include <utility>
 
 #include "codec/buffer.h"
-#include "codec/cbor_writer.h"
+#include "kernel/effect_error.h"
 
 namespace holdfast::node {
 namespace {
 
 // The receipt of an effect that nobody here can perform.
 void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports) {
-  codec::Buffer error;  // sys/EffectError@1
-  codec::write_map_head(error, 4);
-  codec::write_text(error, "code");
-  codec::write_text(error, "executor.unknown");
-  codec::write_text(error, "details");
-  codec::write_null(error);
-  codec::write_text(error, "message");
-  codec::write_text(error, "this node has no executor '" + open.effect->executor.kind + "'");
-  codec::write_text(error, "retryable");
-  codec::write_bool(error, false);
+  codec::Buffer error;
+  kernel::write_effect_error(error, "executor.unknown",
+                             "this node has no executor '" + open.effect->executor.kind + "'");
   kernel::ReceiptArrived receipt;
   receipt.intent = open.intent;
   receipt.status = kernel::ReceiptStatus::kError;
@@ -47,9 +40,8 @@ base::Result<void> Core::recover() {
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
-  // The wall clock may jump back; the time that the journal tells does not.
-  const auto now = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
-  tick_.time_ns = std::max(tick_.time_ns, now);
+  // The wall clock may jump back; the time of ticks does not, as long as this node runs.
+  tick_.time_ns = std::max(tick_.time_ns, now_ns());
   random_.fill(tick_.entropy);
   tick_.input = input.tick();
   if (std::holds_alternative<kernel::Continue>(tick_.input)) go_on_ = false;
@@ -79,9 +71,10 @@ void Core::release(Batch batch) {
   }
 }
 
-void Core::fire_timers(std::size_t most) {
-  const auto now = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
-  timers_.fire(now, most, reports_);
+void Core::fire_timers(std::size_t most) { timers_.fire(now_ns(), most, reports_); }
+
+std::uint64_t Core::now_ns() {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
 }
 
 executors::Executor* Core::executor_of(const kernel::EffectProgram& effect) {

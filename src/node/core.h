@@ -49,6 +49,7 @@ class Core {
   bool wants_to_go_on() const noexcept { return go_on_; }
 
  private:
+  std::uint64_t now_ns();
   void start(const kernel::OpenIntent& open);
   void stop(const kernel::StopIntent& stop);
   executors::Executor* executor_of(const kernel::EffectProgram& effect);

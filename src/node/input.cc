@@ -12,7 +12,7 @@ namespace {
 // One block for everything that a tick borrows, handed out piece by piece.
 class Block {
  public:
-  explicit Block(std::initializer_list<std::size_t> sizes) {
+  Block(std::initializer_list<std::size_t> sizes) {
     for (const std::size_t size : sizes) size_ += size;
     bytes_ = std::make_unique<std::uint8_t[]>(size_);
   }

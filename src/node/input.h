@@ -36,8 +36,8 @@ class Input {
   }
 
  private:
-  Input(Tick tick, std::unique_ptr<std::uint8_t[]> bytes, std::size_t size)
-      : tick_(std::move(tick)), bytes_(std::move(bytes)), size_(size) {}
+  Input(const Tick& tick, std::unique_ptr<std::uint8_t[]> bytes, std::size_t size)
+      : tick_(tick), bytes_(std::move(bytes)), size_(size) {}
 
   Tick tick_;
   std::unique_ptr<std::uint8_t[]> bytes_;  // that the tick borrows

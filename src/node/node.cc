@@ -71,6 +71,7 @@ void Node::report(const kernel::ProgressArrived& progress) {
 
 void Node::add_result(Input input) {
   const std::lock_guard lock(mutex_);
+  if (!input.ends_work() && results_.size() >= options_.inbox) return;
   results_.push_back({std::move(input), nullptr});
   for_reducer_.notify_one();
 }
@@ -84,9 +85,9 @@ void Node::fail(base::Error error) {
 // False: it is time to end.
 bool Node::wait_for_work(std::unique_lock<std::mutex>& lock) {
   const auto has_work = [this] {
-    const bool full = core_.batch().record_bytes >= options_.batch_bytes;
-    const bool has_input = !inbox_.empty() || !results_.empty() || core_.wants_to_go_on();
-    return failure_ || stage_ == Stage::kDone || (!full && has_input) ||
+    const bool has_input =
+        !inbox_.empty() || !results_.empty() || (core_.wants_to_go_on() && !stopping_);
+    return failure_ || stage_ == Stage::kDone || (has_room() && has_input) ||
            (stage_ == Stage::kIdle && !core_.batch().empty()) ||
            (stopping_ && stage_ == Stage::kIdle);
   };
@@ -104,23 +105,25 @@ bool Node::wait_for_work(std::unique_lock<std::mutex>& lock) {
   return !(stopping_ && stage_ == Stage::kIdle && core_.batch().empty() && inbox_.empty());
 }
 
-void Node::take_inputs(std::deque<Waiting>& taken) {
-  if (core_.batch().record_bytes >= options_.batch_bytes) return;
-  for (std::deque<Waiting>* from : {&results_, &inbox_}) {
-    while (!from->empty() && taken.size() < kInputsPerTurn) {
-      taken.push_back(std::move(from->front()));
-      from->pop_front();
-    }
-  }
+// Results first: somebody waits for them already.
+std::optional<Node::Waiting> Node::next_input() {
+  const std::lock_guard lock(mutex_);
+  std::deque<Waiting>& from = results_.empty() ? inbox_ : results_;
+  if (from.empty()) return std::nullopt;
+  std::optional<Waiting> next(std::move(from.front()));
+  from.pop_front();
+  return next;
 }
 
-base::Result<void> Node::reduce(std::deque<Waiting>& taken) {
-  while (core_.wants_to_go_on()) TRY(core_.reduce(Input::go_on(), nullptr));
-  for (Waiting& waiting : taken) {
-    TRY(core_.reduce(waiting.input, std::move(waiting.heard)));
-    while (core_.wants_to_go_on()) TRY(core_.reduce(Input::go_on(), nullptr));
+// One turn: what was left over comes in between, so that a cascade without end keeps nobody out. It
+// does not keep the node from stopping either: it goes on after the next start.
+base::Result<void> Node::reduce_some(bool stopping) {
+  if (core_.wants_to_go_on() && !stopping && has_room()) TRY(core_.reduce(Input::go_on(), nullptr));
+  for (std::size_t i = 0; i < kInputsPerTurn && has_room(); ++i) {
+    auto next = next_input();
+    if (!next) break;
+    TRY(core_.reduce(next->input, std::move(next->heard)));
   }
-  taken.clear();
   return {};
 }
 
@@ -139,7 +142,6 @@ void Node::pass_on() {
 }
 
 void Node::reduce_all() {
-  std::deque<Waiting> taken;
   std::unique_lock lock(mutex_);
   while (wait_for_work(lock)) {
     std::optional<Batch> durable;
@@ -147,11 +149,10 @@ void Node::reduce_all() {
       durable = std::exchange(at_journal_, {});
       stage_ = Stage::kIdle;
     }
-    take_inputs(taken);
     const bool stopping = stopping_;
     lock.unlock();
     if (durable) core_.release(std::move(*durable));
-    if (auto reduced = reduce(taken); !reduced) fail(std::move(reduced).error());
+    if (auto reduced = reduce_some(stopping); !reduced) fail(std::move(reduced).error());
     if (!stopping) core_.fire_timers(kTimersPerTurn);
     pass_on();
     lock.lock();

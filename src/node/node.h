@@ -5,8 +5,9 @@
 //
 //   send -> inbox -> reduce -> batch -> append, sync -> answers, effects -> reports -> inbox
 //
-// Bounded: an inbox that is full refuses new work. Results of effects are always taken; there
-// cannot be more of them than effects that are open.
+// Bounded: an inbox that is full refuses new work. Receipts are always taken: there cannot be more
+// of them than effects that are open. Progress is let go of when too much waits, which the kernel
+// notes as a gap.
 #pragma once
 
 #include <condition_variable>
@@ -61,8 +62,9 @@ class Node : private executors::Reports {
   // The thread that reduces.
   void reduce_all();
   bool wait_for_work(std::unique_lock<std::mutex>& lock);
-  void take_inputs(std::deque<Waiting>& taken);
-  base::Result<void> reduce(std::deque<Waiting>& taken);
+  bool has_room() const { return core_.batch().record_bytes < options_.batch_bytes; }
+  std::optional<Waiting> next_input();
+  base::Result<void> reduce_some(bool stopping);
   void pass_on();
 
   // The thread that writes.
