@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/kept_hash.h"
 #include "kernel/blobs.h"
 #include "kernel/cell.h"
 #include "kernel/hash_trie.h"
@@ -80,7 +81,7 @@ class Cells {
 
  private:
   // Only looked into. Keys come from outside, so the table's own hash is one that nobody can guess.
-  using Table = std::unordered_map<base::Hash, Cell, base::HashOfHash>;
+  using Table = std::unordered_map<base::Hash, Cell, base::KeptHash<base::HashOfHash>>;
 
   void let_go(std::size_t most);
   base::Result<void> spill(Cell& cell);

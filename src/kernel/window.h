@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/kept_hash.h"
 
 namespace holdfast::kernel {
 
@@ -42,7 +43,7 @@ class Window {
 
  private:
   std::size_t limit_;
-  std::unordered_map<Key, Value, HashOf, std::equal_to<>> values_;
+  std::unordered_map<Key, Value, base::KeptHash<HashOf>, std::equal_to<>> values_;
   std::deque<const Entry*> order_;
 };
 
