@@ -124,9 +124,8 @@ class ProgramBuilder {
   }
 
   EventProgram* event(const std::string& name) {
-    const auto known = program_->events_.find(name);
-    if (known != program_->events_.end()) return &known->second;
-    return &program_->events_.emplace(name, EventProgram{name, schema(name), {}}).first->second;
+    if (auto* known = program_->events_.find(name)) return &known->second;
+    return &program_->events_.emplace(name, EventProgram{name, schema(name), {}}).second;
   }
 
   void route(const defs::Subscription& subscription) {
@@ -191,8 +190,8 @@ const Arm* WorkflowProgram::arm_of_tag(std::string_view tag) const {
 }
 
 const EventProgram* Program::event(std::string_view schema) const {
-  const auto found = events_.find(schema);
-  return found == events_.end() ? nullptr : &found->second;
+  const auto* found = events_.find(schema);
+  return found == nullptr ? nullptr : &found->second;
 }
 
 std::optional<std::uint32_t> Program::workflow_named(std::string_view name) const {

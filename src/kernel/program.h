@@ -16,6 +16,7 @@
 #include "defs/load.h"
 #include "kernel/identity.h"
 #include "kernel/machine.h"
+#include "kernel/name_table.h"
 #include "kernel/tick.h"
 
 namespace holdfast::kernel {
@@ -48,7 +49,7 @@ struct WorkflowProgram {
   codec::Schema state = codec::Schema::any();
   std::optional<codec::Schema> key;
   std::optional<codec::Schema> annotations;
-  std::map<std::string, AllowedEffect, std::less<>> effects;
+  NameTable<AllowedEffect> effects;
   std::string event;      // the schema of its events
   std::vector<Arm> arms;  // if that is a variant
   // Whether its event type has an arm for them. What it does not hear of is recorded all the same.
@@ -113,7 +114,7 @@ class Program {
   std::vector<EffectProgram> effects_;
   std::map<std::string, std::uint32_t, std::less<>> workflow_names_;
   std::map<std::string, std::uint32_t, std::less<>> effect_names_;
-  std::map<std::string, EventProgram, std::less<>> events_;
+  NameTable<EventProgram> events_;
   std::optional<codec::Schema> error_schema_;  // sys/EffectError@1
 };
 

@@ -91,8 +91,8 @@ class Checker {
  private:
   std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
     const std::string_view name = output_.text(asked.name);
-    const auto allowed = workflow_.effects.find(name);
-    if (allowed == workflow_.effects.end()) {
+    const auto* allowed = workflow_.effects.find(name);
+    if (allowed == nullptr) {
       return Objection{"step.undeclared_effect",
                        "'" + std::string(name) + "' is not among the effects_emitted"};
     }
