@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/copy.h"
+
 namespace holdfast::kernel {
 
 void StepOutput::clear() {
@@ -81,7 +83,9 @@ void StepOutput::fail(std::string code, std::string message) {
 
 StepOutput::Slice StepOutput::add_text(std::string_view text) {
   const std::size_t begin = texts_.size();
-  texts_.append(base::as_bytes(text));
+  if (text.empty()) return {begin, begin};
+  base::copy_bytes(texts_.room(text.size()), text.data(), text.size());
+  texts_.advance(text.size());
   return {begin, texts_.size()};
 }
 

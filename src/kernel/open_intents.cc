@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/open_intents.h"
 
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "base/copy.h"
 #include "codec/cbor_writer.h"
 #include "codec/well_formed.h"
 #include "kernel/cell_codec.h"
@@ -67,7 +67,7 @@ Intent::Intent(std::uint32_t workflow, std::uint32_t effect, std::uint64_t opene
                                                               issuer_ref.size());
   std::uint8_t* at = bytes.get();
   for (const base::ByteView part : {key, params, base::as_bytes(issuer_ref)}) {
-    if (!part.empty()) std::memcpy(at, part.data(), part.size());
+    base::copy_bytes(at, part.data(), part.size());
     at += part.size();
   }
   bytes_ = std::move(bytes);
