@@ -25,8 +25,8 @@ class ReadBack;
 
 struct CellLimits {
   std::size_t clean_cells = 4096;  // kept in memory beyond those in use
-  // Of states that are too large for the index, before they move to blobs.
-  std::size_t dirty_state_bytes = std::size_t{256} << 20;
+  // Of states, outcomes and mail that are too large for the index, before they move to blobs.
+  std::size_t dirty_bytes = std::size_t{256} << 20;
 };
 
 class Cells {
@@ -55,10 +55,19 @@ class Cells {
   void set_state(Cell& cell, base::ByteView state);
   void clear_state(Cell& cell);
 
-  // The state of a cell, brought back from its blob if it is there.
+  // The state of a cell, brought back from its blob if it is there. Nothing: it has none.
   std::optional<base::ByteView> state_of(Cell& cell);
 
-  // Lets go of clean cells beyond the limit, and moves large and old dirty states to blobs. To be
+  // The same for the result or error; empty: it has none.
+  base::ByteView outcome_of(Cell& cell) {
+    if (cell.outcome_blob && cell.outcome.empty()) load_outcome(cell);
+    return cell.outcome;
+  }
+
+  // Brings the value of a message back. False: it cannot be had.
+  bool bring_back(Mail& mail);
+
+  // Lets go of clean cells beyond the limit, and moves large and old dirty values to blobs. To be
   // called between ticks; what it does does not grow with the number of cells.
   void trim();
 
@@ -82,7 +91,13 @@ class Cells {
   // Only looked into. Keys come from outside, so the table's own hash is one that nobody can guess.
   using Table = std::unordered_map<base::Hash, Cell, base::HashOfHash>;
 
+  base::Result<Cell> read(const base::Hash& id, base::ByteView entry) const;
+  void mark_dirty(Cell& cell);
+  void recount(Cell& cell) noexcept;
+  void load_outcome(Cell& cell);
+  std::optional<base::Bytes> load(const base::Hash& blob);
   void let_go(std::size_t most);
+  base::Result<void> spill_state(Cell& cell);
   base::Result<void> spill(Cell& cell);
   void keep(base::Result<void> result);
   UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
@@ -94,7 +109,7 @@ class Cells {
   Table table_;
   UseOrder clean_;
   UseOrder dirty_;
-  std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable() in cells.cc
+  std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable_in() in cells.cc
   std::set<base::Hash> erased_;      // since the last flush
   HashTrie index_;
   TrieCache cache_;

@@ -38,7 +38,7 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
     return Refused{base::ErrorCode::kNotFound,
                    "the manifest has no schema '" + shown(event.schema) + "'"};
   }
-  std::vector<Target>& targets = world.targets;
+  Targets& targets = world.targets;
   targets.clear();
   Refused refusal{};
   if (!is_canonical(world, *program, event.value, refusal)) return refusal;
@@ -47,10 +47,10 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
                          : find_addressee(world, event, targets, refusal);
   if (!found) return refusal;
 
-  for (const Target& target : targets) deliver_event(world, *program, event.value, target);
+  for (const Target& target : targets.all) deliver_event(world, *program, event.value, target);
   if (!event.id.empty()) CHECK(world.event_ids.add(std::string(event.id), world.next_record));
-  if (targets.empty()) note(world, "event.unrouted", {program->schema_name});
-  return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.empty()};
+  if (targets.all.empty()) note(world, "event.unrouted", {program->schema_name});
+  return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.all.empty()};
 }
 
 }  // namespace holdfast::kernel

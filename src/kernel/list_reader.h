@@ -47,8 +47,15 @@ class ListReader {
   std::string_view text() { return take(next().text()); }
   base::ByteView bytes() { return take(next().bytes()); }
   base::Hash hash() {
-    base::Hash hash;
+    const std::optional<base::Hash> hash = optional_hash();
+    good_ &= hash.has_value();
+    return hash.value_or(base::Hash());
+  }
+  // Empty bytes stand for none.
+  std::optional<base::Hash> optional_hash() {
     const base::ByteView from = bytes();
+    if (from.empty()) return std::nullopt;
+    base::Hash hash;
     if (from.size() == hash.bytes.size()) {
       std::copy(from.begin(), from.end(), hash.bytes.begin());
     } else {

@@ -27,8 +27,10 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
   }
   Cell* cell = cell_of(world, *intent);
   if (cell == nullptr) return unreadable();
-  if (cell->mail.size() >= kMaxMailPerInstance)
-    return Refused{base::ErrorCode::kUnavailable, "too much mail waits for the instance"};
+  Target target{intent->workflow(), intent->key(), intent->cell(), cell};
+  target.bytes = Mail::kBesides + progress.payload.size() + progress.kind.size();
+  Refused refusal;
+  if (!has_room(world, target, Targets(), refusal)) return refusal;
   const auto payload = world.normaliser.part_from_cbor(codec::Schema::item(), progress.payload);
   if (!payload)
     return Refused{base::ErrorCode::kInvalid,

@@ -22,23 +22,31 @@ bool ReadBack::state_fits(const Cell& cell, base::ByteView state) {
   return is_canonical(program_->workflow(cell.workflow).state, state);
 }
 
+bool ReadBack::outcome_fits(base::ByteView outcome) {
+  return is_canonical(codec::Schema::item(), outcome);
+}
+
+bool ReadBack::value_fits(const codec::Schema& schema, const Mail& mail) {
+  return mail.away || is_canonical(schema, mail.value);
+}
+
 bool ReadBack::mail_fits(std::uint32_t workflow, const Mail& mail) {
   if (mail.kind == MailKind::kEvent) {
     const EventProgram* event = program_->event(mail.schema);
-    if (event != nullptr) return is_canonical(event->schema, mail.value);
+    if (event != nullptr) return value_fits(event->schema, mail);
     // A manifest need not list the system's schemas, so an arm may have one that is not compiled.
     return program_->workflow(workflow).arm_of_schema(mail.schema) != nullptr &&
-           is_canonical(codec::Schema::item(), mail.value);
+           value_fits(codec::Schema::item(), mail);
   }
   const auto effect = program_->effect_named(mail.origin.effect);
   if (!effect) return false;
   switch (mail.kind) {
     case MailKind::kReceipt:
-      return is_canonical(mail.status == ReceiptStatus::kOk ? program_->effect(*effect).receipt
-                                                            : program_->error_schema(),
-                          mail.value);
-    case MailKind::kProgress: return is_canonical(codec::Schema::item(), mail.value);
-    case MailKind::kRejected: return mail.value.empty();
+      return value_fits(mail.status == ReceiptStatus::kOk ? program_->effect(*effect).receipt
+                                                          : program_->error_schema(),
+                        mail);
+    case MailKind::kProgress: return value_fits(codec::Schema::item(), mail);
+    case MailKind::kRejected: return mail.value.empty() && !mail.away;
     case MailKind::kEvent: break;
   }
   return false;
@@ -47,7 +55,7 @@ bool ReadBack::mail_fits(std::uint32_t workflow, const Mail& mail) {
 bool ReadBack::fits(const Cell& cell) {
   if (key_hash(cell.key) != cell.id) return false;
   if (!cell.state.empty() && !state_fits(cell, cell.state)) return false;
-  if (!cell.outcome.empty() && !is_canonical(codec::Schema::item(), cell.outcome)) return false;
+  if (!cell.outcome.empty() && !outcome_fits(cell.outcome)) return false;
   if (cell.terminal()) return true;  // its key may be of an earlier program, too
   if (!key_fits(cell.workflow, cell.key)) return false;
   for (const Mail& mail : cell.mail) {

@@ -25,14 +25,16 @@ class ReadBack {
   // Which must outlive this, or be followed by another.
   void use(const Program& program) { program_ = &program; }
 
-  // The cell has all but its state, if that is in a blob.
+  // The cell has all but what is in blobs.
   bool fits(const Cell& cell);
   bool state_fits(const Cell& cell, base::ByteView state);
+  bool outcome_fits(base::ByteView outcome);
+  bool mail_fits(std::uint32_t workflow, const Mail& mail);  // its value too, if it is there
   bool fits(const Intent& intent);
 
  private:
   bool is_canonical(const codec::Schema& schema, base::ByteView value);
-  bool mail_fits(std::uint32_t workflow, const Mail& mail);
+  bool value_fits(const codec::Schema& schema, const Mail& mail);
   bool key_fits(std::uint32_t workflow, base::ByteView key);
 
   const Program* program_ = nullptr;

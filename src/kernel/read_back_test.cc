@@ -58,9 +58,9 @@ class ReadBackTest : public LabTest {
     const HashTrie index = parts().workflows.at(0).index;
     const base::Hash id = key_hash(value("\"a\""));
     TrieCache cache;
-    Cell cell = *decode_cell(**index.find(bench().blobs(), cache, id));
+    Cell cell = *decode_cell(**index.find(bench().blobs(), cache, id), bench().blobs());
     change(cell);
-    replace_cells(changed(index, bench().blobs(), id, encode_cell(cell)), active);
+    replace_cells(changed(index, bench().blobs(), id, *encode_cell(cell, bench().blobs())), active);
   }
   void change_intent(std::uint64_t workflow, std::uint64_t effect, base::ByteView params) {
     codec::Buffer out;
@@ -181,17 +181,19 @@ TEST_F(ReadBackTest, an_instance_that_has_ended_and_still_waits) {
 TEST_F(ReadBackTest, an_instance_that_has_ended_and_has_a_turn) {
   Cell cell;
   cell.phase = Phase::kFailed;
-  cell.mail.emplace_back();
-  EXPECT_FALSE(decode_cell(encode_cell(cell)));
+  cell.mail.push_back(Mail());
+  testing::MemoryBlobs blobs;
+  EXPECT_FALSE(decode_cell(*encode_cell(cell, blobs), blobs));
 }
 
 TEST_F(ReadBackTest, mail_of_an_effect_that_the_program_does_not_have) {
   change_cell(1, [&](Cell& cell) {
     cell.paused = true;
-    Mail& mail = cell.mail.emplace_back();
+    Mail mail;
     mail.kind = MailKind::kReceipt;
     mail.origin = {intent_, "lab/none@1", "", 2};
     mail.value = value(R"({"ok":true})");
+    cell.mail.push_back(mail);
   });
   World world = restored();
   expect_corrupt(control(world, Control::kResume), "does not fit its workflow");
@@ -206,9 +208,10 @@ TEST_F(ReadBackTest, values_that_are_none_or_not_of_their_schema) {
         cell.outcome = {0x82, 0x01};
       },
       [](Cell& cell) {
-        Mail& mail = cell.mail.emplace_back();
+        Mail mail;
         mail.schema = "lab/Go@1";
         mail.value = {0xa1};
+        cell.mail.push_back(mail);
       }};
   for (const auto& change : changes) {
     snapshot_ = good;
@@ -219,7 +222,7 @@ TEST_F(ReadBackTest, values_that_are_none_or_not_of_their_schema) {
 }
 
 TEST_F(ReadBackTest, a_state_in_a_blob_that_is_no_state) {
-  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, kInlineStateBytes + 1}) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, kInlineValueBytes + 1}) {
     const base::Hash blob = *bench().blobs().put(base::Bytes(size, 0xbb));
     const base::Bytes good = snapshot_;
     change_cell(1, [&](Cell& cell) {
@@ -230,6 +233,41 @@ TEST_F(ReadBackTest, a_state_in_a_blob_that_is_no_state) {
     expect_corrupt(event(world), "a state in a blob does not fit");
     snapshot_ = good;
   }
+}
+
+TEST_F(ReadBackTest, mail_in_a_blob_that_does_not_fit) {
+  const base::Bytes good = snapshot_;
+  // No value, another size, not there.
+  const base::Hash blob = *bench().blobs().put(base::Bytes(2000, 0xbb));
+  const base::Hash missing = base::Hash{{1}};
+  const PutAway wrong[] = {{blob, 2000}, {blob, 2001}, {missing, 2000}};
+  for (const PutAway& away : wrong) {
+    change_cell(1, [&](Cell& cell) {
+      Mail mail;
+      mail.schema = "lab/Go@1";
+      mail.away = away;
+      cell.paused = true;
+      cell.mail.push_back(mail);
+    });
+    World world = restored();
+    const Outcome outcome = control(world, Control::kResume);
+    ASSERT_TRUE(outcome.failure);
+    EXPECT_THAT(outcome.failure->to_string(),
+                HasSubstr(away.blob == blob ? "mail in a blob does not fit" : "no blob"));
+    snapshot_ = good;
+  }
+}
+
+TEST_F(ReadBackTest, an_outcome_in_a_blob_that_is_no_value) {
+  const base::Hash blob = *bench().blobs().put(base::Bytes(2000, 0xbb));
+  replace(parts().intents, HashTrie());
+  change_cell(0, [&](Cell& cell) {
+    cell.phase = Phase::kCompleted;
+    cell.intents.clear();
+    cell.outcome_blob = blob;
+  });
+  World world = restored();
+  expect_corrupt(event(world), "an outcome in a blob");
 }
 
 // Identities are made of the number of the record, among others.

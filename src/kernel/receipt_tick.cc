@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/limits.h"
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -44,7 +45,7 @@ void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& 
     mail.signature.assign(receipt.signature.bytes.begin(), receipt.signature.bytes.end());
   } else {
     mail.kind = MailKind::kRejected;
-    mail.note = payload.error().to_string();
+    mail.note = shown(payload.error().to_string());
     mail.payload_hash = base::sha256(receipt.payload);
     mail.payload_size = receipt.payload.size();
   }

@@ -112,7 +112,8 @@ void write_touched(WorldState& world, Buffer& out, const Touched& touched) {
   }
   codec::write_bool(out, cell != nullptr && cell->paused);
   write_state(world, out, cell);
-  write_optional_item(out, cell == nullptr ? base::ByteView() : base::ByteView(cell->outcome));
+  write_optional_item(
+      out, cell == nullptr ? base::ByteView() : world.cells[cell->workflow].outcome_of(*cell));
   codec::write_nat(out, touched.steps);
   codec::write_nat(out, touched.ignored);
   codec::write_list_head(out, touched.opened.size());

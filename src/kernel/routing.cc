@@ -64,29 +64,41 @@ void find_cell(WorldState& world, Target& target) {
   target.cell = world.cells[target.workflow].find(target.id);
 }
 
-// `planned` goes to mailboxes too, some of it perhaps to the same one.
-bool has_room(const WorldState& world, const Target& target, const std::vector<Target>& planned,
+// A value that is an event, as it will weigh in a mailbox.
+std::size_t weight_of(base::ByteView value) noexcept { return Mail::kBesides + value.size(); }
+
+}  // namespace
+
+bool has_room(const WorldState& world, const Target& target, const Targets& planned,
               Refused& refusal) {
-  const std::size_t waiting = target.cell == nullptr ? 0 : target.cell->mail.size();
-  if (waiting + planned.size() < kMaxMailPerInstance) return true;
-  const auto same = static_cast<std::size_t>(
-      std::count_if(planned.begin(), planned.end(), [&](const Target& other) {
-        return other.workflow == target.workflow && other.id == target.id;
-      }));
-  if (waiting + same < kMaxMailPerInstance) return true;
+  const auto fits = [&](std::size_t messages, std::size_t bytes) {
+    if (target.cell != nullptr) {
+      messages += target.cell->mail.size();
+      bytes += target.cell->mail.bytes();
+    }
+    return messages < kMaxMailPerInstance && bytes + target.bytes <= kMaxMailBytesPerInstance;
+  };
+  if (fits(planned.all.size(), planned.bytes)) return true;
+  std::size_t messages = 0;
+  std::size_t bytes = 0;
+  for (const Target& other : planned.all) {
+    if (other.workflow != target.workflow || other.id != target.id) continue;
+    ++messages;
+    bytes += other.bytes;
+  }
+  if (fits(messages, bytes)) return true;
   refusal = {base::ErrorCode::kUnavailable, "too much mail waits for an instance of '" +
                                                 world.program->workflow(target.workflow).name +
                                                 "'"};
   return false;
 }
 
-}  // namespace
-
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
-                  std::vector<Target>& targets, Refused& refusal) {
+                  Targets& targets, Refused& refusal) {
   for (const Route& route : event.routes) {
     const WorkflowProgram& workflow = world.program->workflow(route.workflow);
     Target target{route.workflow};
+    target.bytes = weight_of(value);
     if (!may_be_sent(workflow, event.schema_name, value, refusal)) return false;
     if (workflow.key) {
       const auto found = follow(codec::View::of(value), route.key_path);
@@ -98,12 +110,12 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
     }
     find_cell(world, target);
     if (!has_room(world, target, targets, refusal)) return false;
-    targets.push_back(target);
+    targets.add(target);
   }
   return true;
 }
 
-bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Target>& targets,
+bool find_addressee(WorldState& world, const EventArrived& event, Targets& targets,
                     Refused& refusal) {
   const auto index = world.program->workflow_named(event.workflow);
   if (!index) {
@@ -120,6 +132,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
   }
   if (!may_be_sent(workflow, event.schema, event.value, refusal)) return false;
   Target target{*index};
+  target.bytes = weight_of(event.value);
   if (workflow.key) {
     if (!take_key(world, workflow, event.key, target, refusal)) return false;
     if (!base::equal(target.key, event.key)) {
@@ -137,7 +150,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     return false;
   }
   if (!has_room(world, target, targets, refusal)) return false;
-  targets.push_back(target);
+  targets.add(target);
   return true;
 }
 

@@ -51,9 +51,12 @@ struct Objection {
 
 class Checker {
  public:
-  Checker(WorldState& world, const WorkflowProgram& workflow, std::size_t open,
+  Checker(WorldState& world, const WorkflowProgram& workflow, const Cell& cell,
           const StepOutput& output)
-      : world_(world), workflow_(workflow), open_(open), output_(output) {}
+      : world_(world), workflow_(workflow), cell_(cell), output_(output) {}
+
+  // What was found good is together so large.
+  std::size_t bytes() const noexcept { return bytes_; }
 
   std::optional<Objection> check(Plan& plan) {
     if (output_.effects().size() > kMaxEffectsPerStep)
@@ -62,7 +65,7 @@ class Checker {
       return Objection{"step.too_many_events", "more than 256 events"};
     if (output_.size() > kMaxStepOutputBytes)
       return Objection{"step.output_too_large", "more than 1 MiB of output"};
-    if (output_.effects().size() + open_ > kMaxOpenIntents)
+    if (too_many_open())
       return Objection{"step.too_many_open", "more than 16384 effects would be open"};
     if (output_.fate() != Fate::kGoesOn && !output_.effects().empty())
       return Objection{"step.effects_at_end", "an instance that ends cannot wait for effects"};
@@ -85,10 +88,23 @@ class Checker {
     for (const StepOutput::Event& emitted : output_.events()) {
       if (auto objection = check_event(emitted, plan)) return objection;
     }
+    // What the machine leaves out, such as options that are absent, is written out by now.
+    if (bytes_ > kMaxStepOutputBytes)
+      return Objection{"step.output_too_large", "more than 1 MiB of output in canonical form"};
     return std::nullopt;
   }
 
  private:
+  // An effect is open until its answer is heard.
+  bool too_many_open() const {
+    if (output_.effects().empty()) return false;
+    std::size_t open = output_.effects().size() + cell_.intents.size();
+    if (open + cell_.mail.size() <= kMaxOpenIntents) return false;
+    for (const Mail& mail : cell_.mail)
+      open += mail.kind == MailKind::kReceipt || mail.kind == MailKind::kRejected ? 1 : 0;
+    return open > kMaxOpenIntents;
+  }
+
   std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
     const std::string_view name = output_.text(asked.name);
     const auto allowed = workflow_.effects.find(name);
@@ -119,12 +135,12 @@ class Checker {
     if (!canonical(event->schema, output_.value(emitted.value), planned.value)) {
       return Objection{"step.bad_event", "an event '" + emitted.schema + "': " + why_};
     }
-    const std::size_t before = plan.targets.size();
+    const std::size_t before = plan.targets.all.size();
     Refused refusal{};
     if (!find_targets(world_, *event, planned.value, plan.targets, refusal)) {
       return Objection{"step.undeliverable_event", refusal.message};
     }
-    planned.targets = plan.targets.size() - before;
+    planned.targets = plan.targets.all.size() - before;
     plan.events.push_back(planned);
     return std::nullopt;
   }
@@ -136,13 +152,15 @@ class Checker {
       return false;
     }
     out = made->data() == value.data() ? value : world_.draft.keep(*made);
+    bytes_ += out.size();
     return true;
   }
 
   WorldState& world_;
   const WorkflowProgram& workflow_;
-  std::size_t open_;  // effects that the instance has open already
+  const Cell& cell_;
   const StepOutput& output_;
+  std::size_t bytes_ = 0;
   std::string why_;
 };
 
@@ -206,13 +224,15 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
 
   Plan& plan = world.plan;
   plan.clear();
-  if (const auto objection = Checker(world, workflow, cell.intents.size(), output).check(plan)) {
+  Checker checker(world, workflow, cell, output);
+  if (const auto objection = checker.check(plan)) {
     return fail(world, cell, objection->code, objection->message);
   }
+  if (checker.bytes() > output.size()) world.draft.output_bytes += checker.bytes() - output.size();
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
   if (!plan.annotations.empty())
     touch(world, cell).annotations.push_back(bytes_of(plan.annotations));
-  auto target = plan.targets.begin();
+  auto target = plan.targets.all.begin();
   for (const Plan::Event& event : plan.events) {
     for (const auto stop = target + static_cast<std::ptrdiff_t>(event.targets); target != stop;
          ++target) {

@@ -234,6 +234,40 @@ TEST_F(StepTest, an_instance_may_not_have_more_than_16384_effects_open) {
   EXPECT_EQ(bench().world().open_intents(), 0u);
 }
 
+TEST_F(StepTest, an_effect_counts_as_open_until_its_answer_is_heard) {
+  begin(kToKeyed);
+  keyed_ = [](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    many(output, 64, 0);
+  };
+  std::vector<base::Hash> intents;
+  for (std::size_t i = 0; i < kMaxOpenIntents / 64; ++i) {
+    for (const base::Hash& intent : opened(send("a", 1))) intents.push_back(intent);
+  }
+  bench().control(Control::kPause, "lab/Keyed@1", R"("a")");
+  for (std::size_t i = 0; i < 65; ++i) bench().receipt(intents[i], R"({"ok":true})");
+  EXPECT_EQ(keyed("a")->mail.size(), 65u);
+  bench().control(Control::kResume, "lab/Keyed@1", R"("a")");
+  EXPECT_EQ(error_of(keyed("a")), "step.too_many_open") << "64 waited when it asked for 64 more";
+}
+
+TEST_F(StepTest, the_budget_of_output_holds_for_its_canonical_form) {
+  constexpr std::size_t kMany = 200'000;  // maps: a byte each, nine with the absent option
+  std::string definitions = testing::lab(kToKeyed);
+  const std::string type = R"("lab/State@1","type":)";
+  const std::string before = type + R"({"record":{"n":{"nat":{}}}})";
+  definitions.replace(definitions.find(before), before.size(),
+                      type + R"({"list":{"record":{"option":{"option":{"nat":{}}}}}})");
+  bench_.emplace(definitions, machines_);
+  keyed_ = [](const StepInput&, StepOutput& output) {
+    output.begin_state();
+    codec::write_list_head(output.bytes(), kMany);
+    for (std::size_t i = 0; i < kMany; ++i) codec::write_map_head(output.bytes(), 0);
+  };
+  send("a", 1);
+  EXPECT_EQ(error_of(keyed("a")), "step.output_too_large");
+}
+
 TEST_F(StepTest, what_the_delivery_budget_leaves_stays_queued_and_goes_on_in_a_continue_tick) {
   begin(kToKeyed);
   keyed_ = [&](const StepInput& input, StepOutput& output) {

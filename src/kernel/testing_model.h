@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model: what a world should do, as plainly as possible: maps and lists, no cache, no index, no
-// records. It understands the scripted world (testing_script.h) and says for every input the
-// answer, the commands, and how each instance stands. Intents are numbered in the order of their
-// opening.
+// records, no bounds in bytes (scripts do not reach them). It understands the scripted world
+// (testing_script.h) and says for every input the answer, the commands, and how each instance
+// stands. Intents are numbered in the order of their opening.
 #pragma once
 
 #include <algorithm>
@@ -315,11 +315,12 @@ class Model {
   std::string objection(const Name& name, const Instance& instance, const Actions& actions,
                         std::vector<std::vector<Name>>& to) const {
     const bool ends = actions.fate != Fate::kGoesOn;
-    const std::size_t open = instance.intents.size() + actions.effects.size();
+    std::size_t open = instance.intents.size() + actions.effects.size();
     if (actions.effects.size() > kMaxEffectsPerStep) return "step.too_many_effects";
     if (actions.events.size() > kMaxEventsPerStep) return "step.too_many_events";
     if (actions.too_large) return "step.output_too_large";
-    if (open > kMaxOpenIntents) return "step.too_many_open";
+    for (const Message& it : instance.mail) open += is_answer(it.kind) ? 1u : 0u;
+    if (!actions.effects.empty() && open > kMaxOpenIntents) return "step.too_many_open";
     if (ends && !actions.effects.empty()) return "step.effects_at_end";
     if (!ends && actions.no_state) return "step.no_state";
     if (!actions.no_state && actions.bad_state) return "step.bad_state";

@@ -24,6 +24,10 @@ struct Told {
   friend bool operator==(const Told&, const Told&) = default;
 };
 
+inline bool is_answer(MailKind kind) {
+  return kind == MailKind::kReceipt || kind == MailKind::kRejected;
+}
+
 inline std::string words(const Name& name) {
   return name.first + " " + base::to_hex(base::as_bytes(name.second));
 }

@@ -28,6 +28,7 @@ void take_turns(WorldState& world) {
     cell->ready = false;
     if (cell->paused || cell->mail.empty()) continue;
     std::unique_ptr<Letter> letter = cell->mail.take_front();
+    if (letter->mail.away && !world.cells[cell->workflow].bring_back(letter->mail)) return;
     // Back in the line before the step: the step may end or delete the cell.
     if (!cell->mail.empty()) {
       cell->ready = true;

@@ -58,7 +58,7 @@ struct WorldState {
   codec::Buffer scratch;
   StepOutput output;
   Plan plan;
-  std::vector<Target> targets;
+  Targets targets;
 };
 
 // The entry of a cell in the present draft.
@@ -70,11 +70,16 @@ void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter);
 // Adds everybody who subscribes to the event to those who get mail already. False: some mailbox
 // would be too full or some key does not fit; `refusal` says why.
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
-                  std::vector<Target>& targets, Refused& refusal);
+                  Targets& targets, Refused& refusal);
 
 // The same for an event that names its one instance.
-bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Target>& targets,
+bool find_addressee(WorldState& world, const EventArrived& event, Targets& targets,
                     Refused& refusal);
+
+// Whether one message more, of this weight, may wait for an instance; else `refusal` says why not.
+// `planned` goes to mailboxes too, some of it perhaps to the same one.
+bool has_room(const WorldState& world, const Target& target, const Targets& planned,
+              Refused& refusal);
 
 void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
                    const Target& target);
