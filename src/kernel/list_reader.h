@@ -39,6 +39,11 @@ class ListReader {
   }
   bool boolean() { return take(next().boolean()); }
   std::uint64_t nat() { return take(next().nat()); }
+  std::uint32_t nat32() {
+    const std::uint64_t number = nat();
+    good_ &= number <= UINT32_MAX;
+    return static_cast<std::uint32_t>(number);
+  }
   std::optional<std::uint64_t> optional_nat() {
     const codec::View view = next();
     if (view.is_null()) return std::nullopt;

@@ -54,6 +54,11 @@ struct Accepted {
 struct Repeated {
   std::uint64_t record = 0;
   std::optional<ReceiptStatus> settled = std::nullopt;  // how the intent was settled
+
+  // Of an event: as it was answered first.
+  std::uint32_t deliveries = 0;
+  std::uint32_t ignored = 0;
+  bool unrouted = false;
 };
 
 struct Refused {

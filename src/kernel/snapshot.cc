@@ -24,9 +24,12 @@ void write_trie(Buffer& out, const HashTrie& trie) {
 base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
   for (const auto* event : world.event_ids.entries()) {
-    codec::write_list_head(chunks.entry(), 2);
+    codec::write_list_head(chunks.entry(), 5);
     codec::write_text(chunks.entry(), event->first);
-    codec::write_nat(chunks.entry(), event->second);
+    codec::write_nat(chunks.entry(), event->second.record);
+    codec::write_nat(chunks.entry(), event->second.fingerprint);
+    codec::write_nat(chunks.entry(), event->second.deliveries);
+    codec::write_nat(chunks.entry(), event->second.ignored);
     TRY(chunks.entry_done());
   }
   return chunks.finish(out);
@@ -35,8 +38,12 @@ base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
 bool read_event_id(codec::View entry, WorldState& world) {
   ListReader list(entry);
   std::string id(list.text());
-  const std::uint64_t record = list.nat();
-  return list.done() && world.event_ids.add(std::move(id), record);
+  KnownEvent event;
+  event.record = list.nat();
+  event.fingerprint = list.nat32();
+  event.deliveries = list.nat32();
+  event.ignored = list.nat32();
+  return list.done() && world.event_ids.add(std::move(id), event);
 }
 
 base::Result<void> write_settled(Buffer& out, const WorldState& world) {

@@ -28,6 +28,14 @@ struct SettledIntent {
   ReceiptStatus status;
 };
 
+// An event that had an id: what to answer when it comes again, and how to know that it is the same.
+struct KnownEvent {
+  std::uint64_t record = 0;
+  std::uint32_t fingerprint = 0;
+  std::uint32_t deliveries = 0;
+  std::uint32_t ignored = 0;
+};
+
 struct WorldState {
   WorldState(const MachineSource& the_machines, Blobs& the_blobs, WorldOptions the_options);
 
@@ -42,7 +50,7 @@ struct WorldState {
   ReadBack read_back;
   OpenIntents intents{&read_back};
   std::deque<Cell*> ready;  // instances with mail, in the order of their turns
-  Window<std::string, std::uint64_t, base::HashOfText> event_ids{kEventIdWindow};
+  Window<std::string, KnownEvent, base::HashOfText> event_ids{kEventIdWindow};
   Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
 
