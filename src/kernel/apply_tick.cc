@@ -2,6 +2,7 @@
 // Another manifest. Strict: while any instance has not ended, nothing changes, and the answer lists
 // what is in the way. (An intent in flight and a message that waits belong to such an instance.)
 // What ended stays readable under the name of its workflow.
+#include <optional>
 #include <utility>
 
 #include "defs/builtin.h"
@@ -45,6 +46,19 @@ base::Result<void> retire_cells(WorldState& world) {
   }
   world.cells.clear();
   return {};
+}
+
+// Everything whose code does not fit. What was applied once is applied again on replay: whether
+// that code is needed is seen when a record steps it.
+std::optional<Refused> check_code(const WorldState& world, const Program& program) {
+  if (!program.has_objections() || world.replaying) return std::nullopt;
+  Refused refusal{base::ErrorCode::kConflict, "the code that is here does not fit the definitions"};
+  for (std::uint32_t i = 0; i < program.workflow_count(); ++i) {
+    const WorkflowProgram& workflow = program.workflow(i);
+    if (!workflow.objection.empty())
+      refusal.details.push_back(workflow.name + ": " + workflow.objection);
+  }
+  return refusal;
 }
 
 Answer failed(WorldState& world, base::Error error) {
@@ -91,6 +105,7 @@ void begin_cells(WorldState& world) {
 }
 
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program) {
+  if (auto refusal = check_code(world, *program)) return std::move(*refusal);
   auto blocked = list_blockers(world);
   if (!blocked) return failed(world, std::move(blocked).error());
   if (blocked->count != 0) return std::move(blocked).take();

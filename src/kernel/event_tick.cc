@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "kernel/text.h"
@@ -49,6 +51,18 @@ Answer answer_again(WorldState& world, const EventArrived& event, const KnownEve
   return again;
 }
 
+// An event for a workflow whose code does not fit waits outside until it does.
+std::optional<Refused> find_unfit(const WorldState& world, const Targets& targets) {
+  for (const Target& target : targets.all) {
+    const WorkflowProgram& workflow = world.program->workflow(target.workflow);
+    if (!workflow.objection.empty()) {
+      return Refused{base::ErrorCode::kConflict,
+                     "the code of '" + workflow.name + "' does not fit: " + workflow.objection};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Answer reduce_event(WorldState& world, const EventArrived& event) {
@@ -74,6 +88,9 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
                          : find_addressee(world, event, targets, refusal);
   if (!found) return refusal;
 
+  if (world.program->has_objections() && !world.replaying) {
+    if (auto unfit = find_unfit(world, targets)) return std::move(*unfit);
+  }
   for (const Target& target : targets.all) deliver_event(world, *program, event.value, target);
   if (!event.id.empty()) {
     const KnownEvent known{world.next_record, fingerprint_of(event), world.draft.deliveries,

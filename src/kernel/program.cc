@@ -60,6 +60,7 @@ class ProgramBuilder {
     made.state = schema(def->state);
     made.event = def->event;
     made.machine = machine(*def);
+    if (made.machine != nullptr) made.objection = objection(*def);
     listen(*def, made);
     if (def->annotations) made.annotations = schema(*def->annotations);
     if (def->key_schema) made.key = schema(*def->key_schema);
@@ -87,6 +88,12 @@ class ProgramBuilder {
           "no code is there for '" + def.impl.entrypoint + "' of '" + def.impl.module + "'"));
     }
     return found;
+  }
+
+  std::string objection(const defs::WorkflowDef& def) {
+    const std::string why = machines_.objection(def, catalogue_).value_or(std::string());
+    program_->has_objections_ |= !why.empty();
+    return why;
   }
 
   // Which messages its event type has room for.

@@ -56,6 +56,7 @@ struct WorkflowProgram {
   bool hears_rejected = false;
   bool hears_progress = false;
   const Machine* machine = nullptr;
+  std::string objection;  // why the machine cannot step it, see MachineSource; empty: it can
   std::vector<std::string> woken_by;  // the schemas of the events that are routed to it
 
   const Arm* arm_of_schema(std::string_view schema) const;
@@ -78,6 +79,16 @@ class MachineSource {
  public:
   virtual ~MachineSource() = default;
   virtual const Machine* find(const defs::ModuleDef& module, std::string_view entrypoint) const = 0;
+
+  // Why the machine of a workflow does not fit its definition, as when code is newer than the
+  // definitions of a world; nothing: it does. Such a machine is never run: its steps would fail
+  // instances that are well, and replay would come to another end.
+  virtual std::optional<std::string> objection(const defs::WorkflowDef& workflow,
+                                               const defs::Catalogue& catalogue) const {
+    static_cast<void>(workflow);
+    static_cast<void>(catalogue);
+    return std::nullopt;
+  }
 };
 
 class Program {
@@ -104,6 +115,9 @@ class Program {
   std::size_t effect_count() const noexcept { return effects_.size(); }
   const codec::Schema& error_schema() const noexcept { return *error_schema_; }
 
+  // Whether the machine of some workflow does not fit; that says why.
+  bool has_objections() const noexcept { return has_objections_; }
+
  private:
   friend class ProgramBuilder;
 
@@ -115,6 +129,7 @@ class Program {
   std::map<std::string, std::uint32_t, std::less<>> effect_names_;
   std::map<std::string, EventProgram, std::less<>> events_;
   std::optional<codec::Schema> error_schema_;  // sys/EffectError@1
+  bool has_objections_ = false;
 };
 
 }  // namespace holdfast::kernel

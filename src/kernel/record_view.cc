@@ -219,6 +219,11 @@ std::string key_text(base::ByteView key) {
   return value ? codec::to_json(View::of(*value)) : "0x" + base::to_hex(key);
 }
 
+std::string instance_text(std::string_view workflow, base::ByteView key) {
+  std::string text(workflow);
+  return key.empty() ? text : text + " " + key_text(key);
+}
+
 base::Result<Tick> tick_of(base::ByteView record) {
   ListReader list = TRY(fields_of(record));
   std::uint64_t number = 0;

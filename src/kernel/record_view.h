@@ -69,6 +69,9 @@ base::Result<RecordView> read_record(base::ByteView record);
 // what is no value is shown in hex.
 std::string key_text(base::ByteView key);
 
+// An instance as people read it.
+std::string instance_text(std::string_view workflow, base::ByteView key);
+
 // The tick alone.
 base::Result<Tick> tick_of(base::ByteView record);
 

@@ -22,10 +22,9 @@ codec::View instances_of(base::ByteView record) {
 // Empty: it is no instance.
 std::string name_of(codec::View instance) {
   ListReader fields(instance);
-  std::string name(fields.text());
+  const std::string_view workflow = fields.text();
   const base::ByteView key = fields.bytes();
-  if (!fields.good()) return "";
-  return key.empty() ? name : name + " " + key_text(key);
+  return fields.good() ? instance_text(workflow, key) : "";
 }
 
 // Which instance came out differently; empty: what differs is not about one.

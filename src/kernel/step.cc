@@ -7,6 +7,7 @@
 
 #include "kernel/envelope.h"
 #include "kernel/identity.h"
+#include "kernel/record_view.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -209,11 +210,23 @@ void remove_instance(WorldState& world, Cell& cell) {
   world.cells[cell.workflow].erase(cell);
 }
 
+// This program, or this machine, is not able to run the step: what would come of it is not known,
+// so the world ends before the record is written.
+void cannot_step(WorldState& world, const Cell& cell, const std::string& why) {
+  if (failure_of(world)) return;
+  const std::string& workflow = world.program->workflow(cell.workflow).name;
+  world.failure =
+      base::Error(base::ErrorCode::kUnavailable, "record " + std::to_string(world.next_record),
+                  instance_text(workflow, cell.key) + " cannot be stepped: " + why);
+}
+
 }  // namespace
 
 void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery) {
   ++touch(world, cell).steps;
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
+  if (!workflow.objection.empty())
+    return cannot_step(world, cell, "its code does not fit: " + workflow.objection);
   StepOutput& output = world.output;
   output.clear();
   const StepContext context(world, cell, delivery);

@@ -66,13 +66,15 @@ class World {
   void reduce(const Tick& tick, Outcome& outcome);
 
   // Does again what a record says was done, and compares: the error names the record, and the first
-  // instance that came out differently. Signatures were checked when the record was made.
+  // instance that came out differently, or that cannot be stepped because its code does not fit.
+  // Signatures were checked when the record was made.
   base::Result<Outcome> replay(base::ByteView record);
 
   // Everything the world is, as one canonical value and the blobs it names. Between ticks only.
   base::Result<base::Bytes> snapshot();
 
-  // Fails closed: no code for a workflow, a missing blob, a damaged value.
+  // Fails closed: no code for a workflow, code that does not fit one that has instances which have
+  // not ended, a missing blob, a damaged value.
   static base::Result<World> restore(const MachineSource& machines, Blobs& blobs,
                                      base::ByteView snapshot, WorldOptions options = {});
 

@@ -2,6 +2,7 @@
 // TrialReplay: replays a journal from its first record into a world that is thrown away.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ class WatchedMachines : public kernel::MachineSource {
 
   const kernel::Machine* find(const defs::ModuleDef& module,
                               std::string_view entrypoint) const override;
+  std::optional<std::string> objection(const defs::WorkflowDef& workflow,
+                                       const defs::Catalogue& catalogue) const override;
 
   // "shop/code@1 (shop/Order@1), ..."
   const std::string& missing() const noexcept { return missing_; }
