@@ -32,6 +32,7 @@ std::uint32_t fingerprint_of(const EventArrived& event) {
   // The sizes mark where a part ends.
   std::uint32_t sum = behind(0, event.value, event.value.size());
   sum = behind(sum, base::as_bytes(event.schema), event.schema.size());
+  if (event.workflow.empty()) return sum;
   sum = behind(sum, base::as_bytes(event.workflow), event.workflow.size());
   return behind(sum, event.key, event.starts ? 1 : 0);
 }

@@ -108,6 +108,85 @@ TEST_F(InstanceTest, events_that_wait_when_an_instance_deletes_itself_begin_it_a
   bench().expect_replays();
 }
 
+// What a record says of "a": record before, status, whether there is a state.
+std::vector<std::string> lives(const Outcome& outcome) {
+  std::vector<std::string> all;
+  const auto record = read_record(outcome.record);
+  EXPECT_TRUE(record) << record.error().to_string();
+  for (const InstanceView& instance : record->instances) {
+    if (json_of(instance.key) != R"("a")") continue;
+    all.push_back(std::to_string(instance.previous) + " " + std::string(instance.status) +
+                  (instance.state.empty() ? "" : " " + json_of(instance.state)));
+  }
+  return all;
+}
+
+TEST_F(InstanceTest, a_record_says_that_an_instance_was_deleted_and_what_came_before) {
+  struct Case {
+    const char* what;
+    std::vector<std::uint64_t> emitted;  // to itself, in the step before
+    std::vector<std::string> said;
+  };
+  // 3 deletes, everything else is kept as state.
+  const Case cases[] = {
+      {"alone", {3}, {"2 deleted"}},
+      {"events wait for it", {3, 7}, {"2 deleted", R"(2 running {"n":7})"}},
+      {"again and again", {3, 3, 7, 3}, {"2 deleted", "2 deleted", "2 deleted"}},
+  };
+  for (const Case& each : cases) {
+    begin(kToKeyed);
+    keyed_ = [&](const StepInput& input, StepOutput& output) {
+      if (number(input) == 3) return output.remove();
+      state(output, number(input));
+      if (number(input) != 100) return;
+      for (const std::uint64_t n : each.emitted) emit(output, "lab/Go@1", go("a", n));
+    };
+    send("a", 9);
+    EXPECT_EQ(lives(send("a", 100)), each.said) << each.what;
+    bench().expect_replays();
+  }
+}
+
+TEST_F(InstanceTest, a_key_that_begins_again_in_the_same_record_names_what_was_before) {
+  begin(kToKeyed);
+  // b hears of it after a is gone, and writes to a.
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    if (number(input) == 3) {
+      emit(output, "lab/Go@1", go("b", 5));
+      return output.remove();
+    }
+    state(output, number(input));
+    if (number(input) == 5) emit(output, "lab/Go@1", go("a", 6));
+  };
+  send("a", 9);
+  EXPECT_THAT(lives(send("a", 3)), ElementsAre("2 deleted", R"(2 running {"n":6})"));
+  EXPECT_THAT(lives(send("a", 8)), ElementsAre(R"(3 running {"n":8})"));
+  bench().expect_replays();
+}
+
+TEST_F(InstanceTest, a_life_whose_turn_has_not_come_when_the_tick_ends_has_its_entry_all_the_same) {
+  begin(kToKeyed);
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    const std::uint64_t n = number(input);
+    if (n == 3) return output.remove();
+    state(output, n);
+    if (n == 50) {  // so much that the tick ends
+      output.begin_annotations();
+      testing::write(output.bytes(), R"({"note":")" + std::string(1'000'000, 'x') + R"("})");
+    }
+    if (n != 100) return;
+    emit(output, "lab/Go@1", go("a", 3));
+    emit(output, "lab/Go@1", go("a", 7));
+    for (int i = 0; i < 10; ++i) emit(output, "lab/Go@1", go("x" + std::to_string(i), 50));
+  };
+  send("a", 9);
+  EXPECT_THAT(lives(send("a", 100)), ElementsAre("2 deleted", "2 running"));
+  bench().put_away();
+  EXPECT_EQ(keyed("a")->mail.size(), 1u);
+  EXPECT_THAT(lives(bench().tick(Continue{})), ElementsAre(R"(3 running {"n":7})"));
+  bench().expect_replays();
+}
+
 TEST_F(InstanceTest, an_instance_that_was_never_there_may_delete_itself) {
   const Outcome outcome = send("a", 3);
   EXPECT_TRUE(std::holds_alternative<Accepted>(outcome.answer));

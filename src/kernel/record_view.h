@@ -30,11 +30,11 @@ struct SettledView {
 };
 
 // An instance that the tick touched, as it was afterwards. One that was deleted and began again
-// stands there twice.
+// stands there once for each life, with the same previous record.
 struct InstanceView {
   std::string_view workflow;
   base::ByteView key;          // empty if the workflow has no key
-  std::uint64_t previous = 0;  // the record that touched it last; 0: it begins here
+  std::uint64_t previous = 0;  // the record that touched it before; 0: it begins here
   std::string_view status;
   bool paused = false;
   base::ByteView state;                  // empty: there is none, or only its hash is recorded

@@ -191,9 +191,10 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
     value = inner ? inner->encoded() : base::ByteView(&codec::kNullByte, 1);  // a unit has none
   }
   mail.value.assign(value.begin(), value.end());
-  Cell& cell = target.cell != nullptr ? *target.cell
-                                      : world.cells[target.workflow].begin(target.id, target.key);
-  deliver(world, cell, std::move(letter));
+  if (target.cell != nullptr) return deliver(world, *target.cell, std::move(letter));
+  Cell& begun = world.cells[target.workflow].begin(target.id, target.key);
+  if (begun.last_record == 0) begun.last_record = world.draft.record_before(begun);
+  deliver(world, begun, std::move(letter));
 }
 
 Touched& touch(WorldState& world, Cell& cell) {

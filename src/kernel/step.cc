@@ -200,13 +200,16 @@ void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t
 // The instance has no state any more. Events that wait for it begin it again; what came back from
 // its effects is for nobody.
 void remove_instance(WorldState& world, Cell& cell) {
-  Touched& touched = touch(world, cell);
-  touched.ignored += static_cast<std::uint32_t>(
+  touch(world, cell).ignored += static_cast<std::uint32_t>(
       cell.mail.erase_if([](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
   abandon(world, cell);
-  if (!cell.mail.empty()) return world.cells[cell.workflow].clear_state(cell);
+  world.draft.end_life(cell);
+  if (!cell.mail.empty()) {
+    world.cells[cell.workflow].clear_state(cell);
+    touch(world, cell);
+    return;
+  }
   if (cell.ready) std::erase(world.ready, &cell);
-  world.draft.forget_cell(touched);
   world.cells[cell.workflow].erase(cell);
 }
 

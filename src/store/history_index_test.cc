@@ -110,6 +110,19 @@ TEST_F(HistoryIndexTest, a_key_that_begins_again_begins_with_nothing) {
   EXPECT_EQ(row("a").id, 1u) << "its place in lists stays";
 }
 
+TEST_F(HistoryIndexTest, a_key_that_one_record_deletes_and_begins_again_begins_with_nothing) {
+  ASSERT_TRUE(apply({change("a", "running", {"old"})}));
+  const InstanceChange deleted = change("a", "deleted", {"last"});
+  InstanceChange again = deleted;
+  again.status = "running";
+  again.annotations = {"new"};
+  ASSERT_TRUE(apply({deleted, again}));
+  EXPECT_EQ(row("a").status, "running");
+  EXPECT_EQ(row("a").first_record, 2u);
+  EXPECT_EQ(row("a").steps, 1u);
+  EXPECT_EQ(row("a").annotations, 1u);
+}
+
 TEST_F(HistoryIndexTest, a_record_that_was_missed_or_comes_twice_is_refused) {
   ASSERT_TRUE(apply({change("a", "running")}));
   InstanceChange second = change("a", "waiting");
