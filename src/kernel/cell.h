@@ -39,6 +39,7 @@ struct Cell {
 
   // What the world knows of it while it is in memory:
   std::optional<base::Hash> state_hash;  // as a value that stands alone, if it was asked for
+  bool indexed = false;                  // the index has it, as it was once
   bool dirty = false;                    // changed since the index knows it
   bool state_known = false;              // what is in the blob was looked at before
   std::size_t spillable = 0;             // what it counts for in Cells::spillable_bytes_

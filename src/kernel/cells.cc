@@ -59,6 +59,7 @@ Cell* Cells::find(const base::Hash& id) {
   }
   Cell& cell = table_[id];
   cell = std::move(made).take();
+  cell.indexed = true;
   clean_.add_newest(cell);
   return &cell;
 }
@@ -88,7 +89,8 @@ void Cells::erase(Cell& cell) {
   if (!cell.terminal()) --active_;
   spillable_bytes_ -= cell.spillable;
   order_of(cell).remove(cell);
-  erased_.insert(cell.id);
+  // What came and went between two flushes leaves nothing behind.
+  if (cell.indexed) erased_.insert(cell.id);
   table_.erase(base::Hash(cell.id));
 }
 
@@ -246,6 +248,7 @@ base::Result<void> Cells::flush() {
   while (Cell* cell = dirty_.oldest()) {
     dirty_.remove(*cell);
     cell->dirty = false;
+    cell->indexed = true;
     recount(*cell);
     clean_.add_newest(*cell);
   }

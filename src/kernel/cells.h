@@ -82,6 +82,7 @@ class Cells {
 
   const std::optional<base::Error>& failure() const noexcept { return failure_; }
   std::size_t in_memory() const noexcept { return table_.size(); }
+  std::size_t erased() const noexcept { return erased_.size(); }  // and still in the index
 
   // All cells in the order of their key hashes; to be called when everything is flushed. The
   // visitor says whether to go on.
@@ -110,7 +111,7 @@ class Cells {
   UseOrder clean_;
   UseOrder dirty_;
   std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable_in() in cells.cc
-  std::set<base::Hash> erased_;      // since the last flush
+  std::set<base::Hash> erased_;      // since the last flush, of those that the index has
   HashTrie index_;
   TrieCache cache_;
   std::uint64_t active_ = 0;

@@ -296,6 +296,23 @@ TEST(CellsTest, large_mail_and_outcomes_move_to_blobs_when_memory_runs_short) {
   EXPECT_EQ(mail.value, base::Bytes(10'000, 1));
 }
 
+TEST(CellsTest, what_comes_and_goes_between_two_flushes_leaves_nothing_in_the_index) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs);
+  for (std::uint64_t n = 0; n < 100; ++n) cells.erase(add(cells, n));
+  EXPECT_EQ(cells.erased(), 0u);
+  ASSERT_TRUE(cells.flush());
+  EXPECT_EQ(cells.index().size(), 0u);
+  add(cells, 1);
+  ASSERT_TRUE(cells.flush());
+  cells.erase(*cells.find(id_of(1)));
+  cells.erase(add(cells, 1));
+  EXPECT_EQ(cells.erased(), 1u);
+  EXPECT_EQ(cells.find(id_of(1)), nullptr) << "the index still has it";
+  ASSERT_TRUE(cells.flush());
+  EXPECT_EQ(cells.index().size(), 0u);
+}
+
 class WorldOfManyTest : public LabTest {};
 
 TEST_F(WorldOfManyTest, a_world_larger_than_memory_works_and_comes_to_the_same_records) {
@@ -331,6 +348,51 @@ TEST_F(WorldOfManyTest, blobs_that_fail_stop_the_world_with_the_reason) {
   const Outcome outcome = again->reduce(tick);
   ASSERT_TRUE(outcome.failure);
   EXPECT_EQ(outcome.failure->to_string(), "the disk is gone");
+}
+
+TEST_F(WorldOfManyTest, a_question_that_cannot_be_answered_is_an_error_and_not_a_no) {
+  keyed_ = testing::work;
+  CountingBlobs blobs;
+  World world(machines_, blobs);
+  const base::Bytes definitions = value(testing::lab(testing::kToKeyed));
+  Tick tick;
+  tick.input = ApplyManifest{definitions};
+  ASSERT_FALSE(world.reduce(tick).failure);
+  const base::Bytes event = value(R"({"id":"a","n":1})");
+  tick.input = EventArrived{"lab/Go@1", event, ""};
+  const base::Hash intent = testing::opened(world.reduce(tick)).at(0);
+  const base::Bytes snapshot = *world.snapshot();
+  const base::Bytes key = value(R"("a")");
+  const std::function<std::string(World&)> questions[] = {
+      [&](World& asked) {
+        const auto found = asked.find("lab/Keyed@1", key);
+        return found ? "there" : found.error().to_string();
+      },
+      [&](World& asked) {
+        const auto found = asked.find_intent(intent);
+        return found ? "there" : found.error().to_string();
+      },
+      [&](World& asked) {
+        const auto why = asked.why("lab/Keyed@1", key);
+        return why ? "there" : why.error().to_string();
+      },
+      [&](World& asked) {
+        const auto orphans = asked.orphans(1);
+        return orphans ? "there" : orphans.error().to_string();
+      },
+  };
+  for (const auto& ask : questions) {
+    blobs.broken = false;
+    auto whole = World::restore(machines_, blobs, snapshot);
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(ask(*whole), "there");
+    auto broken = World::restore(machines_, blobs, snapshot);
+    ASSERT_TRUE(broken);
+    blobs.broken = true;
+    EXPECT_EQ(ask(*broken), "the disk is gone");
+    blobs.broken = false;
+    EXPECT_FALSE(broken->snapshot()) << "a world that has failed has none";
+  }
 }
 
 }  // namespace

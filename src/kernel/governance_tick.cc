@@ -75,13 +75,13 @@ Answer reduce_propose(WorldState& world, const Propose& propose) {
   Refused refusal;
   const auto candidate = load_candidate(world, propose.document, refusal);
   if (candidate == nullptr) return refusal;
+  if (!make_room(world.proposals))
+    return Refused{base::ErrorCode::kUnavailable, "too many proposals are undecided"};
   auto definitions = world.blobs.put(candidate->closure());
   if (!definitions) {
     world.failure = std::move(definitions).error();
     return Refused{base::ErrorCode::kIo, "the proposal could not be kept"};
   }
-  if (!make_room(world.proposals))
-    return Refused{base::ErrorCode::kUnavailable, "too many proposals are undecided"};
   Proposal proposal;
   proposal.base = world.program->manifest_hash();
   proposal.manifest = candidate->manifest_hash();

@@ -40,7 +40,9 @@ class InstanceTest : public LabTest {
   Outcome control(Control control, std::string_view id = "a") {
     return bench().control(control, "lab/Keyed@1", "\"" + std::string(id) + "\"");
   }
-  std::vector<Reason> why() { return bench().world().why("lab/Keyed@1", testing::value(R"("a")")); }
+  std::vector<Reason> why() {
+    return *bench().world().why("lab/Keyed@1", testing::value(R"("a")"));
+  }
   int steps_ = 0;
 };
 
@@ -315,7 +317,7 @@ TEST_F(InstanceTest, an_instance_that_nothing_can_wake_says_so_and_is_reported) 
 TEST_F(InstanceTest, an_ended_instance_waits_for_nothing_and_has_no_reasons) {
   send("a", 1);
   EXPECT_TRUE(why().empty());
-  EXPECT_TRUE(bench().world().why("lab/Keyed@1", testing::value(R"("nobody")")).empty());
+  EXPECT_TRUE(bench().world().why("lab/Keyed@1", testing::value(R"("nobody")"))->empty());
 }
 
 }  // namespace

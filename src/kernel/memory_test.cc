@@ -3,9 +3,12 @@
 // shows when it is looked for again: it is read.
 #include <gtest/gtest.h>
 
+#include <type_traits>
+
 #include "base/sha256.h"
 #include "kernel/open_intents.h"
 #include "kernel/testing_lab.h"
+#include "kernel/window.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -71,7 +74,7 @@ TEST_F(MemoryTest, ticks_that_are_refused_leave_few_cells_behind) {
 TEST_F(MemoryTest, questions_leave_few_cells_behind) {
   World found = asleep();
   const int reads = reads_again(
-      found, [&](const base::Bytes& key) { EXPECT_NE(found.find("lab/Keyed@1", key), nullptr); });
+      found, [&](const base::Bytes& key) { EXPECT_NE(*found.find("lab/Keyed@1", key), nullptr); });
   EXPECT_GT(reads, kInstances / 2);
 }
 
@@ -93,6 +96,11 @@ TEST_F(MemoryTest, looking_for_orphans_does_not_look_at_intents) {
   EXPECT_TRUE(orphans->empty());
   EXPECT_LT(blobs_.gets, 50) << "the nodes of one index";
 }
+
+// The order of a window points into its table.
+static_assert(!std::is_copy_constructible_v<Window<int, int, std::hash<int>>>);
+static_assert(!std::is_copy_assignable_v<Window<int, int, std::hash<int>>>);
+static_assert(std::is_move_constructible_v<Window<int, int, std::hash<int>>>);
 
 TEST(OpenIntentsTest, those_that_were_only_looked_at_are_let_go_when_they_are_many) {
   testing::MemoryBlobs blobs;

@@ -276,7 +276,7 @@ TEST_F(ReadBackTest, numbers_of_records_that_began_again) {
   ASSERT_EQ(snapshot_[kNextRecord], 3);
   snapshot_[kNextRecord] = 2;
   World known = restored();
-  ASSERT_NE(known.find_intent(intent_), nullptr);
+  ASSERT_NE(*known.find_intent(intent_), nullptr);
   expect_corrupt(event(known), "opened twice");
   World unknown = restored();
   EXPECT_EQ(opened(event(unknown)).at(0), intent_) << "nobody looked for it";

@@ -100,15 +100,19 @@ bool World::has_ready() const noexcept { return !state_->ready.empty(); }
 const Counters& World::counters() const noexcept { return state_->counters; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
 
-const Cell* World::find(std::string_view workflow, base::ByteView key) {
+base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView key) {
   trim(*state_);  // before, as what is found must stay
   const auto index = state_->program->workflow_named(workflow);
-  return index ? state_->cells[*index].find(key_hash(key)) : nullptr;
+  const Cell* cell = index ? state_->cells[*index].find(key_hash(key)) : nullptr;
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  return cell;
 }
 
-const Intent* World::find_intent(const base::Hash& intent) {
+base::Result<const Intent*> World::find_intent(const base::Hash& intent) {
   trim(*state_);
-  return state_->intents.find(state_->blobs, intent);
+  const Intent* found = state_->intents.find(state_->blobs, intent);
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  return found;
 }
 
 base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {

@@ -119,5 +119,22 @@ TEST_F(ChangedRecord, of_another_form_gives_an_error) {
   }
 }
 
+TEST_F(ReplayTest, a_world_that_came_to_another_end_cannot_be_used) {
+  send(kState, "1");
+  base::Bytes changed = bench_.journal()[1];
+  changed.back() ^= 1;  // the list of notes is empty
+  changed.push_back(0x60);
+  World world(machines_, bench_.blobs());
+  ASSERT_TRUE(world.replay(bench_.journal()[0]));
+  const auto replayed = world.replay(changed);
+  ASSERT_FALSE(replayed);
+  EXPECT_THAT(replayed.error().to_string(), HasSubstr("record 2: its outcome is another one now"));
+  EXPECT_EQ(world.snapshot().error().to_string(), replayed.error().to_string());
+  Tick tick;
+  tick.input = Continue{};
+  EXPECT_TRUE(world.reduce(tick).failure);
+  EXPECT_FALSE(world.find("d/Once@1", value("1")));
+}
+
 }  // namespace
 }  // namespace holdfast::kernel

@@ -173,6 +173,7 @@ base::Result<std::shared_ptr<const Program>> read_program(const WorldState& worl
 
 base::Result<base::Bytes> World::snapshot() {
   WorldState& world = *state_;
+  if (auto failure = failure_of(world)) return std::move(*failure);
   for (Cells& cells : world.cells) TRY(cells.flush());
   TRY(world.intents.flush(world.blobs));
   base::Hash definitions;

@@ -128,7 +128,9 @@ class Bench {
   }
 
   const Cell* find(std::string_view workflow, std::string_view key_json) {
-    return world_.find(workflow, key_json.empty() ? base::Bytes() : value(key_json));
+    const auto found = world_.find(workflow, key_json.empty() ? base::Bytes() : value(key_json));
+    EXPECT_TRUE(found) << found.error().to_string();
+    return found ? *found : nullptr;
   }
 
   // The same world, put away and taken out again.

@@ -26,6 +26,8 @@ class MemoryBlobs : public Blobs {
     return hash;
   }
 
+  std::size_t count() const { return blobs_.size(); }
+
  private:
   std::map<base::Hash, base::Bytes> blobs_;
 };

@@ -136,7 +136,7 @@ class Play {
   // Everything that can be seen between ticks.
   std::string compare_all() {
     for (const auto& [name, should] : model_.instances()) {
-      const Cell* cell = world_.find(name.first, base::as_bytes(name.second));
+      const Cell* cell = *world_.find(name.first, base::as_bytes(name.second));
       const std::string is = reporter_.describe(cell);
       if (is != should) return differ(words(name), should, is);
     }

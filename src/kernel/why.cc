@@ -46,9 +46,12 @@ std::vector<Reason> reasons_of(WorldState& world, const Cell& cell) {
 
 }  // namespace
 
-std::vector<Reason> World::why(std::string_view workflow, base::ByteView key) {
-  const Cell* cell = find(workflow, key);  // trims, too
-  return cell == nullptr ? std::vector<Reason>() : reasons_of(*state_, *cell);
+base::Result<std::vector<Reason>> World::why(std::string_view workflow, base::ByteView key) {
+  const Cell* cell = TRY(find(workflow, key));  // trims, too
+  if (cell == nullptr) return std::vector<Reason>();
+  std::vector<Reason> reasons = reasons_of(*state_, *cell);
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  return reasons;
 }
 
 base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {

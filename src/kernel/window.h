@@ -18,6 +18,12 @@ template <class Key, class Value, class HashOf>
 class Window {
  public:
   explicit Window(std::size_t limit) : limit_(limit) {}
+  // The order points into the table: a copy would point into the table of another.
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+  Window(Window&&) noexcept = default;
+  Window& operator=(Window&&) noexcept = default;
+  ~Window() = default;
 
   template <class Like>
   const Value* find(const Like& key) const {

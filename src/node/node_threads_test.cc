@@ -105,7 +105,7 @@ class NodeTest : public ::testing::Test {
   }
   std::string status_of(std::string_view id) {
     const kernel::Cell* cell =
-        world_->world().find("lab/Keyed@1", value("\"" + std::string(id) + "\""));
+        *world_->world().find("lab/Keyed@1", value("\"" + std::string(id) + "\""));
     return cell == nullptr ? "" : std::string(name_of(cell->status()));
   }
 
