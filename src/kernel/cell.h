@@ -43,10 +43,12 @@ struct Cell {
   bool dirty = false;                    // changed since the index knows it
   bool state_known = false;              // what is in the blob was looked at before
   std::size_t spillable = 0;             // what it counts for in Cells::spillable_bytes_
-  Cell* newer = nullptr;                 // its place in the order of use, see use_order.h
+  Cell* newer = nullptr;                 // its place in the order of use, see cell_order.h
   Cell* older = nullptr;
+  Cell* turn_after = nullptr;  // its place among those that are ready
+  Cell* turn_before = nullptr;
   Mailbox mail;
-  bool ready = false;         // stands in the queue of ready cells
+  bool ready = false;         // has a place among those that are ready
   std::uint32_t touched = 0;  // its place in the draft of the present record, plus 1
 
   bool terminal() const noexcept { return phase != Phase::kActive; }

@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "kernel/blobs.h"
 #include "kernel/cell.h"
+#include "kernel/cell_order.h"
 #include "kernel/hash_trie.h"
-#include "kernel/use_order.h"
 
 namespace holdfast::kernel {
 

@@ -33,10 +33,7 @@ Answer reduce_control(WorldState& world, const ControlRequested& request) {
       if (!cell->paused) return Refused{base::ErrorCode::kConflict, "the instance is not paused"};
       touch(world, *cell);
       cell->paused = false;
-      if (!cell->mail.empty() && !cell->ready) {
-        cell->ready = true;
-        world.ready.push_back(cell);
-      }
+      if (!cell->mail.empty() && !cell->ready) line_up(world, *cell);
       return Accepted{};
   }
   return Refused{base::ErrorCode::kInvalid, "unknown control"};

@@ -128,6 +128,53 @@ TEST_F(LargeValuesTest, the_mail_of_one_instance_is_bounded_in_bytes_and_answers
   EXPECT_EQ(refusal(send(1, "1")), base::ErrorCode::kUnavailable) << "after a restart as before";
 }
 
+TEST_F(LargeValuesTest, the_mail_of_a_world_is_bounded_in_bytes_and_answers_are_admitted) {
+  // Little of it stays in memory, and equal values are one blob.
+  testing::MemoryBlobs blobs;
+  const WorldOptions options{{4, std::size_t{1} << 20}, nullptr};
+  World world(machines_, blobs, options);
+  const auto reduce = [&](decltype(Tick::input) input) {
+    Tick tick;
+    tick.input = input;
+    return world.reduce(tick);
+  };
+  const base::Bytes definitions = testing::document(kDefinitions);
+  reduce(ApplyManifest{definitions});
+  const base::Bytes small = value(event(0, "1"));
+  const base::Bytes huge = value(event(0, text(kHuge)));
+  const auto send_to = [&](int key, base::ByteView sent) {
+    const base::Bytes name = value(std::to_string(key));
+    return reduce(EventArrived{"l/Any@1", sent, "", "l/One@1", name});
+  };
+  const auto tell = [&](int key, Control what) {
+    const base::Bytes name = value(std::to_string(key));
+    return reduce(ControlRequested{what, "l/One@1", name, ""});
+  };
+  constexpr int kInstances = 34;  // 30 MiB for each: another 15 MiB pass a GiB
+  std::vector<base::Hash> intents;
+  for (int key = 0; key < kInstances; ++key) {
+    intents.push_back(testing::opened(send_to(key, small)).at(0));
+    tell(key, Control::kPause);
+    for (int i = 0; i < 2; ++i) {
+      const Outcome sent = send_to(key, huge);
+      ASSERT_TRUE(std::holds_alternative<Accepted>(sent.answer)) << key;
+    }
+  }
+  const Outcome refused = send_to(99, huge);
+  EXPECT_EQ(refusal(refused), base::ErrorCode::kUnavailable);
+  EXPECT_THAT(std::get<Refused>(refused.answer).message, HasSubstr("in the whole world"));
+  auto again = World::restore(machines_, blobs, *world.snapshot(), options);
+  ASSERT_TRUE(again);
+  world = std::move(*again);
+  EXPECT_EQ(refusal(send_to(99, huge)), base::ErrorCode::kUnavailable) << "as before";
+  EXPECT_TRUE(std::holds_alternative<Accepted>(
+      reduce(ReceiptArrived{intents[0], ReceiptStatus::kOk, huge, {}, {}}).answer));
+  // Mail that is heard, and mail of an instance that ends, makes room.
+  tell(0, Control::kResume);
+  tell(1, Control::kCancel);
+  EXPECT_TRUE(std::holds_alternative<Accepted>(send_to(99, huge).answer));
+}
+
 TEST_F(LargeValuesTest, small_values_stay_in_the_index) {
   paused(1);
   send(1, text(100));

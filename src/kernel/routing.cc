@@ -71,6 +71,10 @@ std::size_t weight_of(base::ByteView value) noexcept { return Mail::kBesides + v
 
 bool has_room(const WorldState& world, const Target& target, const Targets& planned,
               Refused& refusal) {
+  if (world.mail_bytes + planned.bytes + target.bytes > kMaxMailBytes) {
+    refusal = {base::ErrorCode::kUnavailable, "too much mail waits in the whole world"};
+    return false;
+  }
   const auto fits = [&](std::size_t messages, std::size_t bytes) {
     if (target.cell != nullptr) {
       messages += target.cell->mail.size();
@@ -172,10 +176,10 @@ void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
     return;
   }
   ++world.draft.deliveries;
+  const std::size_t before = cell.mail.bytes();
   cell.mail.push_back(std::move(letter));
-  if (cell.ready || cell.paused) return;
-  cell.ready = true;
-  world.ready.push_back(&cell);
+  world.mail_bytes += cell.mail.bytes() - before;
+  if (!cell.ready && !cell.paused) line_up(world, cell);
 }
 
 void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,

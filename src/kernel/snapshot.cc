@@ -70,7 +70,7 @@ bool read_settled(codec::View entry, WorldState& world) {
 // Instances whose turn has not come yet.
 base::Result<void> write_ready(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
-  for (const Cell* cell : world.ready) {
+  for (const Cell* cell = world.ready.oldest(); cell != nullptr; cell = TurnOrder::after(*cell)) {
     codec::write_list_head(chunks.entry(), 2);
     codec::write_nat(chunks.entry(), cell->workflow);
     codec::write_bytes(chunks.entry(), cell->key);
@@ -86,8 +86,7 @@ bool read_ready(codec::View entry, WorldState& world) {
   if (!list.done() || workflow >= world.cells.size()) return false;
   Cell* cell = world.cells[workflow].find(key_hash(key));
   if (cell == nullptr || cell->mail.empty() || cell->terminal() || cell->ready) return false;
-  cell->ready = true;
-  world.ready.push_back(cell);
+  line_up(world, *cell);
   return true;
 }
 
@@ -181,9 +180,10 @@ base::Result<base::Bytes> World::snapshot() {
     definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 12);
+  codec::write_list_head(out, 13);
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
+  codec::write_nat(out, world.mail_bytes);
   codec::write_bytes(out, world.origin);
   codec::write_bytes(out, definitions.bytes);
   write_cells(out, world);
@@ -201,6 +201,7 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   World made(machines, blobs, options);
   WorldState& world = *made.state_;
   world.next_record = parts.next_record;
+  world.mail_bytes = parts.mail_bytes;
   world.origin = parts.origin;
   world.program = TRY(read_program(world, parts.definitions));
   begin_cells(world);

@@ -200,8 +200,10 @@ void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t
 // The instance has no state any more. Events that wait for it begin it again; what came back from
 // its effects is for nobody.
 void remove_instance(WorldState& world, Cell& cell) {
+  const std::size_t before = cell.mail.bytes();
   touch(world, cell).ignored += static_cast<std::uint32_t>(
       cell.mail.erase_if([](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
+  lighten(world, before - cell.mail.bytes());
   abandon(world, cell);
   world.draft.end_life(cell);
   if (!cell.mail.empty()) {
@@ -209,7 +211,7 @@ void remove_instance(WorldState& world, Cell& cell) {
     touch(world, cell);
     return;
   }
-  if (cell.ready) std::erase(world.ready, &cell);
+  if (cell.ready) leave_line(world, cell);
   world.cells[cell.workflow].erase(cell);
 }
 

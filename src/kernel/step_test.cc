@@ -52,6 +52,29 @@ TEST_F(StepTest, ready_instances_take_turns_one_message_each_in_the_order_of_arr
   bench().expect_replays();
 }
 
+TEST_F(StepTest, instances_that_end_leave_the_line_and_the_others_keep_their_order) {
+  std::vector<std::string> order;
+  begin(kToKeyed + std::string(",") + testing::kStopToKeyed);
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    const std::string key = json_of(input.context.key());
+    order.push_back(key + (input.mail.schema == "lab/Stop@1" ? "!" : ""));
+    if (input.mail.schema == "lab/Stop@1") return testing::complete(output, "1");
+    state(output, 0);
+    if (key != R"("a")") return;
+    // b and d end with their first message; one message more waits for each.
+    for (const char* id : {"b", "c", "d", "e"}) {
+      if (id[0] == 'b' || id[0] == 'd')
+        emit(output, "lab/Stop@1", R"({"id":")" + std::string(id) + "\"}");
+      emit(output, "lab/Go@1", go(id, 1));
+    }
+    emit(output, "lab/Go@1", go("c", 1));
+  };
+  send("a", 0);
+  EXPECT_THAT(order, ElementsAre(R"("a")", R"("b"!)", R"("c")", R"("d"!)", R"("e")", R"("c")"));
+  EXPECT_FALSE(bench().world().has_ready());
+  bench().expect_replays();
+}
+
 TEST_F(StepTest, the_context_says_time_record_manifest_workflow_key_and_whether_it_is_keyed) {
   bool looked = false;
   keyed_ = [&](const StepInput& input, StepOutput& output) {

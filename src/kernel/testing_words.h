@@ -39,8 +39,8 @@ inline std::string reached(std::uint64_t record, std::uint32_t delivered, std::u
          std::to_string(ignored) + (unrouted ? ", unrouted" : "");
 }
 
-inline std::string accepted(const std::string& reached) { return "accepted " + reached; }
-inline std::string repeated(const std::string& reached) { return "repeated " + reached; }
+inline std::string accepted(const std::string& whom) { return "accepted " + whom; }
+inline std::string repeated(const std::string& whom) { return "repeated " + whom; }
 inline std::string repeated(std::uint64_t record) { return repeated(reached(record, 0, 0, false)); }
 inline std::string repeated(std::uint64_t record, ReceiptStatus settled) {
   return repeated(record) + " " + std::string(name_of(settled));

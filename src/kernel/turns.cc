@@ -20,20 +20,33 @@ void contradiction(WorldState& world, std::string_view what) {
   if (!failure_of(world)) world.failure = corrupt(what);
 }
 
+void line_up(WorldState& world, Cell& cell) {
+  cell.ready = true;
+  world.ready.add_newest(cell);
+}
+
+void leave_line(WorldState& world, Cell& cell) {
+  cell.ready = false;
+  world.ready.remove(cell);
+}
+
+void lighten(WorldState& world, std::size_t bytes) {
+  if (bytes > world.mail_bytes)
+    return contradiction(world, "more mail waits than is counted for the world");
+  world.mail_bytes -= bytes;
+}
+
 void take_turns(WorldState& world) {
   while (!world.ready.empty() && world.draft.steps < kMaxDeliveriesPerTick &&
          world.draft.output_bytes < kMaxTickOutputBytes) {
-    Cell* cell = world.ready.front();
-    world.ready.pop_front();
-    cell->ready = false;
+    Cell* cell = world.ready.oldest();
+    leave_line(world, *cell);
     if (cell->paused || cell->mail.empty()) continue;
     std::unique_ptr<Letter> letter = cell->mail.take_front();
     if (letter->mail.away && !world.cells[cell->workflow].bring_back(letter->mail)) return;
+    lighten(world, letter->weight);
     // Back in the line before the step: the step may end or delete the cell.
-    if (!cell->mail.empty()) {
-      cell->ready = true;
-      world.ready.push_back(cell);
-    }
+    if (!cell->mail.empty()) line_up(world, *cell);
     step(world, *cell, letter->mail, world.draft.steps++);
     world.letters.give_back(std::move(letter));
   }
@@ -64,11 +77,9 @@ void abandon(WorldState& world, Cell& cell) {
 
 void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
   touch(world, cell).ignored += static_cast<std::uint32_t>(cell.mail.size());
+  lighten(world, cell.mail.bytes());
   cell.mail.clear();
-  if (cell.ready) {
-    cell.ready = false;
-    std::erase(world.ready, &cell);
-  }
+  if (cell.ready) leave_line(world, cell);
   abandon(world, cell);
   world.cells[cell.workflow].end(cell, phase);
   cell.paused = false;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -49,7 +48,8 @@ struct WorldState {
   std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
   ReadBack read_back;
   OpenIntents intents{&read_back};
-  std::deque<Cell*> ready;  // instances with mail, in the order of their turns
+  TurnOrder ready;               // instances with mail, in the order of their turns
+  std::uint64_t mail_bytes = 0;  // of everything that waits in mailboxes, by weight
   Window<std::string, KnownEvent, base::HashOfText> event_ids{kEventIdWindow};
   Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
@@ -91,6 +91,13 @@ bool has_room(const WorldState& world, const Target& target, const Targets& plan
 
 void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
                    const Target& target);
+
+// An instance that has mail gets a place among those that are ready; one that ends loses it.
+void line_up(WorldState& world, Cell& cell);
+void leave_line(WorldState& world, Cell& cell);
+
+// So much mail, by weight, does not wait any more.
+void lighten(WorldState& world, std::size_t bytes);
 
 // Lets ready instances take turns, one message each, until no mail is left or the budget is spent.
 void take_turns(WorldState& world);
