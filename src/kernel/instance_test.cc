@@ -295,7 +295,7 @@ TEST_F(InstanceTest, why_says_that_mail_waits_for_its_turn) {
   EXPECT_EQ(std::get<WaitsForTurn>(why().at(0)).mail, 1u);
 }
 
-TEST_F(InstanceTest, an_instance_that_nothing_can_wake_says_so_and_is_reported) {
+TEST_F(InstanceTest, an_instance_that_waits_for_nothing_says_so_and_is_reported) {
   begin("");  // no routes
   keyed_ = testing::work;
   const base::Bytes event = testing::value(go("a", 1));
@@ -312,6 +312,24 @@ TEST_F(InstanceTest, an_instance_that_nothing_can_wake_says_so_and_is_reported) 
   EXPECT_EQ(orphans[0].workflow, "lab/Keyed@1");
   EXPECT_EQ(orphans[0].key, key);
   EXPECT_TRUE(bench().world().orphans(0)->empty());
+  // An event that names it wakes it: it is reported because nobody is bound to send one.
+  keyed_ = testing::work;
+  const Outcome woken = bench().tick(EventArrived{"lab/Go@1", event, "", "lab/Keyed@1", key});
+  EXPECT_EQ(opened(woken).size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<WaitsForReceipt>(why().at(0)));
+  EXPECT_TRUE(bench().world().orphans(10)->empty());
+}
+
+TEST_F(InstanceTest, one_that_is_paused_or_whose_workflow_hears_events_is_no_orphan) {
+  send("a", 9);
+  EXPECT_TRUE(bench().world().orphans(10)->empty());
+  begin("");
+  const base::Bytes event = testing::value(go("a", 9));
+  const base::Bytes key = testing::value(R"("a")");
+  bench().tick(EventArrived{"lab/Go@1", event, "", "lab/Keyed@1", key});
+  EXPECT_EQ(bench().world().orphans(10)->size(), 1u);
+  control(Control::kPause);
+  EXPECT_TRUE(bench().world().orphans(10)->empty());
 }
 
 TEST_F(InstanceTest, an_ended_instance_waits_for_nothing_and_has_no_reasons) {

@@ -84,7 +84,7 @@ class World {
   // questions have an error when the answer cannot be read; the world has failed then.
   base::Result<std::vector<Reason>> why(std::string_view workflow, base::ByteView key);
 
-  // Instances that nothing can wake, at most `limit`. Looks at every instance.
+  // Instances that wait for nothing (kernel/why.h), at most `limit`. Looks at every instance.
   base::Result<std::vector<InstanceName>> orphans(std::size_t limit);
 
   const Program& program() const noexcept;
