@@ -104,11 +104,11 @@ class Module {
   void add_effects(WorkflowParts& parts, Effects<Types...>) {
     (parts.effects.push_back(Types::kEffect), ...);
     (add_effect<Types>(), ...);
-    if constexpr (sizeof...(Types) != 0) parts.arms.push_back("sys/EffectReceiptEnvelope@1");
+    if constexpr (sizeof...(Types) != 0) parts.arms.push_back(detail::kReceiptEnvelope);
     if constexpr ((detail::HasStep<W, Rejected<Types>> || ...))
-      parts.arms.push_back("sys/EffectReceiptRejected@1");
+      parts.arms.push_back(detail::kReceiptRejected);
     if constexpr ((detail::HasStep<W, Progress<Types>> || ...))
-      parts.arms.push_back("sys/EffectStreamFrame@1");
+      parts.arms.push_back(detail::kStreamFrame);
   }
   template <class Effect>
   void add_effect() {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
+#include "defs/system_names.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -96,12 +97,9 @@ class EnvelopeWriter {
     codec::write_text(out_, name);
     codec::write_bytes(out_, value);
   }
-  // A value that stands alone, as bytes.
   void value(std::string_view name, base::ByteView value) {
     codec::write_text(out_, name);
-    codec::write_head(out_, codec::Major::kBytes, sizeof codec::kSelfDescribe + value.size());
-    out_.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-    out_.append(value);
+    write_alone(out_, value);
   }
   void hash(std::string_view name, const base::Hash& value) { text(name, value.to_text()); }
   void null(std::string_view name) {
@@ -124,14 +122,20 @@ class EnvelopeWriter {
 std::string_view schema_of(const Mail& mail) {
   switch (mail.kind) {
     case MailKind::kEvent: return mail.schema;
-    case MailKind::kReceipt: return "sys/EffectReceiptEnvelope@1";
-    case MailKind::kRejected: return "sys/EffectReceiptRejected@1";
-    case MailKind::kProgress: return "sys/EffectStreamFrame@1";
+    case MailKind::kReceipt: return defs::kReceiptEnvelope;
+    case MailKind::kRejected: return defs::kReceiptRejected;
+    case MailKind::kProgress: return defs::kStreamFrame;
   }
   return {};
 }
 
 }  // namespace
+
+void write_alone(codec::Buffer& out, base::ByteView value) {
+  codec::write_head(out, codec::Major::kBytes, sizeof codec::kSelfDescribe + value.size());
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  out.append(value);
+}
 
 void write_event(const Program& program, const WorkflowProgram& workflow, base::ByteView key,
                  const Mail& mail, codec::Buffer& out) {

@@ -10,6 +10,9 @@
 
 namespace holdfast::kernel {
 
+// A value as one that stands alone, as bytes: so it is carried inside another.
+void write_alone(codec::Buffer& out, base::ByteView value);
+
 // Canonical, without the self-describe tag. The event type has an arm for the message, or is the
 // schema of the event itself: nothing else is delivered.
 void write_event(const Program& program, const WorkflowProgram& workflow, base::ByteView key,

@@ -201,6 +201,29 @@ TEST_F(EventTickTest, each_subscriber_extracts_its_own_key) {
   bench().expect_replays();
 }
 
+// Routes are checked by the kind of type alone.
+TEST_F(EventTickTest, a_key_that_does_not_fit_key_schema_is_refused_and_nobody_gets_the_event) {
+  std::string definitions = lab(std::string(kToSingle) + "," + kToKeyed);
+  const auto change = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(definitions.find(from), std::string::npos) << from;
+    definitions.replace(definitions.find(from), from.size(), to);
+  };
+  change(R"("lab/Text@1","type":{"text":{}})", R"("lab/Text@1","type":{"list":{"text":{}}})");
+  change(R"("lab/Go@1","type":{"record":{"id":{"text":{}})",
+         R"("lab/Go@1","type":{"record":{"id":{"list":{"nat":{}}})");
+  bench_.emplace(definitions, machines_);
+  const Outcome outcome = bench().event("lab/Go@1", R"({"id":[7],"n":1})");
+  ASSERT_TRUE(std::holds_alternative<Refused>(outcome.answer));
+  EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kInvalid);
+  EXPECT_THAT(std::get<Refused>(outcome.answer).message,
+              ::testing::HasSubstr("the key does not fit 'lab/Keyed@1': $[0]"));
+  EXPECT_TRUE(outcome.record.empty());
+  EXPECT_EQ(bench().find("lab/Single@1", ""), nullptr);
+  const Outcome fits = bench().event("lab/Go@1", R"({"id":[],"n":1})");
+  EXPECT_EQ(std::get<Accepted>(fits.answer).deliveries, 2u);
+  EXPECT_NE(bench().find("lab/Keyed@1", "[]"), nullptr);
+}
+
 TEST_F(EventTickTest, a_key_that_is_too_long_is_refused) {
   EXPECT_EQ(std::get<Refused>(send(std::string(1022, 'k'), 1).answer).code,
             base::ErrorCode::kTooLarge);

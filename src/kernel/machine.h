@@ -20,9 +20,10 @@ namespace holdfast::kernel {
 class Context {
  public:
   virtual ~Context() = default;
-  virtual std::uint64_t time_ns() const = 0;  // wall time of the tick
-  virtual std::uint64_t record() const = 0;   // number of the record that the tick becomes
-  virtual base::Hash entropy() const = 0;     // 32 bytes that belong to this delivery alone
+  virtual std::uint64_t time_ns() const = 0;     // wall time of the tick
+  virtual std::uint64_t logical_ns() const = 0;  // the same, but it never goes back
+  virtual std::uint64_t record() const = 0;      // number of the record that the tick becomes
+  virtual base::Hash entropy() const = 0;        // 32 bytes that belong to this delivery alone
   virtual base::Hash manifest_hash() const = 0;
   virtual std::string_view workflow() const = 0;
   virtual base::Hash workflow_hash() const = 0;
@@ -32,6 +33,10 @@ class Context {
   // The message as a value of the workflow's event type: an arm in its variant, a receipt in its
   // envelope. For machines that know messages as bytes only; canonical.
   virtual void write_event(const Mail& mail, codec::Buffer& out) const = 0;
+
+  // All of this as a sys/WorkflowContext@1, canonical, if the workflow declares a context; else
+  // nothing is written. For the same machines.
+  virtual bool write_context(const Mail& mail, codec::Buffer& out) const = 0;
 };
 
 struct StepInput {

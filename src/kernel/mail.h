@@ -15,6 +15,9 @@ namespace holdfast::kernel {
 // The code of a receipt whose payload does not fit.
 inline constexpr std::string_view kInvalidPayload = "receipt.invalid_payload";
 
+// The first detail of the refusal of a receipt whose signature is not good.
+inline constexpr std::string_view kBadSignature = "receipt.bad_signature";
+
 enum class ReceiptStatus : std::uint8_t { kOk, kError, kTimeout, kCancelled };
 
 std::string_view name_of(ReceiptStatus status) noexcept;

@@ -68,7 +68,8 @@ struct Refused {
 
   base::ErrorCode code = base::ErrorCode::kInvalid;
   std::string message;
-  std::vector<std::string> details;  // definitions: everything that is wrong, with its place
+  // Definitions: everything that is wrong, with its place. A receipt: kBadSignature, and whose.
+  std::vector<std::string> details;
 };
 
 // An instance that has not ended, and so stands in the way of another manifest.

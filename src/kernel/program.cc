@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "defs/name.h"
+#include "defs/system_names.h"
 
 namespace holdfast::kernel {
 
@@ -28,7 +29,7 @@ class ProgramBuilder {
   }
 
   std::shared_ptr<const Program> run(const defs::Manifest& manifest) {
-    program_->error_schema_ = schema("sys/EffectError@1");
+    program_->error_schema_ = schema(std::string(defs::kEffectError));
     for (const defs::NamedRef& ref : manifest.workflows) workflow(ref.name);
     for (const defs::Subscription& subscription : manifest.subscriptions)
       written_.emplace(subscription.event, subscription.workflow);
@@ -62,6 +63,12 @@ class ProgramBuilder {
     made.machine = machine(*def);
     if (made.machine != nullptr) made.objection = objection(*def);
     listen(*def, made);
+    made.has_context = def->context.has_value();
+    if (def->context && *def->context != defs::kWorkflowContext) {
+      errors_.push_back(base::invalid(name, "its context is '" + *def->context +
+                                                "', and there is only '" +
+                                                std::string(defs::kWorkflowContext) + "'"));
+    }
     if (def->annotations) made.annotations = schema(*def->annotations);
     if (def->key_schema) made.key = schema(*def->key_schema);
     for (const std::string& effect_name : def->effects_emitted) {
@@ -105,9 +112,9 @@ class ProgramBuilder {
       made.arms.push_back(
           {arm.name, arm.type.ref, behind != nullptr && behind->kind == codec::TypeKind::kUnit});
     }
-    made.hears_receipts = made.arm_of_schema("sys/EffectReceiptEnvelope@1") != nullptr;
-    made.hears_rejected = made.arm_of_schema("sys/EffectReceiptRejected@1") != nullptr;
-    made.hears_progress = made.arm_of_schema("sys/EffectStreamFrame@1") != nullptr;
+    made.hears_receipts = made.arm_of_schema(defs::kReceiptEnvelope) != nullptr;
+    made.hears_rejected = made.arm_of_schema(defs::kReceiptRejected) != nullptr;
+    made.hears_progress = made.arm_of_schema(defs::kStreamFrame) != nullptr;
   }
 
   std::optional<std::uint32_t> effect(const std::string& name) {

@@ -48,6 +48,7 @@ struct WorkflowProgram {
   codec::Schema state = codec::Schema::any();
   std::optional<codec::Schema> key;
   std::optional<codec::Schema> annotations;
+  bool has_context = false;  // declared: sys/WorkflowContext@1
   std::map<std::string, AllowedEffect, std::less<>> effects;
   std::string event;      // the schema of its events
   std::vector<Arm> arms;  // if that is a variant

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A terminal result comes back. The intent is settled first, whatever the result says; then the
 // instance that opened it hears of it.
+#include <algorithm>
 #include <utility>
 
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/limits.h"
@@ -15,19 +17,30 @@ namespace {
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kSignatureBytes = 64;
 
+// Who is said to have signed what, and how often that has happened: somebody should know.
+Refused bad_signature(WorldState& world, const ReceiptArrived& receipt, const std::string& why) {
+  Refused refusal{base::ErrorCode::kInvalid,
+                  "the signature of the receipt of " + receipt.intent.to_text() + " is not good"};
+  const base::ByteView key = receipt.signature.key;
+  refusal.details = {std::string(kBadSignature), why,
+                     "key " + base::to_hex(key.first(std::min(key.size(), kKeyBytes))),
+                     std::to_string(++world.counters.bad_signatures) +
+                         " bad signatures since the world was opened"};
+  return refusal;
+}
+
 // Nothing: it is good, or there is none.
-std::optional<Refused> check_signature(const WorldState& world, const ReceiptArrived& receipt) {
+std::optional<Refused> check_signature(WorldState& world, const ReceiptArrived& receipt) {
   const Signature& signature = receipt.signature;
   if (signature.key.empty() && signature.bytes.empty()) return std::nullopt;
   if (signature.key.size() != kKeyBytes || signature.bytes.size() != kSignatureBytes)
-    return Refused{base::ErrorCode::kInvalid, "the signature is not an Ed25519 signature"};
+    return bad_signature(world, receipt, "it is not an Ed25519 signature");
   if (world.replaying) return std::nullopt;
   if (world.options.verifier == nullptr)
     return Refused{base::ErrorCode::kUnavailable, "signatures cannot be checked here"};
   const base::Bytes message = receipt_message(receipt.intent, receipt.status, receipt.payload);
   if (world.options.verifier->is_good(signature, message)) return std::nullopt;
-  return Refused{base::ErrorCode::kInvalid,
-                 "the signature of the receipt of " + receipt.intent.to_text() + " is not good"};
+  return bad_signature(world, receipt, "the key is not enrolled, or did not sign this");
 }
 
 void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& intent,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place where kinds of ticks meet.
+#include <algorithm>
 #include <utility>
 
 #include "kernel/cell_codec.h"
@@ -33,6 +34,7 @@ void close_tick(WorldState& world) {
     cell.last_active_ns = world.tick->time_ns;
     world.cells[cell.workflow].changed(cell);
   }
+  world.latest_ns = std::max(world.latest_ns, world.tick->time_ns);
   ++world.next_record;
 }
 

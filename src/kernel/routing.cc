@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "codec/cbor_head.h"
 #include "codec/view.h"
+#include "defs/system_names.h"
 #include "kernel/cell_codec.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
@@ -37,8 +38,8 @@ bool may_be_sent(const WorkflowProgram& workflow, std::string_view schema, base:
                  Refused& refusal) {
   const Arm* arm = arm_inside(workflow, schema, value);
   if (arm != nullptr) schema = arm->schema;
-  if (schema != "sys/EffectReceiptEnvelope@1" && schema != "sys/EffectReceiptRejected@1" &&
-      schema != "sys/EffectStreamFrame@1")
+  if (schema != defs::kReceiptEnvelope && schema != defs::kReceiptRejected &&
+      schema != defs::kStreamFrame)
     return true;
   refusal = {base::ErrorCode::kInvalid, "what came of an effect cannot be sent as an event"};
   return false;

@@ -180,9 +180,10 @@ base::Result<base::Bytes> World::snapshot() {
     definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 13);
+  codec::write_list_head(out, 14);
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
+  codec::write_nat(out, world.latest_ns);
   codec::write_nat(out, world.mail_bytes);
   codec::write_bytes(out, world.origin);
   codec::write_bytes(out, definitions.bytes);
@@ -201,6 +202,7 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   World made(machines, blobs, options);
   WorldState& world = *made.state_;
   world.next_record = parts.next_record;
+  world.latest_ns = parts.latest_ns;
   world.mail_bytes = parts.mail_bytes;
   world.origin = parts.origin;
   world.program = TRY(read_program(world, parts.definitions));

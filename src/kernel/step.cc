@@ -5,43 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernel/envelope.h"
 #include "kernel/identity.h"
 #include "kernel/record_view.h"
+#include "kernel/step_context.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
-
-class StepContext : public Context {
- public:
-  StepContext(WorldState& world, const Cell& cell, std::uint64_t delivery)
-      : world_(world),
-        workflow_(world.program->workflow(cell.workflow)),
-        cell_(cell),
-        delivery_(delivery) {}
-
-  std::uint64_t time_ns() const override { return world_.tick->time_ns; }
-  std::uint64_t record() const override { return world_.next_record; }
-  base::Hash entropy() const override {
-    return delivery_entropy(world_.tick->entropy, delivery_, world_.scratch);
-  }
-  base::Hash manifest_hash() const override { return world_.program->manifest_hash(); }
-  std::string_view workflow() const override { return workflow_.name; }
-  base::Hash workflow_hash() const override { return workflow_.hash; }
-  base::ByteView key() const override { return cell_.key; }
-  bool is_keyed() const override { return workflow_.key.has_value(); }
-  void write_event(const Mail& mail, codec::Buffer& out) const override {
-    kernel::write_event(*world_.program, workflow_, cell_.key, mail, out);
-  }
-
- private:
-  WorldState& world_;
-  const WorkflowProgram& workflow_;
-  const Cell& cell_;
-  std::uint64_t delivery_;
-};
 
 base::Bytes bytes_of(base::ByteView view) { return {view.begin(), view.end()}; }
 

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "defs/builtin.h"
+#include "kernel/identity.h"
 #include "kernel/limits.h"
 #include "kernel/testing_lab.h"
 
@@ -96,6 +98,90 @@ TEST_F(StepTest, the_context_says_time_record_manifest_workflow_key_and_whether_
   };
   send("a", 1);
   EXPECT_TRUE(looked);
+}
+
+// The definitions of the lab in which a workflow declares its context.
+std::string with_context(std::string_view workflow, std::string_view context) {
+  std::string definitions = testing::lab(std::string(kToKeyed) + "," + kToSingle);
+  const std::string name = R"("defworkflow","name":")" + std::string(workflow) + "\"";
+  return definitions.replace(definitions.find(name), name.size(),
+                             name + R"(,"context":")" + std::string(context) + "\"");
+}
+
+TEST_F(StepTest, the_context_is_a_value_if_it_is_declared) {
+  for (const char* declares : {"lab/Keyed@1", "lab/Single@1"}) {
+    std::string written;
+    int without = 0;
+    const auto look = [&](const StepInput& input, StepOutput& output) {
+      testing::keep(input, output);
+      codec::Buffer out;
+      if (!input.context.write_context(input.mail, out)) {
+        EXPECT_TRUE(out.view().empty());
+        ++without;
+        return;
+      }
+      const defs::Catalogue builtin = defs::builtin_catalogue();
+      codec::Errors errors;
+      const auto schema = codec::Schema::compile(*builtin.find("sys/WorkflowContext@1"), builtin,
+                                                 "context", errors);
+      codec::Normaliser normaliser;
+      const auto made = normaliser.from_cbor(*schema, out.view(), codec::Strictness::kLenient);
+      ASSERT_TRUE(made) << made.error().to_string();
+      written = json_of(out.view());
+      EXPECT_EQ(json_of(*made), written) << "it is canonical";
+      EXPECT_THAT(written, ::testing::HasSubstr(input.context.manifest_hash().to_text()));
+      EXPECT_THAT(written, ::testing::HasSubstr(input.context.workflow_hash().to_text()));
+      codec::Buffer event;
+      input.context.write_event(input.mail, event);
+      EXPECT_THAT(written,
+                  ::testing::HasSubstr(R"("event_hash":")" + value_hash(event.view()).to_text()));
+    };
+    keyed_ = single_ = look;
+    bench_.emplace(with_context(declares, "sys/WorkflowContext@1"), machines_);
+    send("a", 1);
+    const bool is_keyed = std::string_view(declares) == "lab/Keyed@1";
+    EXPECT_EQ(without, 1) << "the other one declares none";
+    EXPECT_THAT(written, ::testing::HasSubstr(R"("workflow":")" + std::string(declares)));
+    EXPECT_THAT(written, ::testing::HasSubstr(is_keyed ? R"("key":{"$bytes":"2dn3YWE="})"
+                                                       : R"("key":null)"));
+    EXPECT_THAT(written,
+                ::testing::HasSubstr(is_keyed ? R"("cell_mode":true)" : R"("cell_mode":false)"));
+    EXPECT_THAT(written, ::testing::HasSubstr(R"("now_ns":2000000000,)"));
+    EXPECT_THAT(written, ::testing::HasSubstr(R"("journal_height":2,)"));
+    bench().expect_replays();
+  }
+}
+
+TEST_F(StepTest, a_context_of_another_type_is_refused) {
+  const Outcome outcome = bench().apply(with_context("lab/Keyed@1", "lab/State@1"));
+  const auto& refusal = std::get<Refused>(outcome.answer);
+  EXPECT_EQ(refusal.code, base::ErrorCode::kInvalid);
+  ASSERT_EQ(refusal.details.size(), 1u);
+  EXPECT_THAT(refusal.details[0], ::testing::HasSubstr("its context is 'lab/State@1'"));
+}
+
+TEST_F(StepTest, logical_time_does_not_go_back_with_the_clock) {
+  begin(kToKeyed);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    seen.emplace_back(input.context.time_ns(), input.context.logical_ns());
+    testing::keep(input, output);
+  };
+  const base::Bytes event = testing::value(go("a", 1));
+  Tick tick;
+  tick.input = EventArrived{"lab/Go@1", event, ""};
+  for (const std::uint64_t now : {9u, 5u, 7u, 12u}) {
+    tick.time_ns = now * 1'000'000'000;
+    ASSERT_FALSE(bench().world().reduce(tick).record.empty());
+    bench().put_away();
+  }
+  for (auto& [time, logical] : seen) {
+    time /= 1'000'000'000;
+    logical /= 1'000'000'000;
+  }
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> expected{
+      {9, 9}, {5, 9}, {7, 9}, {12, 12}};
+  EXPECT_EQ(seen, expected);
 }
 
 TEST_F(StepTest, time_and_entropy_of_emitted_events_are_derived_from_tick_and_position) {

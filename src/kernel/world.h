@@ -50,6 +50,7 @@ struct Counters {
   std::uint64_t repeated_events = 0;
   std::uint64_t repeated_receipts = 0;
   std::uint64_t repeated_progress = 0;
+  std::uint64_t bad_signatures = 0;  // of receipts; counted as refused, too
 };
 
 class World {

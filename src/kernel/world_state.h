@@ -43,6 +43,7 @@ struct WorldState {
   WorldOptions options;
   std::shared_ptr<const Program> program = Program::none();
   std::uint64_t next_record = 1;
+  std::uint64_t latest_ns = 0;  // the latest time of all ticks
   Entropy origin{};  // of the first record: no two worlds share it, nor the identity of an intent
   std::vector<Cells> cells;                              // by workflow
   std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
