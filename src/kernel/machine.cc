@@ -16,6 +16,8 @@ void StepOutput::clear() {
   error_message_.clear();
   bytes_.clear();
   texts_.clear();
+  dropped_ = 0;
+  gave_up_ = false;
   last_ = Last::kNone;
 }
 
@@ -33,12 +35,14 @@ void StepOutput::finish() {
 
 void StepOutput::begin_state() {
   finish();
+  drop(state_);
   state_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kState;
 }
 
 void StepOutput::begin_annotations() {
   finish();
+  drop(annotations_);
   annotations_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kAnnotations;
 }
@@ -46,6 +50,7 @@ void StepOutput::begin_annotations() {
 void StepOutput::begin_result() {
   finish();
   fate_ = Fate::kCompleted;
+  drop(result_);
   result_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kResult;
 }
@@ -68,7 +73,12 @@ void StepOutput::begin_effect(std::string_view name, std::string_view requested_
 
 void StepOutput::drop_effects() {
   finish();
+  for (const Effect& effect : effects_) drop(effect.value);
   effects_.clear();
+}
+
+void StepOutput::drop(const std::optional<Slice>& slice) {
+  if (slice) dropped_ += slice->end - slice->begin;
 }
 
 void StepOutput::remove() { fate_ = Fate::kDeleted; }

@@ -86,6 +86,11 @@ class StepOutput {
   void remove();        // deletes the instance
   void fail(std::string code, std::string message);
 
+  // The step could not be run to its end for a reason that is not in its input, such as memory that
+  // ran out: elsewhere it would come to another end. The world fails, and nothing is recorded.
+  void give_up() noexcept { gave_up_ = true; }
+  bool gave_up() const noexcept { return gave_up_; }
+
   Fate fate() const noexcept { return fate_; }
   std::optional<base::ByteView> state() const { return optional_value(state_); }
   std::optional<base::ByteView> annotations() const { return optional_value(annotations_); }
@@ -98,12 +103,13 @@ class StepOutput {
   std::string_view text(Slice slice) const {
     return base::as_text(texts_.view(slice.begin, slice.end));
   }
-  std::size_t size() const noexcept { return bytes_.size(); }
+  std::size_t size() const noexcept { return bytes_.size() - dropped_; }  // of what is kept
 
   // Ends the last value; the kernel calls it when the machine is done.
   void finish();
 
  private:
+  void drop(const std::optional<Slice>& slice);
   Slice add_text(std::string_view text);
   std::optional<base::ByteView> optional_value(const std::optional<Slice>& slice) const;
 
@@ -116,7 +122,9 @@ class StepOutput {
   std::string error_code_;
   std::string error_message_;
   codec::Buffer bytes_;
-  codec::Buffer texts_;  // of the effects
+  codec::Buffer texts_;      // of the effects
+  std::size_t dropped_ = 0;  // bytes that nothing stands for any more
+  bool gave_up_ = false;
   enum class Last : std::uint8_t { kNone, kState, kAnnotations, kResult, kEvent, kEffect };
   Last last_ = Last::kNone;
 };

@@ -94,6 +94,10 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
   world.tick = nullptr;
   trim(world);  // a tick that was refused has looked at cells and intents, too
   outcome.failure = failure_of(world);
+  if (!outcome.failure) return;
+  // Nobody is to take for true what a failed world came to.
+  outcome.record.clear();
+  outcome.commands.clear();
 }
 
 const Program& World::program() const noexcept { return *state_->program; }

@@ -209,6 +209,7 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   const auto state = world.cells[cell.workflow].state_of(cell);
   workflow.machine->step(StepInput{state, mail, context}, output);
   output.finish();
+  if (output.gave_up()) return cannot_step(world, cell, "it gave up for want of memory");
   world.draft.output_bytes += std::min(output.size(), kMaxStepOutputBytes);
 
   Plan& plan = world.plan;

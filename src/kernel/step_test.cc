@@ -318,6 +318,73 @@ TEST_F(StepTest, the_budgets_themselves_are_allowed) {
   EXPECT_EQ(keyed("a")->status(), Status::kWaiting);
 }
 
+TEST_F(StepTest, what_a_step_drops_or_replaces_does_not_count_for_its_budget) {
+  constexpr std::size_t kMuch = 700'000;
+  const std::string much = R"({"a":1,"b":")" + std::string(kMuch, 'x') + "\"}";
+  const std::pair<const char*, Step> steps[] = {
+      {"effects",
+       [&](const StepInput&, StepOutput& output) {
+         for (int i = 0; i < 3; ++i) open(output, "lab/work@1", much);
+         output.drop_effects();
+         testing::complete(output, "1");
+       }},
+      {"state",
+       [&](const StepInput&, StepOutput& output) {
+         for (int i = 0; i < 3; ++i) {
+           output.begin_state();
+           testing::write(output.bytes(), much);
+         }
+         state(output, 1);
+       }},
+      {"annotations",
+       [&](const StepInput&, StepOutput& output) {
+         state(output, 1);
+         for (int i = 0; i < 3; ++i) {
+           output.begin_annotations();
+           testing::write(output.bytes(), R"({"note":")" + std::string(kMuch, 'x') + "\"}");
+         }
+       }},
+      {"result",
+       [&](const StepInput&, StepOutput& output) {
+         state(output, 1);
+         for (int i = 0; i < 3; ++i) testing::complete(output, much);
+       }},
+  };
+  begin(kToKeyed);
+  for (const auto& [what, step] : steps) {
+    keyed_ = step;
+    send(what, 1);
+    EXPECT_NE(keyed(what)->status(), Status::kFailed) << what << error_of(keyed(what));
+  }
+  keyed_ = [&](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    for (int i = 0; i < 3; ++i) open(output, "lab/work@1", much);
+  };
+  send("kept", 1);
+  EXPECT_EQ(error_of(keyed("kept")), "step.output_too_large");
+}
+
+TEST_F(StepTest, a_step_that_gives_up_ends_the_world_and_is_not_recorded) {
+  begin(kToKeyed);
+  bool has_memory = true;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    testing::keep(input, output);
+    if (!has_memory) output.give_up();
+  };
+  send("a", 1);
+  has_memory = false;
+  const Outcome outcome = send("a", 2);
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->code(), base::ErrorCode::kUnavailable);
+  EXPECT_EQ(outcome.failure->to_string(),
+            R"(record 3: lab/Keyed@1 "a" cannot be stepped: it gave up for want of memory)");
+  EXPECT_TRUE(outcome.record.empty());
+  // Where there is memory, the same record replays to its end; where there is none, replay says so.
+  World again(machines_, bench().blobs());
+  ASSERT_TRUE(again.replay(bench().journal()[0]));
+  EXPECT_EQ(again.replay(bench().journal()[1]).error().code(), base::ErrorCode::kUnavailable);
+}
+
 TEST_F(StepTest, annotations_that_are_not_declared_fail_the_instance) {
   begin(kToSingle);
   single_ = [](const StepInput&, StepOutput& output) {

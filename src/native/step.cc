@@ -65,6 +65,7 @@ void Step::fail(std::string_view code, std::string_view message) {
 bool Step::ended() const { return output_.fate() != kernel::Fate::kGoesOn; }
 bool Step::removed() const { return output_.fate() == kernel::Fate::kDeleted; }
 void Step::undo() { output_.clear(); }
+void Step::give_up() noexcept { output_.give_up(); }
 
 // The names are the system's.
 static_assert(detail::kReceiptEnvelope == defs::kReceiptEnvelope);
