@@ -5,17 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "defs/builtin.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
-
-Refused refused(std::string message, const codec::Errors& errors) {
-  Refused refusal{base::ErrorCode::kInvalid, std::move(message)};
-  for (const base::Error& error : errors) refusal.details.push_back(error.to_string());
-  return refusal;
-}
 
 base::Result<Blocked> list_blockers(WorldState& world) {
   Blocked blocked;
@@ -67,31 +60,6 @@ Answer failed(WorldState& world, base::Error error) {
 }
 
 }  // namespace
-
-std::shared_ptr<const Program> load_program(const WorldState& world, const defs::Bundle& bundle,
-                                            Refused& refusal) {
-  if (!bundle.errors.empty()) {
-    refusal = refused("the definitions are not good", bundle.errors);
-    return nullptr;
-  }
-  codec::Errors errors;
-  auto program = Program::build(bundle, world.machines, world.origin, errors);
-  if (program == nullptr) refusal = refused("the definitions cannot be run here", errors);
-  return program;
-}
-
-std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
-                                            Refused& refusal) {
-  codec::Normaliser normaliser;
-  const auto value =
-      normaliser.from_cbor(codec::Schema::any(), definitions, codec::Strictness::kLenient);
-  if (!value) {
-    refusal = {base::ErrorCode::kInvalid, "the definitions: " + value.error().to_string()};
-    return nullptr;
-  }
-  const defs::Catalogue builtin = defs::builtin_catalogue();
-  return load_program(world, defs::load(codec::View::of(*value), "$", &builtin), refusal);
-}
 
 void begin_cells(WorldState& world) {
   world.read_back.use(*world.program);

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancel, pause and resume of one instance, and going on with what was left over.
+// Cancel, pause and resume of one instance.
 #include "kernel/cell_codec.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
-
-Answer reduce_continue(WorldState& world, const Continue&) {
-  if (world.ready.empty()) return Refused{base::ErrorCode::kConflict, "nothing is left over"};
-  return Accepted{};
-}
 
 Answer reduce_control(WorldState& world, const ControlRequested& request) {
   if (!is_text(request.reason, kMaxReasonBytes))

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
+#include "codec/view.h"
 #include "defs/system_names.h"
 
 namespace holdfast::kernel {
@@ -130,6 +131,12 @@ std::string_view schema_of(const Mail& mail) {
 }
 
 }  // namespace
+
+const Arm& arm_of_value(const WorkflowProgram& workflow, base::ByteView value) {
+  const Arm* arm = workflow.arm_of_tag(*codec::View::of(value).find("$tag")->text());
+  CHECK(arm != nullptr);
+  return *arm;
+}
 
 void write_alone(codec::Buffer& out, base::ByteView value) {
   codec::write_head(out, codec::Major::kBytes, sizeof codec::kSelfDescribe + value.size());

@@ -8,8 +8,6 @@
 #include <array>
 #include <utility>
 
-#include "defs/builtin.h"
-#include "defs/patch.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -35,28 +33,6 @@ bool make_room(std::map<std::uint64_t, Proposal>& proposals) {
   if (oldest == proposals.end()) return false;
   proposals.erase(oldest);
   return true;
-}
-
-// A list of definitions is a whole manifest, an object a patch of the present one.
-std::shared_ptr<const Program> load_candidate(WorldState& world, base::ByteView document,
-                                              Refused& refusal) {
-  codec::Normaliser normaliser;
-  const auto value =
-      normaliser.from_cbor(codec::Schema::any(), document, codec::Strictness::kLenient);
-  if (!value) {
-    refusal = {base::ErrorCode::kInvalid, "the proposal: " + value.error().to_string()};
-    return nullptr;
-  }
-  const codec::View view = codec::View::of(*value);
-  const defs::Catalogue builtin = defs::builtin_catalogue();
-  if (view.kind() == codec::ViewKind::kList)
-    return load_program(world, defs::load(view, "$", &builtin), refusal);
-  if (world.program->closure().empty()) {
-    refusal = {base::ErrorCode::kConflict, "there is no manifest to patch"};
-    return nullptr;
-  }
-  const defs::Bundle present = defs::load(codec::View::of(world.program->closure()), "$", &builtin);
-  return load_program(world, defs::apply_patch(present, view, &builtin), refusal);
 }
 
 Refused unknown(std::uint64_t proposal) {

@@ -78,14 +78,6 @@ base::Bytes receipt_message(const base::Hash& intent, ReceiptStatus status,
   return out.to_bytes();
 }
 
-void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
-                  Origin& origin) {
-  origin.intent = hash;
-  origin.effect = world.program->effect(intent.effect()).name;
-  origin.issuer_ref = intent.issuer_ref();
-  origin.opened_at = intent.opened_at();
-}
-
 Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
   if (receipt.payload.size() > codec::kMaxValueBytes)
     return Refused{base::ErrorCode::kTooLarge, "the payload has more than 16 MiB"};

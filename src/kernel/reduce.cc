@@ -45,18 +45,6 @@ void trim(WorldState& world) {
   world.intents.trim();
 }
 
-std::optional<base::Error> failure_of(const WorldState& world) {
-  const auto copy = [](const base::Error& error) {
-    return base::Error(error.code(), error.where(), error.message());
-  };
-  if (world.failure) return copy(*world.failure);
-  if (world.intents.failure()) return copy(*world.intents.failure());
-  for (const Cells& cells : world.cells) {
-    if (cells.failure()) return copy(*cells.failure());
-  }
-  return std::nullopt;
-}
-
 WorldState::WorldState(const MachineSource& the_machines, Blobs& the_blobs,
                        WorldOptions the_options)
     : machines(the_machines), blobs(the_blobs), options(the_options) {}

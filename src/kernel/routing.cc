@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who gets an event: subscriptions in manifest order, each with a key of its own.
-#include <algorithm>
 #include <utility>
 
-#include "base/check.h"
-#include "codec/cbor_head.h"
 #include "codec/view.h"
 #include "defs/system_names.h"
 #include "kernel/cell_codec.h"
+#include "kernel/envelope.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -21,15 +19,6 @@ std::optional<codec::View> follow(codec::View value, const std::vector<std::stri
     value = *next;
   }
   return value;
-}
-
-// The arm that an event stands for, if it came inside the workflow's variant.
-const Arm* arm_inside(const WorkflowProgram& workflow, std::string_view schema,
-                      base::ByteView value) {
-  if (workflow.event != schema || workflow.arms.empty()) return nullptr;
-  const Arm* arm = workflow.arm_of_tag(*codec::View::of(value).find("$tag")->text());
-  CHECK(arm != nullptr);
-  return arm;
 }
 
 // What came of an effect is for the world alone to say: an event in that form would be taken for a
@@ -157,54 +146,6 @@ bool find_addressee(WorldState& world, const EventArrived& event, Targets& targe
   if (!has_room(world, target, targets, refusal)) return false;
   targets.add(target);
   return true;
-}
-
-Cell* cell_of(WorldState& world, const Intent& intent) {
-  Cell* cell = world.cells[intent.workflow()].find(intent.cell());
-  if (cell != nullptr && !cell->terminal()) return cell;
-  contradiction(world, cell == nullptr ? "an open intent has no instance"
-                                       : "an instance that has ended has an open intent");
-  return nullptr;
-}
-
-Answer unreadable() { return Refused{base::ErrorCode::kIo, "an instance could not be read"}; }
-
-void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
-  Touched& touched = touch(world, cell);
-  if (cell.terminal()) {
-    ++touched.ignored;
-    ++world.draft.ignored;
-    return;
-  }
-  ++world.draft.deliveries;
-  const std::size_t before = cell.mail.bytes();
-  cell.mail.push_back(std::move(letter));
-  world.mail_bytes += cell.mail.bytes() - before;
-  if (!cell.ready && !cell.paused) line_up(world, cell);
-}
-
-void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
-                   const Target& target) {
-  std::unique_ptr<Letter> letter = world.letters.take();
-  Mail& mail = letter->mail;
-  mail.schema = event.schema_name;
-  // A machine sees the arm, whether the event came as such or inside the workflow's variant.
-  const WorkflowProgram& workflow = world.program->workflow(target.workflow);
-  if (const Arm* arm = arm_inside(workflow, event.schema_name, value)) {
-    mail.schema = arm->schema;
-    const auto inner = codec::View::of(value).find("$value");
-    value = inner ? inner->encoded() : base::ByteView(&codec::kNullByte, 1);  // a unit has none
-  }
-  mail.value.assign(value.begin(), value.end());
-  if (target.cell != nullptr) return deliver(world, *target.cell, std::move(letter));
-  Cell& begun = world.cells[target.workflow].begin(target.id, target.key);
-  if (begun.last_record == 0) begun.last_record = world.draft.record_before(begun);
-  deliver(world, begun, std::move(letter));
-}
-
-Touched& touch(WorldState& world, Cell& cell) {
-  if (cell.touched != 0) return world.draft.touched(cell.touched - 1);
-  return world.draft.add(world.program->workflow(cell.workflow).name, cell);
 }
 
 }  // namespace holdfast::kernel

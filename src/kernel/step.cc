@@ -168,24 +168,6 @@ void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t
   }
 }
 
-// The instance has no state any more. Events that wait for it begin it again; what came back from
-// its effects is for nobody.
-void remove_instance(WorldState& world, Cell& cell) {
-  const std::size_t before = cell.mail.bytes();
-  touch(world, cell).ignored += static_cast<std::uint32_t>(
-      cell.mail.erase_if([](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
-  lighten(world, before - cell.mail.bytes());
-  abandon(world, cell);
-  world.draft.end_life(cell);
-  if (!cell.mail.empty()) {
-    world.cells[cell.workflow].clear_state(cell);
-    touch(world, cell);
-    return;
-  }
-  if (cell.ready) leave_line(world, cell);
-  world.cells[cell.workflow].erase(cell);
-}
-
 // This program, or this machine, is not able to run the step: what would come of it is not known,
 // so the world ends before the record is written.
 void cannot_step(WorldState& world, const Cell& cell, const std::string& why) {

@@ -93,13 +93,6 @@ bool has_room(const WorldState& world, const Target& target, const Targets& plan
 void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
                    const Target& target);
 
-// An instance that has mail gets a place among those that are ready; one that ends loses it.
-void line_up(WorldState& world, Cell& cell);
-void leave_line(WorldState& world, Cell& cell);
-
-// So much mail, by weight, does not wait any more.
-void lighten(WorldState& world, std::size_t bytes);
-
 // Lets ready instances take turns, one message each, until no mail is left or the budget is spent.
 void take_turns(WorldState& world);
 
@@ -112,6 +105,23 @@ void write_origin(const WorldState& world, const base::Hash& hash, const Intent&
 
 // What was read back contradicts itself: the world fails, unless it has already.
 void contradiction(WorldState& world, std::string_view what);
+
+// An instance that has mail gets a place among those that are ready; one that ends loses it.
+inline void line_up(WorldState& world, Cell& cell) {
+  cell.ready = true;
+  world.ready.add_newest(cell);
+}
+inline void leave_line(WorldState& world, Cell& cell) {
+  cell.ready = false;
+  world.ready.remove(cell);
+}
+
+// So much mail, by weight, does not wait any more.
+inline void lighten(WorldState& world, std::size_t bytes) {
+  if (bytes > world.mail_bytes)
+    return contradiction(world, "more mail waits than is counted for the world");
+  world.mail_bytes -= bytes;
+}
 
 // Why the world has failed; nothing: it has not.
 std::optional<base::Error> failure_of(const WorldState& world);
@@ -136,6 +146,10 @@ void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome);
 // The same with a sys/EffectError@1 as outcome.
 void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message);
 
+// Deletes an instance. Events that wait for it begin it again; what came back from its effects is
+// for nobody.
+void remove_instance(WorldState& world, Cell& cell);
+
 // The handlers, one per kind of tick. A refusal has changed nothing.
 Answer reduce_event(WorldState& world, const EventArrived& event);
 Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt);
@@ -151,8 +165,10 @@ Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply);
 // A program out of definitions: a canonical list of them. Nothing: `refusal` says why.
 std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
                                             Refused& refusal);
-std::shared_ptr<const Program> load_program(const WorldState& world, const defs::Bundle& bundle,
-                                            Refused& refusal);
+
+// The same for a proposal: such a list, or a patch of what runs.
+std::shared_ptr<const Program> load_candidate(const WorldState& world, base::ByteView proposal,
+                                              Refused& refusal);
 
 // Runs another program from now on, if nothing is under way.
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program);
