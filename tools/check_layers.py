@@ -44,6 +44,7 @@ PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 # Headers of other people -> the folders that may include them.
 FOREIGN = {
     "CLI/": "cli",
+    "curl/": "executors",
     "openssl/": "base executors gateway node",
     "sqlite3.h": "store",
     "yaml-cpp/": "bundle",
