@@ -36,8 +36,9 @@ constexpr const char* kRepair = "UPDATE blobs SET bytes = ?2 WHERE hash = ?1 AND
 BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, Statements statements)
     : vfs_(std::move(vfs)), database_(std::move(database)), statements_(std::move(statements)) {}
 
-base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world) {
-  auto [vfs, database] = TRY(open_world_database(world, "blobs.db", kSchema));
+base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world,
+                                                         const std::string& file) {
+  auto [vfs, database] = TRY(open_world_database(world, file, kSchema));
   Statements statements{TRY(database.prepare("SELECT bytes FROM blobs WHERE hash = ?1")),
                         TRY(database.prepare(kInsert)), TRY(database.prepare(kTouch)),
                         TRY(database.prepare(kRepair)),
