@@ -71,6 +71,10 @@ void Core::release(Batch batch) {
   }
 }
 
+void Core::shut_down_executors() {
+  for (const auto& [kind, executor] : executors_) executor->shut_down();
+}
+
 void Core::fire_timers(std::size_t most) { timers_.fire(now_ns(), most, reports_); }
 
 std::uint64_t Core::now_ns() {

@@ -31,6 +31,7 @@ class LocalWorld {
                                                         const kernel::MachineSource& machines,
                                                         const LocalWorldOptions& options = {});
 
+  store::WorldFolder& folder() noexcept { return folder_; }
   kernel::World& world() noexcept { return restored_->world; }
   store::Journal& journal() noexcept { return *opened_.journal; }
   store::BlobStore& blobs() noexcept { return *blobs_; }

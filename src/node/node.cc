@@ -60,6 +60,7 @@ base::Result<void> Node::stop() {
     for_writer_.notify_one();
   }
   if (writer_.joinable()) writer_.join();
+  core_.shut_down_executors();
   if (failure_) return ended();
   return {};
 }

@@ -41,8 +41,8 @@ class Node : private executors::Reports {
   // after the end, the error that it ended with.
   base::Result<void> send(Input input, Heard heard);
 
-  // Takes nothing new, makes durable what was taken, and ends. The error that it ended with, if it
-  // ended before.
+  // Takes nothing new, makes durable what was taken, and ends, and its executors with it: what they
+  // had under way stays open. The error that it ended with, if it ended before.
   base::Result<void> stop();
 
  private:
