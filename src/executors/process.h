@@ -4,8 +4,9 @@
 // limit in the receipt. Any way to end by itself is `ok`, with the exit code or the signal.
 //
 // Who is stopped, or has had its time, gets SIGTERM with its whole process group, and SIGKILL after
-// a grace time. When a program has ended, the rest of its group is killed. Programs die with us, so
-// after a restart they are run again. What has left its process group is not found any more.
+// a grace time. When a program has ended, the rest of its group is killed. A program dies with us,
+// however we die, so that it can be run again after a restart; what it has started in its turn ends
+// with it unless we were killed. What has left its process group is not found any more.
 #pragma once
 
 #include <cstdint>

@@ -279,7 +279,7 @@ TEST_F(ProcessTest, children_die_with_us) {
     auto made = process_executor({}, *clock_, nullptr);
     if (!made) ::_exit(1);
     executor_ = std::move(*made);
-    start(1, sh("echo $$ > " + folder_.path() + "/orphan; sleep 1000"));
+    start(1, sh("echo $$ > " + folder_.path() + "/orphan; exec sleep 1000"));
     while (true) ::pause();
   }
   const pid_t id = std::stoi(line_of("orphan"));
