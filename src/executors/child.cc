@@ -72,8 +72,8 @@ constexpr std::array<const char*, 7> kSteps = {"setpgid", "prctl",       "setrli
 // vfork: a copy of the page tables of a large world would take longer than all the rest. The
 // signals of this thread are blocked, so no handler runs in the child.
 [[gnu::noinline]] pid_t launch_child(const Launch& launch) noexcept {
-  const pid_t id = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
-  if (id == 0) become(launch);
+  const pid_t id = ::vfork();   // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (id == 0) become(launch);  // NOLINT(clang-analyzer-unix.Vfork)
   return id;
 }
 
