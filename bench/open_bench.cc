@@ -43,7 +43,9 @@ double ms_since(Clock::time_point begin) {
 class Shop {
  public:
   explicit Shop(const std::string& path)
-      : open_(node::LocalWorld::open(*disk_, *random_, *process_, path, machines_).take()) {}
+      : open_(node::LocalWorld::open(*disk_, *random_, *process_, path, machines_,
+                                     {.journal = {}, .world = {}, .any_file_system = true})
+                  .take()) {}
 
   void begin(std::size_t orders) {
     const base::Bytes definitions = bench::value(definitions_of(modules_));

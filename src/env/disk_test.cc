@@ -136,6 +136,29 @@ TYPED_TEST(DiskTest, file_that_is_too_large_is_not_read) {
   EXPECT_EQ(read_file(this->disk(), this->path("a"), 3).error().code(), base::ErrorCode::kTooLarge);
 }
 
+// On a full disk a world must still open.
+TEST(PosixDisk, lock_is_written_in_place_and_asks_for_no_space) {
+  const testing::TemporaryFolder folder;
+  const auto disk = posix_disk();
+  const std::string path = folder.path() + "/LOCK";
+  ASSERT_TRUE(disk->lock(path, std::string(1000, 'x') + "\n"));
+  const base::Bytes long_name = *read_file(*disk, path, 1 << 20);
+  const auto lock = disk->lock(path, "you");
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(read_file(*disk, path, 1 << 20)->size(), long_name.size());
+  EXPECT_EQ(disk->lock(path, "me").error().message(), "is held by you");
+}
+
+TEST(Disk, file_that_could_not_be_replaced_leaves_nothing_behind) {
+  SimDisk disk;
+  ASSERT_TRUE(replace_file(disk, "./a", base::as_bytes("old")));
+  disk.set_capacity(10);
+  EXPECT_EQ(replace_file(disk, "./a", base::Bytes(100)).error().code(),
+            base::ErrorCode::kUnavailable);
+  EXPECT_EQ(*disk.list("."), std::vector<std::string>{"a"});
+  EXPECT_EQ(*read_file(disk, "./a", 10), base::Bytes({'o', 'l', 'd'}));
+}
+
 TEST(Disk, parent_of_a_path) {
   EXPECT_EQ(parent_of("a/b/c"), "a/b");
   EXPECT_EQ(parent_of("/a"), "/");

@@ -19,12 +19,16 @@ namespace holdfast::node {
 struct LocalWorldOptions {
   store::JournalOptions journal;
   kernel::WorldOptions world;
+
+  // Also on a file system that cannot keep what we promise (another machine's, a container's, one
+  // in memory): somebody has decided that it will do.
+  bool any_file_system = false;
 };
 
 class LocalWorld {
  public:
   // Begins the world if there is none. Whatever it is opened with must outlive it. kConflict:
-  // another process has it.
+  // another process has it, or the place is not fit for a world; the message says which and why.
   static base::Result<std::unique_ptr<LocalWorld>> open(env::Disk& disk, env::Random& random,
                                                         env::Process& process,
                                                         const std::string& path,

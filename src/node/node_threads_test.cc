@@ -72,8 +72,9 @@ class NodeTest : public ::testing::Test {
   void open() {
     node_.reset();
     world_.reset();
-    auto opened = LocalWorld::open(*disk_, *random_, *process_, folder_.path() + "/world",
-                                   machines_, {.journal = {.segment_bytes = 1 << 20}, .world = {}});
+    auto opened = LocalWorld::open(
+        *disk_, *random_, *process_, folder_.path() + "/world", machines_,
+        {.journal = {.segment_bytes = 1 << 20}, .world = {}, .any_file_system = true});
     ASSERT_TRUE(opened) << opened.error().to_string();
     world_ = std::move(*opened);
     journal_.emplace(world_->journal());
