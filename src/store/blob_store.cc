@@ -37,10 +37,9 @@ BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, St
     : vfs_(std::move(vfs)), database_(std::move(database)), statements_(std::move(statements)) {}
 
 base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world) {
-  auto [vfs, database] = TRY(open_world_database(world, "blobs.db", kSchema));
-  Statements statements{TRY(database.prepare("SELECT bytes FROM blobs WHERE hash = ?1")),
-                        TRY(database.prepare(kInsert)), TRY(database.prepare(kTouch)),
-                        TRY(database.prepare(kRepair)),
+  auto [vfs, database] = TRY(open_world_database(world, kBlobsFile, kSchema));
+  Statements statements{TRY(database.prepare(kFindBlob)), TRY(database.prepare(kInsert)),
+                        TRY(database.prepare(kTouch)), TRY(database.prepare(kRepair)),
                         TRY(database.prepare("SELECT count(*) FROM blobs"))};
   return std::unique_ptr<BlobStore>(
       new BlobStore(std::move(vfs), std::move(database), std::move(statements)));
@@ -65,12 +64,16 @@ base::Error BlobStore::fail(base::Error error) {
 }
 
 base::Result<base::Bytes> BlobStore::get(const base::Hash& hash) {
-  statements_.find.bind(1, base::ByteView(hash.bytes));
-  if (!TRY(statements_.find.step()))
+  return read_blob(statements_.find, hash);
+}
+
+base::Result<base::Bytes> read_blob(SqliteStatement& find, const base::Hash& hash) {
+  find.bind(1, base::ByteView(hash.bytes));
+  if (!TRY(find.step()))
     return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
-  const base::ByteView stored = statements_.find.bytes(0);
+  const base::ByteView stored = find.bytes(0);
   base::Bytes bytes(stored.begin(), stored.end());
-  statements_.find.reset();
+  find.reset();
   if (base::sha256(bytes) != hash)
     return base::Error(base::ErrorCode::kCorrupt, hash.to_text(), "the blob is damaged");
   return bytes;

@@ -29,7 +29,13 @@
 
 namespace holdfast::store {
 
+inline constexpr const char* kBlobsFile = "blobs.db";
 inline constexpr std::size_t kMaxBlobBytes = std::size_t{64} << 20;
+
+// Finds the blob with this hash: the statement for it, and what it comes to. The bytes are hashed
+// again. kNotFound, kCorrupt.
+inline constexpr const char* kFindBlob = "SELECT bytes FROM blobs WHERE hash = ?1";
+base::Result<base::Bytes> read_blob(SqliteStatement& find, const base::Hash& hash);
 
 class BlobStore {
  public:
