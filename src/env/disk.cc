@@ -52,6 +52,11 @@ base::Result<base::Bytes> read_file(Disk& disk, const std::string& path, std::si
 
 base::Result<void> replace_file(Disk& disk, const std::string& path, base::ByteView bytes) {
   const std::string temporary = path + ".new";
+  // A power cut may have left the file of an earlier attempt under both names: emptying it under
+  // one would empty it under the other.
+  const auto removed = disk.remove(temporary);
+  if (!removed && removed.error().code() != base::ErrorCode::kNotFound)
+    return base::Error(removed.error().code(), removed.error().where(), removed.error().message());
   auto written = write_file(disk, temporary, bytes);
   if (!written) {
     // Gives back the space. The first error is the one to tell.

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -133,6 +134,11 @@ bool is_still(const std::string& path, int descriptor) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
+bool is_read_only(const std::string& path) {
+  struct statvfs status {};
+  return ::statvfs(path.c_str(), &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
+}
+
 class PosixDisk : public Disk {
  public:
   base::Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override {
@@ -180,7 +186,10 @@ class PosixDisk : public Disk {
 
   base::Result<std::unique_ptr<FileLock>> lock(const std::string& path,
                                                std::string_view holder) override {
-    Descriptor descriptor = TRY(open_descriptor(path, O_RDWR | O_CREAT));
+    // After damage a system mounts its disks so that they can be read only: that is when people
+    // want to look, and there is nobody to keep from writing.
+    const bool writes = !is_read_only(path);
+    Descriptor descriptor = TRY(open_descriptor(path, writes ? O_RDWR | O_CREAT : O_RDONLY));
     const int number = descriptor.number();
     if (again_after_signals([&] { return ::flock(number, LOCK_EX | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return system_error(path, "flock");
@@ -189,7 +198,7 @@ class PosixDisk : public Disk {
     if (!is_still(path, number))
       return base::Error(base::ErrorCode::kConflict, path, "was replaced while it was locked");
     PosixFile file(std::move(descriptor), path);
-    TRY(write_all(file, 0, base::as_bytes(holder_line(holder))));
+    if (writes) TRY(write_all(file, 0, base::as_bytes(holder_line(holder))));
     return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(file).release()));
   }
 
