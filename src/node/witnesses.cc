@@ -27,22 +27,24 @@ std::string name_of(const store::SnapshotEntry& entry) {
   return "the snapshot before record " + std::to_string(entry.next_record);
 }
 
+void Witnesses::look_at(store::BlobsLook& stored, base::Errors& errors) {
+  auto listed = stored.snapshots();
+  if (!listed) {
+    errors.push_back(std::move(listed).error());
+    return;
+  }
+  blobs = &stored;
+  snapshots = std::move(*listed);
+  for (const store::SnapshotEntry& entry : snapshots) {
+    auto bytes = stored.get(entry.hash);
+    if (!bytes) errors.push_back(std::move(bytes).error().within(name_of(entry)));
+  }
+}
+
 Witnesses Witnesses::of(store::BlobsLook* blobs, const store::WorldPlace& world,
                         base::Errors& errors) {
   Witnesses found;
-  if (blobs != nullptr) {
-    auto snapshots = blobs->snapshots();
-    if (snapshots) {
-      found.blobs = blobs;
-      found.snapshots = std::move(*snapshots);
-    } else {
-      errors.push_back(std::move(snapshots).error());
-    }
-  }
-  for (const store::SnapshotEntry& entry : found.snapshots) {
-    auto bytes = blobs->get(entry.hash);
-    if (!bytes) errors.push_back(std::move(bytes).error().within(name_of(entry)));
-  }
+  if (blobs != nullptr) found.look_at(*blobs, errors);
   auto history = store::look_at_history(world);
   if (history) {
     found.history = *history;

@@ -27,6 +27,9 @@ struct Witnesses {
 
   // What is wrong if this is one of them.
   void check_record(const store::Record& record, base::Errors& errors) const;
+
+ private:
+  void look_at(store::BlobsLook& stored, base::Errors& errors);
 };
 
 std::string name_of(const store::SnapshotEntry& entry);

@@ -114,17 +114,20 @@ TEST_F(SalvageTest, a_place_that_the_device_cannot_read_loses_what_is_there_and_
   write(9);  // four to a segment, each a block
   const std::string path = "./world/journal/000000000001.log";
   for (std::uint64_t block = 0; block <= 5; ++block) {
-    SCOPED_TRACE(block);
-    SimWorld copy(world_.disk().now());
-    FrontDisk disk(copy.disk());
-    disk.break_bytes(path, block * kBlockBytes + 1000, block * kBlockBytes + 1512);
-    const auto random = env::seeded_random(8);
-    const auto process = env::posix_process();
-    const auto report = salvage(disk, *random, *process, "./world", "./new", tree_shapes());
-    ASSERT_TRUE(report) << report.error().to_string();
-    std::uint64_t kept = report->last + 1 - report->first;
-    for (const auto& aside : report->aside) kept += aside.last - aside.first + 1;
-    EXPECT_EQ(kept, block == 0 ? 5u : block == 5 ? 9u : 8u);
+    for (const std::uint64_t blocks : {std::uint64_t{1}, std::uint64_t{3}}) {
+      SCOPED_TRACE(std::to_string(blocks) + " from " + std::to_string(block));
+      SimWorld copy(world_.disk().now());
+      FrontDisk disk(copy.disk());
+      disk.break_bytes(path, block * kBlockBytes + 1000, (block + blocks) * kBlockBytes - 1000);
+      const auto random = env::seeded_random(8);
+      const auto process = env::posix_process();
+      const auto report = salvage(disk, *random, *process, "./world", "./new", tree_shapes());
+      ASSERT_TRUE(report) << report.error().to_string();
+      std::uint64_t kept = report->last + 1 - report->first;
+      for (const auto& aside : report->aside) kept += aside.last - aside.first + 1;
+      const std::uint64_t last_lost = std::min<std::uint64_t>(block + blocks - 1, 4);
+      EXPECT_EQ(kept, block == 0 ? 5 : 9 - (std::max(last_lost + 1, block) - block));
+    }
   }
 }
 
