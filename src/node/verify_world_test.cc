@@ -144,9 +144,11 @@ TEST_F(VerifyWorldTest, a_snapshot_that_lost_a_blob_is_found_and_the_next_one_se
     take_snapshot();
   }
   const auto entries = open_->snapshots().list().take();
-  auto remove = open_->blobs().database().prepare("DELETE FROM blobs WHERE hash = ?1").take();
-  remove.bind(1, base::ByteView(entries.back().hash.bytes));
-  remove.step().take();
+  {
+    auto remove = open_->blobs().database().prepare("DELETE FROM blobs WHERE hash = ?1").take();
+    remove.bind(1, base::ByteView(entries.back().hash.bytes));
+    remove.step().take();
+  }
   send_many(3);
   const VerifyReport report = verify();
   EXPECT_EQ(report.replayed, 3u);
