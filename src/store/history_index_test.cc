@@ -272,6 +272,31 @@ TEST_F(HistoryIndexTest, a_new_index_takes_the_place_of_the_old_one_and_of_its_l
   EXPECT_THAT(names, ::testing::Not(::testing::Contains("history.db.new")));
 }
 
+// A power cut that keeps the new name and brings back the old log would make a mixture.
+TEST_F(HistoryIndexTest, the_old_log_is_gone_durably_before_the_new_index_has_its_name) {
+  using Kind = env::DiskOperation::Kind;
+  ASSERT_TRUE(apply({change("a", "running")}));
+  auto after_death = disk_.after_process_death();
+  open_.reset();
+  const auto process = env::posix_process();
+  auto folder = *WorldFolder::open(*after_death, *random_, *process, "./world");
+  auto built = *begin_new_history(folder);
+  ASSERT_TRUE(put_in_place(folder, std::move(built)));
+  bool is_gone = false;
+  bool is_durable = false;
+  bool is_named = false;
+  for (const env::DiskOperation& operation : after_death->operations()) {
+    if (operation.kind == Kind::kRemove && operation.path == "./world/history.db-wal")
+      is_gone = true;
+    if (operation.kind == Kind::kSyncDirectory && operation.path == "./world") is_durable = is_gone;
+    if (operation.kind == Kind::kRename && operation.other_path == "./world/history.db") {
+      is_named = true;
+      EXPECT_TRUE(is_durable);
+    }
+  }
+  EXPECT_TRUE(is_named);
+}
+
 TEST_F(HistoryIndexTest, a_new_index_takes_the_place_of_a_damaged_one) {
   ASSERT_TRUE(apply({change("a", "running", {"old"})}));
   auto after_death = disk_.after_process_death();
