@@ -43,7 +43,9 @@ double ms_since(Clock::time_point begin) {
 class Shop {
  public:
   explicit Shop(const std::string& path)
-      : open_(node::LocalWorld::open(*disk_, *random_, *process_, path, machines_).take()) {}
+      : open_(node::LocalWorld::open(*disk_, *random_, *process_, path, machines_,
+                                     {.journal = {}, .world = {}, .any_file_system = true})
+                  .take()) {}
 
   void begin(std::size_t orders) {
     const base::Bytes definitions = bench::value(definitions_of(modules_));
@@ -134,10 +136,10 @@ Figures open_once(const std::string& path, std::size_t orders, bool in_order) {
   figures.ms = ms_since(begin);
   figures.bytes = static_cast<double>(bench::own_memory() - before);
   figures.count = shop->open().world().open_intents();
-  CHECK(shop->open().restoring().snapshot && shop->open().restoring().replayed == 0);
+  CHECK(*shop->open().restoring().snapshot && shop->open().restoring().replayed == 0);
   // One that nobody looked at since it was put away.
   const base::Bytes key = bench::value("\"order-" + std::to_string(orders / 3) + "\"");
-  CHECK(shop->open().world().find("demo/Order@1", key) != nullptr);
+  CHECK(*shop->open().world().find("demo/Order@1", key) != nullptr);
   if (in_order) {
     shop->close();
     shop.reset();

@@ -44,6 +44,7 @@ PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 # Headers of other people -> the folders that may include them.
 FOREIGN = {
     "CLI/": "cli",
+    "curl/": "executors",
     "openssl/": "base executors gateway node",
     "sqlite3.h": "store",
     "yaml-cpp/": "bundle",
@@ -52,10 +53,10 @@ FOREIGN = {
 # The processor's instructions compute and are for everybody.
 PROCESSOR_HEADER = re.compile(r"[a-z]+mmintrin\.h")
 
-# The operating system: for every folder that is not pure.
+# The operating system, and what the processor says of itself: for every folder that is not pure.
 SYSTEM_PREFIXES = ("sys/", "linux/", "net/", "netinet/", "arpa/")
 SYSTEM_HEADERS = set(
-    "dirent.h dlfcn.h errno.h fcntl.h netdb.h poll.h pthread.h pwd.h sched.h signal.h spawn.h"
+    "cpuid.h dirent.h dlfcn.h errno.h fcntl.h netdb.h poll.h pthread.h pwd.h sched.h signal.h spawn.h"
     " syslog.h termios.h time.h unistd.h".split())
 
 # Standard headers the pure folders must not include: what is in them can only be an effect.

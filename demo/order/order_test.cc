@@ -53,7 +53,7 @@ class Shop {
   }
   std::size_t open_count() const { return open_.size(); }
 
-  const Cell* order() { return world_.bench.world().find("demo/Order@1", value(R"("o-1")")); }
+  const Cell* order() { return *world_.bench.world().find("demo/Order@1", value(R"("o-1")")); }
   std::string outcome() { return order() == nullptr ? "" : json_of(order()->outcome); }
   std::string state() { return json_of(order()->state); }
 

@@ -33,6 +33,7 @@ class Module {
   struct Code {
     std::string workflow;
     StepFunction step;
+    std::vector<std::string> emits;  // the schemas of the events that it emits
   };
 
   template <class... Workflows>
@@ -82,9 +83,9 @@ class Module {
       parts.key = schema<typename Parts::Key>(W::kWorkflow, "Key");
     add_events<W>(parts, typename Parts::Events());
     add_effects<W>(parts, typename Parts::Effects());
-    add_emits(typename Parts::Emits());
     add_workflow(parts);
-    code_.push_back({std::string(W::kWorkflow), &detail::run<W>});
+    code_.push_back(
+        {std::string(W::kWorkflow), &detail::run<W>, add_emits(typename Parts::Emits())});
   }
 
   template <class W, class... Ons>
@@ -103,11 +104,11 @@ class Module {
   void add_effects(WorkflowParts& parts, Effects<Types...>) {
     (parts.effects.push_back(Types::kEffect), ...);
     (add_effect<Types>(), ...);
-    if constexpr (sizeof...(Types) != 0) parts.arms.push_back("sys/EffectReceiptEnvelope@1");
+    if constexpr (sizeof...(Types) != 0) parts.arms.push_back(detail::kReceiptEnvelope);
     if constexpr ((detail::HasStep<W, Rejected<Types>> || ...))
-      parts.arms.push_back("sys/EffectReceiptRejected@1");
+      parts.arms.push_back(detail::kReceiptRejected);
     if constexpr ((detail::HasStep<W, Progress<Types>> || ...))
-      parts.arms.push_back("sys/EffectStreamFrame@1");
+      parts.arms.push_back(detail::kStreamFrame);
   }
   template <class Effect>
   void add_effect() {
@@ -121,8 +122,8 @@ class Module {
   }
 
   template <class... Types>
-  void add_emits(Emits<Types...>) {
-    (schema<Types>({}, {}), ...);
+  std::vector<std::string> add_emits(Emits<Types...>) {
+    return {schema<Types>({}, {})...};
   }
 
   std::string add_schema(std::string_view owner, std::string_view part, std::string type);

@@ -16,10 +16,13 @@
 //
 // A step must be a function of its arguments alone: a replay runs it again and must come to the
 // same end. One that throws fails its instance with native.exception and what the exception says;
-// nothing else of it is kept. holdfast/module.h makes definitions and code out of workflows.
+// nothing else of it is kept. One that runs out of memory (std::bad_alloc) ends the world and not
+// the instance: with more memory it would have come to another end. holdfast/module.h makes
+// definitions and code out of workflows.
 #pragma once
 
 #include <exception>
+#include <new>
 #include <string_view>
 #include <type_traits>
 
@@ -238,6 +241,12 @@ void run(Step& step) {
 #ifdef __cpp_exceptions
   try {
     run_step<W>(step);
+  } catch (const std::bad_array_new_length& thrown) {
+    // Asked for what no machine has: it is the same everywhere.
+    step.undo();
+    step.fail("native.exception", thrown.what());
+  } catch (const std::bad_alloc&) {
+    step.give_up();
   } catch (const std::exception& thrown) {
     step.undo();
     step.fail("native.exception", thrown.what());

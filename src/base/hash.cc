@@ -61,13 +61,21 @@ std::size_t HashOfHash::operator()(const Hash& hash) const noexcept {
 std::size_t HashOfText::operator()(std::string_view text) const noexcept {
   const Key& key = process_key();
   std::uint64_t hash = key.a ^ text.size();
-  while (!text.empty()) {
+  const auto add = [&](const char* at, std::size_t size) {
     std::uint64_t word = 0;
-    const std::size_t size = std::min(text.size(), sizeof word);
-    std::memcpy(&word, text.data(), size);
+    std::memcpy(&word, at, size);
     hash = mix(hash ^ word, key.b);
-    text.remove_prefix(size);
+  };
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  const char* at = text.data();
+  if (text.size() < kWord) {
+    if (!text.empty()) add(at, text.size());
+    return hash;
   }
+  // The last word overlaps the one before it.
+  const char* const last = at + text.size() - kWord;
+  for (; at < last; at += kWord) add(at, kWord);
+  add(last, kWord);
   return hash;
 }
 

@@ -12,6 +12,8 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "base/copy.h"
+#include "base/sha256_lanes.h"
 
 namespace holdfast::base {
 namespace {
@@ -23,29 +25,47 @@ constexpr std::size_t kShort = 4 * kBlock;
 
 static_assert(std::endian::native == std::endian::little);
 
-Hash result_of(const SHA256_CTX& context) noexcept {
+Hash result_of(const std::uint32_t (&state)[8]) noexcept {
   Hash hash;
-  for (std::size_t i = 0; i < 8; ++i) {
-    const std::uint32_t word = __builtin_bswap32(context.h[i]);
-    std::memcpy(&hash.bytes[4 * i], &word, sizeof word);
+#pragma GCC unroll 4
+  for (std::size_t i = 0; i < 8; i += 2) {
+    std::uint64_t two;
+    std::memcpy(&two, &state[i], sizeof two);
+    two = std::rotl(__builtin_bswap64(two), 32);  // each word turned round, where it was
+    std::memcpy(&hash.bytes[4 * i], &two, sizeof two);
   }
   return hash;
 }
 
-// Hashes the rest of an input, in two pieces that are kShort together at most, behind `before`
-// bytes that are in the context already as whole blocks.
-Hash finish_short(SHA256_CTX& context, std::uint64_t before, ByteView a, ByteView b) noexcept {
-  std::uint8_t padded[kShort + kBlock];
-  if (!a.empty()) std::memcpy(padded, a.data(), a.size());
-  if (!b.empty()) std::memcpy(padded + a.size(), b.data(), b.size());
-  const std::size_t size = a.size() + b.size();
-  const std::size_t whole = (size + 9 + kBlock - 1) / kBlock * kBlock;
-  padded[size] = 0x80;
-  std::memset(padded + size + 1, 0, whole - size - 9);
-  const std::uint64_t bits = __builtin_bswap64((before + size) * 8);
-  std::memcpy(padded + whole - sizeof bits, &bits, sizeof bits);
-  for (std::size_t at = 0; at < whole; at += kBlock) SHA256_Transform(&context, padded + at);
-  return result_of(context);
+// The rest of an input as whole blocks: the bytes, what marks their end, and the size of all.
+class Padded {
+ public:
+  // The bytes come in two pieces that are kShort together at most, behind `before` bytes.
+  Padded(std::uint64_t before, ByteView a, ByteView b) noexcept {
+    const std::size_t size = a.size() + b.size();
+    const std::uint64_t bits = __builtin_bswap64((before + size) * 8);
+    blocks_ = (size + 1 + sizeof bits + kBlock - 1) / kBlock;
+    // What is not overwritten below is in one of these two, which mostly are one.
+    std::memset(bytes_ + size / kBlock * kBlock, 0, kBlock);
+    std::memset(bytes_ + (blocks_ - 1) * kBlock, 0, kBlock);
+    copy_bytes(bytes_, a.data(), a.size());
+    copy_bytes(bytes_ + a.size(), b.data(), b.size());
+    bytes_[size] = 0x80;
+    std::memcpy(bytes_ + blocks_ * kBlock - sizeof bits, &bits, sizeof bits);
+  }
+
+  std::size_t blocks() const noexcept { return blocks_; }
+  const std::uint8_t* block(std::size_t index) const noexcept { return bytes_ + index * kBlock; }
+
+ private:
+  std::uint8_t bytes_[kShort + kBlock];
+  std::size_t blocks_;
+};
+
+// Hashes the rest of an input behind what is in the context already.
+Hash finish_short(SHA256_CTX& context, const Padded& rest) noexcept {
+  for (std::size_t i = 0; i < rest.blocks(); ++i) SHA256_Transform(&context, rest.block(i));
+  return result_of(context.h);
 }
 
 }  // namespace
@@ -64,13 +84,33 @@ Hash Sha256Prefix::finish(ByteView rest) const noexcept {
   std::memcpy(context.h, state_, sizeof state_);
   const std::size_t last = rest.size() <= kShort ? 0 : (rest.size() - 1) / kBlock * kBlock;
   for (std::size_t at = 0; at < last; at += kBlock) SHA256_Transform(&context, rest.data() + at);
-  return finish_short(context, size_ + last, rest.subspan(last), {});
+  return finish_short(context, Padded(size_ + last, rest.subspan(last), {}));
+}
+
+void Sha256Prefix::finish_both(const Sha256Prefix& a, ByteView rest_of_a, Hash& of_a,
+                               const Sha256Prefix& b, ByteView rest_of_b, Hash& of_b) noexcept {
+  if (sha256_lanes::worthwhile() && rest_of_a.size() <= kShort && rest_of_b.size() <= kShort) {
+    const Padded padded_a(a.size_, rest_of_a, {});
+    const Padded padded_b(b.size_, rest_of_b, {});
+    if (padded_a.blocks() == padded_b.blocks()) {
+      std::uint32_t state_a[8];
+      std::uint32_t state_b[8];
+      std::memcpy(state_a, a.state_, sizeof state_a);
+      std::memcpy(state_b, b.state_, sizeof state_b);
+      sha256_lanes::take(state_a, state_b, padded_a.block(0), padded_b.block(0), padded_a.blocks());
+      of_a = result_of(state_a);
+      of_b = result_of(state_b);
+      return;
+    }
+  }
+  of_a = a.finish(rest_of_a);
+  of_b = b.finish(rest_of_b);
 }
 
 Hash sha256(ByteView bytes, ByteView rest) noexcept {
   SHA256_CTX context;
   SHA256_Init(&context);
-  if (bytes.size() + rest.size() <= kShort) return finish_short(context, 0, bytes, rest);
+  if (bytes.size() + rest.size() <= kShort) return finish_short(context, Padded(0, bytes, rest));
   SHA256_Update(&context, bytes.data(), bytes.size());
   SHA256_Update(&context, rest.data(), rest.size());
   Hash hash;

@@ -20,6 +20,10 @@ class Sha256Prefix {
   // The hash of those blocks with `rest` behind them.
   Hash finish(ByteView rest) const noexcept;
 
+  // The same for two inputs, which can cost less than one after the other.
+  static void finish_both(const Sha256Prefix& a, ByteView rest_of_a, Hash& of_a,
+                          const Sha256Prefix& b, ByteView rest_of_b, Hash& of_b) noexcept;
+
  private:
   std::uint32_t state_[8];
   std::uint64_t size_;

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "codec/json_writer.h"
 #include "env/posix_disk.h"
+#include "node/blob_shapes.h"
 
 namespace holdfast::cli {
 namespace {
@@ -29,6 +30,12 @@ void print_text(const store::SalvageReport& report) {
                                         : "salvaged  " + range(report.first, report.last));
   for (const auto& aside : report.aside)
     print_line("aside     " + range(aside.first, aside.last) + " in " + aside.file);
+  for (const auto& snapshot : report.snapshots) {
+    const std::string name = "the snapshot before record " + std::to_string(snapshot.next_record);
+    print_line(snapshot.left_out.empty()
+                   ? "salvaged  " + name
+                   : "left out  " + name + ": " + printable(snapshot.left_out));
+  }
   for (const store::LostRecords& lost : report.lost.records)
     print_line("lost      " + range(lost.first, lost.last));
   for (const store::LostBytes& lost : report.lost.bytes) {
@@ -42,7 +49,8 @@ ExitCode run(const Options& options) {
   const auto disk = env::posix_disk();
   const auto random = env::posix_random();
   const auto process = env::posix_process();
-  const auto report = store::salvage(*disk, *random, *process, options.world, options.into);
+  const auto report =
+      store::salvage(*disk, *random, *process, options.world, options.into, node::blob_shapes());
   if (!report) return refuse(report.error());
   if (options.json) {
     const base::Bytes document = store::document_of(*report, true);
@@ -65,10 +73,11 @@ void add_salvage(CLI::App& app, ExitCode& exit_code) {
       ->required();
   command->add_flag("--json", options->json, "print JSON");
   command->footer(
-      "The new world ends before the first loss: what was accepted and done after it is unknown "
-      "to\n"
-      "it, and effects may be started again. Readable records behind a loss are kept beside it.\n"
-      "Blobs and snapshots are not taken along.");
+      "The new world holds the records around its newest snapshot that is whole, and ends before "
+      "the\n"
+      "next loss: what was accepted and done after it is unknown to it, and effects may be "
+      "started\n"
+      "again. Readable records of other places are kept beside it.");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

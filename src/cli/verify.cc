@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
-#include "store/blob_check.h"
+#include "store/blobs_look.h"
 #include "store/salvage.h"
 
 namespace holdfast::cli {
@@ -36,16 +36,25 @@ std::string count_of(std::uint64_t count, const char* what) {
 base::Result<Findings> look(const Options& options) {
   const auto world = TRY(ExistingWorld::open(options.world));
   const auto machines = known_code();
+  const store::WorldPlace place = store::WorldPlace::of(world->folder());
   Findings found;
+  base::Errors errors;
+  auto blobs = store::BlobsLook::open(place);
+  if (!blobs) errors.push_back(std::move(blobs).error());
+  store::BlobsLook* const stored = blobs ? blobs->get() : nullptr;
+  const node::Witnesses witnesses = node::Witnesses::of(stored, place, errors);
   auto journal = store::JournalFiles::open(world->folder());
   if (journal) {
-    found.journal = node::verify_journal(*journal, machines);
+    found.journal = node::verify_journal(*journal, machines, witnesses);
   } else if (journal.error().code() == base::ErrorCode::kCorrupt) {
     found.journal.errors.push_back(std::move(journal).error());
   } else {
     return std::move(journal).error();
   }
-  if (options.blobs) found.blobs = TRY(store::check_blobs(world->folder(), found.journal.errors));
+  found.journal.errors.append(std::move(errors));
+  if (options.blobs) {
+    found.blobs = stored == nullptr ? std::uint64_t{0} : TRY(stored->check(found.journal.errors));
+  }
   if (TRY(store::is_salvaged(world->folder())))
     found.journal.notes.push_back(std::string("the world was salvaged; see ") +
                                   store::kSalvagedFile);
@@ -60,13 +69,15 @@ void print_json(const Findings& found) {
     if (!value) return codec::write_null(out);
     codec::write_nat(out, *value);
   };
-  codec::write_map_head(out, 11);
+  codec::write_map_head(out, 13);
   number("first", report.first);
   number("last", report.last);
   number("segments", report.segments);
   number("records", report.records);
   number("instances", report.instances);
   number("instances_not_followed", report.unfollowed);
+  number("snapshots", report.snapshots);
+  number("snapshots_replayed", report.snapshots_replayed);
   number("replayed", report.replayed);
   codec::write_text(out, "replay_stopped");
   if (report.replay_stopped.empty()) {
@@ -98,6 +109,8 @@ void print_text(const Findings& found) {
              (report.replay_stopped.empty()
                   ? ""
                   : "; the others were not checked: " + printable(report.replay_stopped)));
+  print_line("snapshots " + std::to_string(report.snapshots) + ", of which replay came to " +
+             std::to_string(report.snapshots_replayed));
   print_line(found.blobs ? "blobs     " + std::to_string(*found.blobs) + " looked at"
                          : "blobs     not looked at (--blobs)");
   for (const std::string& note : report.notes) print_line("note      " + printable(note));

@@ -3,11 +3,14 @@
 // that hold a small number or say how many bytes of number follow.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 namespace holdfast::codec {
+
+static_assert(std::endian::native == std::endian::little);  // numbers are swapped
 
 enum class Major : std::uint8_t {
   kNat = 0,       // 0 .. 2^64-1
@@ -47,24 +50,38 @@ inline void store_big_endian(std::uint8_t* at, std::uint64_t n, std::size_t coun
     at[i] = static_cast<std::uint8_t>(n >> (8 * (count - 1 - i)));
 }
 
+// `count` is 1, 2, 4 or 8, as numbers are: then it is a load and a swap.
 inline std::uint64_t load_big_endian(const std::uint8_t* at, std::size_t count) noexcept {
-  std::uint64_t n = 0;
-  for (std::size_t i = 0; i < count; ++i) n = n << 8 | at[i];
-  return n;
+  const auto load = [&](auto word) {
+    std::memcpy(&word, at, sizeof word);
+    return word;
+  };
+  switch (count) {
+    case 1: return *at;
+    case 2: return __builtin_bswap16(load(std::uint16_t{}));
+    case 4: return __builtin_bswap32(load(std::uint32_t{}));
+    default: return __builtin_bswap64(load(std::uint64_t{}));
+  }
+}
+
+// The head of a number that does not stand in its first byte.
+inline std::size_t put_long_head(std::uint8_t* at, Major major, std::uint64_t n) noexcept {
+  const auto put = [&](int width, auto number) {
+    at[0] = static_cast<std::uint8_t>(static_cast<int>(major) << 5 | (kOneByte + width));
+    std::memcpy(at + 1, &number, sizeof number);
+    return 1 + sizeof number;
+  };
+  if (n <= 0xff) return put(0, static_cast<std::uint8_t>(n));
+  if (n <= 0xffff) return put(1, __builtin_bswap16(static_cast<std::uint16_t>(n)));
+  if (n <= 0xffffffff) return put(2, __builtin_bswap32(static_cast<std::uint32_t>(n)));
+  return put(3, __builtin_bswap64(n));
 }
 
 // Writes the shortest head to `at` (room for kMaxHeadBytes) and returns its size.
 inline std::size_t put_head(std::uint8_t* at, Major major, std::uint64_t n) noexcept {
-  const auto type = static_cast<std::uint8_t>(static_cast<std::uint8_t>(major) << 5);
-  if (n < kOneByte) {
-    at[0] = static_cast<std::uint8_t>(type | n);
-    return 1;
-  }
-  const std::size_t size = head_size(n);
-  const std::uint8_t width = size == 2 ? 0 : size == 3 ? 1 : size == 5 ? 2 : 3;
-  at[0] = static_cast<std::uint8_t>(type | (kOneByte + width));
-  store_big_endian(at + 1, n, size - 1);
-  return size;
+  if (n >= kOneByte) return put_long_head(at, major, n);
+  at[0] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(major) << 5 | n);
+  return 1;
 }
 
 }  // namespace holdfast::codec

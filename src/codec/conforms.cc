@@ -15,134 +15,140 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 16;
 constexpr int kDeepest = 16;
 
 // Names are short: a call of memcmp would take longer than the comparison.
-bool same(const std::uint8_t* a, const std::uint8_t* b, std::size_t size) noexcept {
+inline bool same(const std::uint8_t* a, const std::uint8_t* b, std::size_t size) noexcept {
   const auto differ = [&](std::size_t at, auto word) {
     auto other = word;
     std::memcpy(&word, a + at, sizeof word);
     std::memcpy(&other, b + at, sizeof other);
     return word != other;
   };
-  if (size < sizeof(std::uint32_t)) return std::equal(a, a + size, b);
-  if (size <= sizeof(std::uint64_t)) {
-    const std::size_t last = size - sizeof(std::uint32_t);  // overlaps the first
-    return !differ(0, std::uint32_t{}) && !differ(last, std::uint32_t{});
-  }
-  std::size_t at = 0;
-  for (; size - at > sizeof(std::uint64_t); at += sizeof(std::uint64_t)) {
-    if (differ(at, std::uint64_t{})) return false;
-  }
-  return !differ(size - sizeof(std::uint64_t), std::uint64_t{});
+  // The last word overlaps the one before it.
+  if (size > 2 * sizeof(std::uint64_t)) return std::memcmp(a, b, size) == 0;
+  if (size >= sizeof(std::uint64_t))
+    return !differ(0, std::uint64_t{}) && !differ(size - sizeof(std::uint64_t), std::uint64_t{});
+  if (size >= sizeof(std::uint32_t))
+    return !differ(0, std::uint32_t{}) && !differ(size - sizeof(std::uint32_t), std::uint32_t{});
+  return std::equal(a, a + size, b);
 }
+
+// Each function takes the place where something begins and gives the one behind it, or null if it
+// is not sure: so the place stays in a register.
+using Place = const std::uint8_t*;
 
 class Walk {
  public:
-  Walk(const Schema& schema, base::ByteView bytes) noexcept
-      : schema_(schema), at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  Walk(const Schema& schema, Place end) noexcept : schema_(schema), end_(end) {}
 
-  bool run() noexcept { return value(schema_.root(), 0) && at_ == end_; }
+  // Part of the loop over the fields of a record, where a call would cost as much as it does.
+  [[gnu::always_inline]] Place value(Place at, const Schema::Node& node, int depth) const noexcept {
+    if (at == end_) return nullptr;
+    if (node.kind == TypeKind::kText) return text(at);
+    if (node.kind == TypeKind::kNat) return head(at, Major::kNat).end;
+    return depth < kDeepest ? rarer(at, node, depth + 1) : nullptr;
+  }
 
  private:
-  // Small, so that it becomes part of the loop over the fields of a record.
-  bool value(const Schema::Node& node, int depth) noexcept {
-    if (at_ == end_) return false;
-    switch (node.kind) {
-      case TypeKind::kBool: return (*at_ == kTrueByte || *at_ == kFalseByte) && (++at_, true);
-      case TypeKind::kNat: return head(Major::kNat);
-      case TypeKind::kText: return text();
-      default: return depth < kDeepest && rarer(node, depth + 1);
-    }
-  }
+  // A head in its shortest form.
+  struct Head {
+    Place end;  // null: there is none
+    std::uint64_t number;
+  };
 
-  [[gnu::noinline]] bool rarer(const Schema::Node& node, int depth) noexcept {
+  [[gnu::noinline]] Place rarer(Place at, const Schema::Node& node, int depth) const noexcept {
     switch (node.kind) {
+      case TypeKind::kBool: return *at == kTrueByte || *at == kFalseByte ? at + 1 : nullptr;
       case TypeKind::kOption:
-        if (*at_ == kNullByte) return ++at_, true;
-        return value(schema_.node(node.inner), depth);
-      case TypeKind::kRecord: return record(node, depth);
-      case TypeKind::kVariant: return variant(node, depth);
-      case TypeKind::kList: return list(node, depth);
-      case TypeKind::kInt:
-        return (head(Major::kNat) || head(Major::kNegative)) && number_ <= INT64_MAX;
-      case TypeKind::kBytes: return head(Major::kBytes) && skip(number_);
-      default: return false;
+        return *at == kNullByte ? at + 1 : value(at, schema_.node(node.inner), depth);
+      case TypeKind::kRecord: return record(at, node, depth);
+      case TypeKind::kVariant: return variant(at, node, depth);
+      case TypeKind::kList: return list(at, node, depth);
+      case TypeKind::kInt: {
+        const Head found = head(at, *at >> 5 == 0 ? Major::kNat : Major::kNegative);
+        return found.number <= INT64_MAX ? found.end : nullptr;
+      }
+      case TypeKind::kBytes: return skip(head(at, Major::kBytes));
+      default: return nullptr;
     }
   }
 
-  bool record(const Schema::Node& node, int depth) noexcept {
-    if (!head(Major::kMap) || number_ != node.member_count) return false;
+  Place record(Place at, const Schema::Node& node, int depth) const noexcept {
+    const Head found = head(at, Major::kMap);
+    if (found.end == nullptr || found.number != node.member_count) return nullptr;
+    at = found.end;
     for (std::uint32_t i = 0; i < node.member_count; ++i) {
       const Schema::Member& field = schema_.member(node, i);
-      if (!prefix(field) || !value(schema_.node(field.node), depth)) return false;
+      at = prefix(at, field);
+      if (at == nullptr) return nullptr;
+      at = value(at, schema_.node(field.node), depth);
+      if (at == nullptr) return nullptr;
     }
-    return true;
+    return at;
   }
 
   // No prefix is the beginning of another one: each says how long its tag is.
-  bool variant(const Schema::Node& node, int depth) noexcept {
+  Place variant(Place at, const Schema::Node& node, int depth) const noexcept {
     for (std::uint32_t i = 0; i < node.member_count; ++i) {
       const Schema::Member& arm = schema_.member(node, i);
-      if (prefix(arm)) return arm.unit || value(schema_.node(arm.node), depth);
+      if (const Place behind = prefix(at, arm))
+        return arm.unit ? behind : value(behind, schema_.node(arm.node), depth);
     }
-    return false;
+    return nullptr;
   }
 
-  bool list(const Schema::Node& node, int depth) noexcept {
-    if (!head(Major::kList)) return false;
-    for (std::uint64_t left = number_; left > 0; --left) {
-      if (!value(schema_.node(node.inner), depth)) return false;
-    }
-    return true;
+  Place list(Place at, const Schema::Node& node, int depth) const noexcept {
+    const Head found = head(at, Major::kList);
+    at = found.end;
+    for (std::uint64_t left = found.number; left > 0 && at != nullptr; --left)
+      at = value(at, schema_.node(node.inner), depth);
+    return at;
   }
 
-  bool text() noexcept {
-    if (!head(Major::kText)) return false;
-    const std::string_view text(reinterpret_cast<const char*>(at_),
-                                number_ <= left() ? number_ : 0);
-    return skip(number_) && (is_ascii(text) || is_utf8(text));
+  [[gnu::always_inline]] Place text(Place at) const noexcept {
+    const Head found = head(at, Major::kText);
+    const Place end = skip(found);
+    if (end == nullptr) return nullptr;
+    const std::string_view text(reinterpret_cast<const char*>(found.end), found.number);
+    return is_ascii(text) || is_utf8(text) ? end : nullptr;
   }
 
-  // A head of this type, in its shortest form; its number is in number_.
-  bool head(Major major) noexcept {
-    if (at_ == end_ || *at_ >> 5 != static_cast<std::uint8_t>(major)) return false;
-    const std::uint8_t low = *at_ & 31;
-    if (low < kOneByte) {
-      number_ = low;
-      return ++at_, true;
-    }
-    if (low > kEightBytes) return false;
+  // `at` is not the end.
+  [[gnu::always_inline]] Head head(Place at, Major major) const noexcept {
+    // What is left of another type is more than any low bits.
+    const auto low = static_cast<std::uint8_t>(*at ^ static_cast<std::uint8_t>(major) << 5);
+    if (low < kOneByte) return {at + 1, low};
+    return long_head(at, low);
+  }
+  Head long_head(Place at, std::uint8_t low) const noexcept {
+    constexpr Head kNone{nullptr, 0};
+    if (low > kEightBytes) return kNone;
     const std::size_t size = std::size_t{1} << (low - kOneByte);
-    if (left() <= size) return false;
-    number_ = load_big_endian(at_ + 1, size);
-    if (head_size(number_) != size + 1) return false;
-    at_ += size + 1;
-    return true;
+    if (left(at) <= size) return kNone;
+    const std::uint64_t number = load_big_endian(at + 1, size);
+    return head_size(number) == size + 1 ? Head{at + 1 + size, number} : kNone;
   }
 
-  bool prefix(const Schema::Member& member) noexcept {
+  [[gnu::always_inline]] Place prefix(Place at, const Schema::Member& member) const noexcept {
     const std::size_t size = member.prefix.size();
-    if (left() < size || !same(at_, member.prefix.data(), size)) return false;
-    at_ += size;
-    return true;
+    return left(at) >= size && same(at, member.prefix.data(), size) ? at + size : nullptr;
   }
 
-  bool skip(std::uint64_t count) noexcept {
-    if (left() < count) return false;
-    at_ += count;
-    return true;
+  // Behind what a head says how long it is.
+  Place skip(Head head) const noexcept {
+    return head.end != nullptr && left(head.end) >= head.number ? head.end + head.number : nullptr;
   }
 
-  std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
+  std::size_t left(Place at) const noexcept { return static_cast<std::size_t>(end_ - at); }
 
   const Schema& schema_;
-  const std::uint8_t* at_;
-  const std::uint8_t* end_;
-  std::uint64_t number_ = 0;
+  const Place end_;
 };
 
 }  // namespace
 
 bool surely_conforms(const Schema& schema, base::ByteView bytes) noexcept {
-  return bytes.size() <= kMostBytes && Walk(schema, bytes).run();
+  if (bytes.size() > kMostBytes) return false;
+  const Place end = bytes.data() + bytes.size();
+  return Walk(schema, end).value(bytes.data(), schema.root(), 0) == end && !bytes.empty();
 }
 
 }  // namespace holdfast::codec

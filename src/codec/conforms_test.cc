@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/hex.h"
+#include "codec/cbor_writer.h"
 #include "codec/normaliser.h"
 #include "codec/testing.h"
 
@@ -73,6 +74,62 @@ TEST(ConformsTest, is_not_sure_of_anything_else) {
   for (const Refusal& refusal : refusals) {
     EXPECT_FALSE(surely_conforms(testing::schema_of(refusal.type), *base::from_hex(refusal.hex)))
         << refusal.type << " " << refusal.hex;
+  }
+}
+
+TEST(ConformsTest, knows_the_shortest_form_of_every_width) {
+  const Schema nat = testing::schema_of(R"({"nat":{}})");
+  for (const std::uint64_t edge : {std::uint64_t{24}, std::uint64_t{1} << 8, std::uint64_t{1} << 16,
+                                   std::uint64_t{1} << 32, std::uint64_t{0}}) {
+    for (const std::uint64_t number : {edge - 1, edge, edge + 1}) {
+      Buffer out;
+      write_nat(out, number);
+      EXPECT_TRUE(surely_conforms(nat, out.view())) << number;
+      for (std::size_t size = 0; size < out.size(); ++size)
+        EXPECT_FALSE(surely_conforms(nat, out.view(0, size))) << number << " cut at " << size;
+      for (int width = 0; width < 4; ++width) {
+        base::Bytes longer{static_cast<std::uint8_t>(24 + width)};
+        for (int byte = (1 << width) - 1; byte >= 0; --byte)
+          longer.push_back(static_cast<std::uint8_t>(byte < 8 ? number >> (8 * byte) : 0));
+        if (longer.size() <= out.size()) continue;
+        EXPECT_FALSE(surely_conforms(nat, longer)) << number << " in " << longer.size();
+      }
+    }
+  }
+}
+
+// Names of every length are compared to the last bit.
+TEST(ConformsTest, is_not_sure_of_a_name_with_another_bit) {
+  for (std::size_t size = 1; size < 40; ++size) {
+    const std::string name(size, 'n');
+    const Schema schema = testing::schema_of(R"({"record":{")" + name + R"(":{"bool":{}}}})");
+    Buffer out;
+    write_map_head(out, 1);
+    write_text(out, name);
+    write_bool(out, true);
+    ASSERT_TRUE(surely_conforms(schema, out.view())) << size;
+    for (std::size_t bit = 0; bit < 8 * (out.size() - 1); ++bit) {
+      base::Bytes other = out.to_bytes();
+      other[bit / 8] ^= static_cast<std::uint8_t>(1 << bit % 8);
+      ASSERT_FALSE(surely_conforms(schema, other)) << size << " bit " << bit;
+    }
+  }
+}
+
+// A byte that is no UTF-8, at every place of texts of every length.
+TEST(ConformsTest, is_not_sure_of_text_with_a_bad_byte) {
+  const Schema schema = testing::schema_of(R"({"text":{}})");
+  for (std::size_t size = 1; size < 40; ++size) {
+    for (std::size_t at = 0; at < size; ++at) {
+      std::string text(size, 't');
+      Buffer out;
+      write_text(out, text);
+      ASSERT_TRUE(surely_conforms(schema, out.view())) << size;
+      text[at] = static_cast<char>(0x80);
+      out.clear();
+      write_text(out, text);
+      ASSERT_FALSE(surely_conforms(schema, out.view())) << size << " at " << at;
+    }
   }
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "codec/conforms.h"
 #include "codec/json_reader.h"
 #include "codec/machine.h"
 
@@ -55,8 +54,7 @@ base::Result<base::ByteView> Normaliser::from_cbor(const Schema& schema, base::B
   return canonical;
 }
 
-base::Result<base::ByteView> Normaliser::part_from_cbor(const Schema& schema, base::ByteView cbor) {
-  if (surely_conforms(schema, cbor)) return cbor;
+base::Result<base::ByteView> Normaliser::made_part(const Schema& schema, base::ByteView cbor) {
   const base::ByteView canonical = TRY(from_cbor(schema, cbor, Strictness::kLenient));
   return canonical.subspan(sizeof kSelfDescribe);
 }

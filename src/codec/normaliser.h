@@ -15,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "codec/cbor_reader.h"
+#include "codec/conforms.h"
 #include "codec/schema.h"
 #include "codec/workspace.h"
 
@@ -32,9 +33,14 @@ class Normaliser {
 
   // The same, lenient, for a value that becomes part of another one: without the tag. What is
   // canonical already is not copied: then the result is `cbor` itself.
-  base::Result<base::ByteView> part_from_cbor(const Schema& schema, base::ByteView cbor);
+  base::Result<base::ByteView> part_from_cbor(const Schema& schema, base::ByteView cbor) {
+    if (surely_conforms(schema, cbor)) return cbor;
+    return made_part(schema, cbor);
+  }
 
  private:
+  base::Result<base::ByteView> made_part(const Schema& schema, base::ByteView cbor);
+
   Workspace work_;
 };
 

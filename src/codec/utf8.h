@@ -10,12 +10,10 @@
 
 namespace holdfast::codec {
 
-// Whether no byte is above 0x7f. The last word overlaps the one before it, so that no byte is
-// looked at alone in a text of eight bytes or more.
+// Whether no byte is above 0x7f. Words may overlap, so that no byte is looked at alone.
 inline bool is_ascii(std::string_view text) noexcept {
   constexpr std::uint64_t kHighBits = 0x8080808080808080u;
-  const auto word = [](const char* at) {
-    std::uint64_t bytes;
+  const auto word = [](const char* at, auto bytes) {
     std::memcpy(&bytes, at, sizeof bytes);
     return bytes;
   };
@@ -23,10 +21,12 @@ inline bool is_ascii(std::string_view text) noexcept {
   const char* const end = at + text.size();
   std::uint64_t bytes = 0;
   if (text.size() >= 8) {
-    for (; end - at > 8; at += 8) bytes |= word(at);
-    bytes |= word(end - 8);
-  } else {
-    for (; at < end; ++at) bytes |= static_cast<unsigned char>(*at);
+    for (; end - at > 8; at += 8) bytes |= word(at, std::uint64_t{});
+    bytes |= word(end - 8, std::uint64_t{});
+  } else if (text.size() >= 4) {
+    bytes = word(at, std::uint32_t{}) | word(end - 4, std::uint32_t{});
+  } else if (!text.empty()) {
+    bytes = static_cast<unsigned char>(at[0] | at[text.size() / 2] | at[text.size() - 1]);
   }
   return (bytes & kHighBits) == 0;
 }

@@ -19,7 +19,9 @@ struct Head {
   const std::uint8_t* body;  // behind the head
 };
 
-Head read_head(const std::uint8_t* at, const std::uint8_t* end) noexcept {
+// Inlined, because most heads are one byte.
+[[gnu::always_inline]] inline Head read_head(const std::uint8_t* at,
+                                             const std::uint8_t* end) noexcept {
   CHECK(at < end);
   Head head{static_cast<Major>(*at >> 5), static_cast<std::uint8_t>(*at & 0x1f), 0, at + 1};
   if (head.info < kOneByte) {

@@ -3,6 +3,7 @@
 
 #include "base/testing.h"
 #include "defs/name.h"
+#include "defs/system_names.h"
 #include "defs/testing.h"
 
 namespace holdfast::defs {
@@ -12,6 +13,12 @@ TEST(Builtin, every_definition_is_the_system_s) {
   EXPECT_GT(testing::builtin().entries().size(), 0u);
   for (const auto& [name, entry] : testing::builtin().entries())
     EXPECT_TRUE(is_reserved(name)) << name;
+}
+
+TEST(Builtin, what_code_knows_by_name_is_there) {
+  for (const std::string_view name :
+       {kWorkflowContext, kReceiptEnvelope, kReceiptRejected, kStreamFrame, kEffectError})
+    EXPECT_NE(testing::builtin().get<SchemaDef>(name), nullptr) << name;
 }
 
 // What we share with AgentOS keeps its name only as long as it keeps its bytes.

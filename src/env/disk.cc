@@ -7,6 +7,12 @@ namespace {
 // A signal stops a write now and then. So many in a row mean that writing does not get on.
 constexpr int kMaxWritesWithoutProgress = 1000;
 
+base::Result<void> write_file(Disk& disk, const std::string& path, base::ByteView bytes) {
+  const auto file = TRY(disk.open(path, OpenMode::kCreate));
+  TRY(write_all(*file, 0, bytes));
+  return file->sync_data();
+}
+
 }  // namespace
 
 base::Result<void> write_all(File& file, std::uint64_t offset, base::ByteView bytes) {
@@ -46,9 +52,17 @@ base::Result<base::Bytes> read_file(Disk& disk, const std::string& path, std::si
 
 base::Result<void> replace_file(Disk& disk, const std::string& path, base::ByteView bytes) {
   const std::string temporary = path + ".new";
-  const auto file = TRY(disk.open(temporary, OpenMode::kCreate));
-  TRY(write_all(*file, 0, bytes));
-  TRY(file->sync_data());
+  // A power cut may have left the file of an earlier attempt under both names: emptying it under
+  // one would empty it under the other.
+  const auto removed = disk.remove(temporary);
+  if (!removed && removed.error().code() != base::ErrorCode::kNotFound)
+    return base::Error(removed.error().code(), removed.error().where(), removed.error().message());
+  auto written = write_file(disk, temporary, bytes);
+  if (!written) {
+    // Gives back the space. The first error is the one to tell.
+    static_cast<void>(disk.remove(temporary).has_value());
+    return written;
+  }
   TRY(disk.rename(temporary, path));
   return disk.sync_directory(parent_of(path));
 }

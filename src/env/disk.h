@@ -17,6 +17,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "env/file_system.h"
 
 namespace holdfast::env {
 
@@ -73,6 +74,11 @@ class Disk {
   // `holder` is written into the file for that. The file is never removed.
   virtual base::Result<std::unique_ptr<FileLock>> lock(const std::string& path,
                                                        std::string_view holder) = 0;
+
+  // What the place that the path names is on, which must be there.
+  virtual base::Result<FileSystem> file_system_of(const std::string&) {
+    return FileSystem{FileSystemKind::kLocal, "made up"};
+  }
 };
 
 inline constexpr std::size_t kMaxListed = 1'000'000;

@@ -3,6 +3,7 @@
 #include "env/disk.h"
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 
 #include "env/posix_disk.h"
 #include "env/sim_disk.h"
@@ -134,6 +135,62 @@ TYPED_TEST(DiskTest, file_that_is_too_large_is_not_read) {
   ASSERT_TRUE(replace_file(this->disk(), this->path("a"), base::as_bytes("abcd")));
   EXPECT_TRUE(read_file(this->disk(), this->path("a"), 4));
   EXPECT_EQ(read_file(this->disk(), this->path("a"), 3).error().code(), base::ErrorCode::kTooLarge);
+}
+
+// On a full disk a world must still open.
+TEST(PosixDisk, lock_is_written_in_place_and_asks_for_no_space) {
+  const testing::TemporaryFolder folder;
+  const auto disk = posix_disk();
+  const std::string path = folder.path() + "/LOCK";
+  ASSERT_TRUE(disk->lock(path, std::string(1000, 'x') + "\n"));
+  const base::Bytes long_name = *read_file(*disk, path, 1 << 20);
+  const auto lock = disk->lock(path, "you");
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(read_file(*disk, path, 1 << 20)->size(), long_name.size());
+  EXPECT_EQ(disk->lock(path, "me").error().message(), "is held by you");
+}
+
+TEST(PosixDisk, lock_can_be_had_where_nothing_can_be_written) {
+  const testing::TemporaryFolder folder;
+  const auto disk = posix_disk();
+  const std::string path = folder.path() + "/LOCK";
+  ASSERT_TRUE(disk->lock(path, "somebody"));
+  const unsigned long bind = MS_BIND;
+  const unsigned long read_only = MS_BIND | MS_REMOUNT | MS_RDONLY;
+  const char* const place = folder.path().c_str();
+  if (::mount(place, place, nullptr, bind, nullptr) != 0) GTEST_SKIP() << "needs root";
+  ASSERT_EQ(::mount(nullptr, place, nullptr, read_only, nullptr), 0);
+  {
+    const auto lock = disk->lock(path, "you");
+    EXPECT_TRUE(lock) << lock.error().to_string();
+    EXPECT_EQ(disk->lock(path, "me").error().code(), base::ErrorCode::kConflict);
+  }
+  EXPECT_EQ(::umount(place), 0);
+}
+
+TEST(Disk, file_that_could_not_be_replaced_leaves_nothing_behind) {
+  SimDisk disk;
+  ASSERT_TRUE(replace_file(disk, "./a", base::as_bytes("old")));
+  disk.set_capacity(10);
+  EXPECT_EQ(replace_file(disk, "./a", base::Bytes(100)).error().code(),
+            base::ErrorCode::kUnavailable);
+  EXPECT_EQ(*disk.list("."), std::vector<std::string>{"a"});
+  EXPECT_EQ(*read_file(disk, "./a", 10), base::Bytes({'o', 'l', 'd'}));
+}
+
+// As a power cut in the middle of a rename may leave it.
+TEST(Disk, file_that_has_the_temporary_name_too_is_not_lost) {
+  for (std::uint64_t call = 0; call < 6; ++call) {
+    DiskState state;
+    state.folders = {"."};
+    state.files[1] = {'o', 'l', 'd'};
+    state.names = {{"./a", 1}, {"./a.new", 1}};
+    SimDisk disk(state);
+    disk.fail_call(call, DiskFault::kIoError);
+    static_cast<void>(replace_file(disk, "./a", base::as_bytes("new")).has_value());
+    const std::string text(base::as_text(*read_file(disk, "./a", 10)));
+    EXPECT_TRUE(text == "old" || text == "new") << call << ": " << text;
+  }
 }
 
 TEST(Disk, parent_of_a_path) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "env/file_system.h"
 
-#include <sys/vfs.h>
-
-#include "env/system_error.h"
-
 namespace holdfast::env {
 namespace {
 
@@ -41,12 +37,6 @@ FileSystem file_system_from(std::uint64_t magic) {
     if (known.magic == (magic & 0xffffffff)) return {known.kind, known.name};
   }
   return {FileSystemKind::kLocal, "number " + std::to_string(magic)};
-}
-
-base::Result<FileSystem> file_system_of(const std::string& path) {
-  struct statfs status {};
-  if (::statfs(path.c_str(), &status) != 0) return system_error(path, "statfs");
-  return file_system_from(static_cast<std::uint64_t>(status.f_type));
 }
 
 }  // namespace holdfast::env

@@ -22,10 +22,7 @@ struct FileSystem {
   std::string name;  // as people know it: "nfs"; its number where we do not know it
 };
 
-// Of the place that the path names, which must be there.
-base::Result<FileSystem> file_system_of(const std::string& path);
-
-// The same from the number that statfs gives.
+// From the number that statfs gives.
 FileSystem file_system_from(std::uint64_t magic);
 
 }  // namespace holdfast::env

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "env/posix_disk.h"
+
 namespace holdfast::env {
 namespace {
 
@@ -18,10 +20,11 @@ TEST(FileSystem, those_that_promise_less_are_known) {
 }
 
 TEST(FileSystem, of_a_folder_is_what_the_system_says) {
-  const auto proc = file_system_of("/proc");
+  const auto disk = posix_disk();
+  const auto proc = disk->file_system_of("/proc");
   ASSERT_TRUE(proc) << proc.error().to_string();
   EXPECT_EQ(proc->name, "number 40864");
-  const auto nowhere = file_system_of("/proc/no/such/folder");
+  const auto nowhere = disk->file_system_of("/proc/no/such/folder");
   ASSERT_FALSE(nowhere);
   EXPECT_EQ(nowhere.error().code(), base::ErrorCode::kNotFound);
 }

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,13 +104,24 @@ int flags_of(OpenMode mode) {
   return O_RDONLY;
 }
 
-// What the holder of a lock wrote into it, on one line.
+// A lock says who has it on one line, which always has the same length: it is written over the one
+// before, at once, so that nobody reads half of it, and a disk that has become full refuses nobody.
+constexpr std::size_t kHolderBytes = 256;
+
+std::string holder_line(std::string_view holder) {
+  std::string line(holder.substr(0, kHolderBytes - 1));
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line.resize(kHolderBytes - 1, ' ');
+  return line + '\n';
+}
+
 std::string holder_in(int descriptor) {
-  char text[256];
+  char text[kHolderBytes];
   const ssize_t count =
       again_after_signals([&] { return ::pread(descriptor, text, sizeof text, 0); });
   std::string holder(text, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   holder.resize(std::min(holder.find('\n'), holder.size()));
+  holder.resize(holder.find_last_not_of(' ') + 1);
   return holder.empty() ? "a process that did not say its name" : holder;
 }
 
@@ -119,6 +132,11 @@ bool is_still(const std::string& path, int descriptor) {
   struct stat named {};
   return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+bool is_read_only(const std::string& path) {
+  struct statvfs status {};
+  return ::statvfs(path.c_str(), &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
 }
 
 class PosixDisk : public Disk {
@@ -168,7 +186,10 @@ class PosixDisk : public Disk {
 
   base::Result<std::unique_ptr<FileLock>> lock(const std::string& path,
                                                std::string_view holder) override {
-    Descriptor descriptor = TRY(open_descriptor(path, O_RDWR | O_CREAT));
+    // After damage a system mounts its disks so that they can be read only: that is when people
+    // want to look, and there is nobody to keep from writing.
+    const bool writes = !is_read_only(path);
+    Descriptor descriptor = TRY(open_descriptor(path, writes ? O_RDWR | O_CREAT : O_RDONLY));
     const int number = descriptor.number();
     if (again_after_signals([&] { return ::flock(number, LOCK_EX | LOCK_NB); }) != 0) {
       if (errno != EWOULDBLOCK) return system_error(path, "flock");
@@ -177,9 +198,14 @@ class PosixDisk : public Disk {
     if (!is_still(path, number))
       return base::Error(base::ErrorCode::kConflict, path, "was replaced while it was locked");
     PosixFile file(std::move(descriptor), path);
-    TRY(file.truncate(0));
-    TRY(write_all(file, 0, base::as_bytes(std::string(holder) + "\n")));
+    if (writes) TRY(write_all(file, 0, base::as_bytes(holder_line(holder))));
     return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(file).release()));
+  }
+
+  base::Result<FileSystem> file_system_of(const std::string& path) override {
+    struct statfs status {};
+    if (::statfs(path.c_str(), &status) != 0) return system_error(path, "statfs");
+    return file_system_from(static_cast<std::uint64_t>(status.f_type));
   }
 };
 

@@ -25,6 +25,7 @@ struct SimDisk::Body {
   std::optional<std::uint64_t> failing_call;
   DiskFault fault = DiskFault::kIoError;
   std::optional<std::uint64_t> capacity;
+  FileSystem file_system = {FileSystemKind::kLocal, "simulated"};
 
   void perform(DiskOperation operation) {
     now.apply(operation);
@@ -243,6 +244,10 @@ void SimDisk::fail_call(std::uint64_t after, DiskFault fault) {
 }
 
 std::uint64_t SimDisk::changing_calls() const { return body_->calls; }
+
+void SimDisk::set_file_system(FileSystem system) { body_->file_system = std::move(system); }
+
+base::Result<FileSystem> SimDisk::file_system_of(const std::string&) { return body_->file_system; }
 
 void SimDisk::set_capacity(std::optional<std::uint64_t> bytes) { body_->capacity = bytes; }
 

@@ -49,6 +49,10 @@ class SimDisk : public Disk {
   // Calls so far that change something, syncs included.
   std::uint64_t changing_calls() const;
 
+  // What the disk says that it is.
+  void set_file_system(FileSystem system);
+  base::Result<FileSystem> file_system_of(const std::string& path) override;
+
   // Files may hold so many bytes together.
   void set_capacity(std::optional<std::uint64_t> bytes);
 

@@ -29,6 +29,11 @@ class Executor {
 
   // Nobody waits for it any more. One that is not known, or is over, is ignored.
   virtual void stop(const base::Hash& intent) = 0;
+
+  // Ends what is under way, without receipts: it stays open, and is started again when the world is
+  // opened again. Nothing is reported after this returns, and nothing is started any more. To be
+  // called before whoever hears the reports goes; not from the thread that they come on.
+  virtual void shut_down() {}
 };
 
 }  // namespace holdfast::executors

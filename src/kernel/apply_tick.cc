@@ -2,19 +2,13 @@
 // Another manifest. Strict: while any instance has not ended, nothing changes, and the answer lists
 // what is in the way. (An intent in flight and a message that waits belong to such an instance.)
 // What ended stays readable under the name of its workflow.
+#include <optional>
 #include <utility>
 
-#include "defs/builtin.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
-
-Refused refused(std::string message, const codec::Errors& errors) {
-  Refused refusal{base::ErrorCode::kInvalid, std::move(message)};
-  for (const base::Error& error : errors) refusal.details.push_back(error.to_string());
-  return refusal;
-}
 
 base::Result<Blocked> list_blockers(WorldState& world) {
   Blocked blocked;
@@ -22,6 +16,8 @@ base::Result<Blocked> list_blockers(WorldState& world) {
     blocked.count += cells.active();
     if (cells.active() == 0) continue;
     TRY(cells.flush());
+    if (cells.active() > cells.index().size())
+      return corrupt("more instances have not ended than there are");
     std::uint64_t left = cells.active();
     TRY(cells.visit([&](const Cell& cell) {
       if (blocked.blockers.size() == kMaxBlockersListed) return false;
@@ -45,6 +41,19 @@ base::Result<void> retire_cells(WorldState& world) {
   return {};
 }
 
+// Everything whose code does not fit. What was applied once is applied again on replay: whether
+// that code is needed is seen when a record steps it.
+std::optional<Refused> check_code(const WorldState& world, const Program& program) {
+  if (!program.has_objections() || world.replaying) return std::nullopt;
+  Refused refusal{base::ErrorCode::kConflict, "the code that is here does not fit the definitions"};
+  for (std::uint32_t i = 0; i < program.workflow_count(); ++i) {
+    const WorkflowProgram& workflow = program.workflow(i);
+    if (!workflow.objection.empty())
+      refusal.details.push_back(workflow.name + ": " + workflow.objection);
+  }
+  return refusal;
+}
+
 Answer failed(WorldState& world, base::Error error) {
   world.failure = std::move(error);
   return Refused{base::ErrorCode::kIo, "the index could not be read or written"};
@@ -52,34 +61,10 @@ Answer failed(WorldState& world, base::Error error) {
 
 }  // namespace
 
-std::shared_ptr<const Program> load_program(const WorldState& world, const defs::Bundle& bundle,
-                                            Refused& refusal) {
-  if (!bundle.errors.empty()) {
-    refusal = refused("the definitions are not good", bundle.errors);
-    return nullptr;
-  }
-  codec::Errors errors;
-  auto program = Program::build(bundle, world.machines, world.origin, errors);
-  if (program == nullptr) refusal = refused("the definitions cannot be run here", errors);
-  return program;
-}
-
-std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
-                                            Refused& refusal) {
-  codec::Normaliser normaliser;
-  const auto value =
-      normaliser.from_cbor(codec::Schema::any(), definitions, codec::Strictness::kLenient);
-  if (!value) {
-    refusal = {base::ErrorCode::kInvalid, "the definitions: " + value.error().to_string()};
-    return nullptr;
-  }
-  const defs::Catalogue builtin = defs::builtin_catalogue();
-  return load_program(world, defs::load(codec::View::of(*value), "$", &builtin), refusal);
-}
-
 void begin_cells(WorldState& world) {
+  world.read_back.use(*world.program);
   for (std::uint32_t i = 0; i < world.program->workflow_count(); ++i) {
-    world.cells.emplace_back(i, world.blobs, world.options.cells);
+    world.cells.emplace_back(i, world.blobs, world.options.cells, &world.read_back);
     const auto before = world.retired.find(world.program->workflow(i).name);
     if (before == world.retired.end()) continue;
     world.cells.back().restore(before->second, 0);
@@ -88,9 +73,14 @@ void begin_cells(WorldState& world) {
 }
 
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program) {
+  if (auto refusal = check_code(world, *program)) return std::move(*refusal);
   auto blocked = list_blockers(world);
   if (!blocked) return failed(world, std::move(blocked).error());
   if (blocked->count != 0) return std::move(blocked).take();
+  // They would be looked for in the new program, and those that have turns among cells that are
+  // gone.
+  if (world.intents.size() != 0 || !world.ready.empty())
+    return failed(world, corrupt("intents are open or turns left though every instance has ended"));
   if (auto retired = retire_cells(world); !retired)
     return failed(world, std::move(retired).error());
   world.program = std::move(program);

@@ -114,7 +114,7 @@ TEST_F(ApplyTickTest,
   ASSERT_TRUE(std::holds_alternative<Accepted>(bench().apply(lab(kToSingle)).answer));
   EXPECT_EQ(json_of(keyed("a")->outcome), "42");
   bench().apply(testing::lab_without_keyed());
-  EXPECT_EQ(bench().world().find("lab/Keyed@1", value(R"("a")")), nullptr);
+  EXPECT_EQ(*bench().world().find("lab/Keyed@1", value(R"("a")")), nullptr);
   bench().put_away();
   bench().apply(lab(kToKeyed));
   EXPECT_EQ(json_of(keyed("a")->outcome), "42");
@@ -301,7 +301,9 @@ TEST_F(GovernanceTest, a_proposal_against_a_manifest_that_is_gone_cannot_be_appl
 TEST_F(GovernanceTest, only_so_many_proposals_are_kept_and_the_oldest_decided_one_goes_first) {
   std::vector<std::uint64_t> ids;
   for (std::size_t i = 0; i < kMaxProposals; ++i) ids.push_back(proposed(lab(kToSingle)));
-  EXPECT_EQ(refused(propose(lab(kToSingle))), base::ErrorCode::kUnavailable);
+  const std::size_t blobs = bench().blobs().count();
+  EXPECT_EQ(refused(propose(lab(testing::kStopToKeyed))), base::ErrorCode::kUnavailable);
+  EXPECT_EQ(bench().blobs().count(), blobs) << "nothing is kept of what is refused";
   decide(ids[3], false);
   EXPECT_TRUE(accepted(propose(lab(kToSingle))));
   EXPECT_EQ(stage(ids[3]), "");

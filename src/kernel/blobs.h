@@ -8,6 +8,9 @@
 
 namespace holdfast::kernel {
 
+// What any implementation takes as one blob. The kernel never puts more.
+inline constexpr std::size_t kMaxBlobBytes = std::size_t{64} << 20;
+
 class Blobs {
  public:
   virtual ~Blobs() = default;

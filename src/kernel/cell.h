@@ -30,18 +30,25 @@ struct Cell {
   base::Bytes
       state;  // canonical, without the self-describe tag; empty while it is only in its blob
   std::optional<base::Hash> state_blob;  // where a large state is kept
-  base::Bytes outcome;                   // of an ended instance: the result, or a sys/EffectError@1
-  std::vector<base::Hash> intents;       // open ones, in the order of their opening
-  std::uint64_t last_record = 0;         // 0: none
+  base::Bytes outcome;  // of an ended instance: the result, or a sys/EffectError@1; empty while it
+                        // is only in its blob
+  std::optional<base::Hash> outcome_blob;  // where a large outcome is kept
+  std::vector<base::Hash> intents;         // open ones, in the order of their opening
+  std::uint64_t last_record = 0;           // 0: none
   std::uint64_t last_active_ns = 0;
 
   // What the world knows of it while it is in memory:
   std::optional<base::Hash> state_hash;  // as a value that stands alone, if it was asked for
+  bool indexed = false;                  // the index has it, as it was once
   bool dirty = false;                    // changed since the index knows it
-  Cell* newer = nullptr;                 // its place in the order of use, see use_order.h
+  bool state_known = false;              // what is in the blob was looked at before
+  std::size_t spillable = 0;             // what it counts for in Cells::spillable_bytes_
+  Cell* newer = nullptr;                 // its place in the order of use, see cell_order.h
   Cell* older = nullptr;
+  Cell* turn_after = nullptr;  // its place among those that are ready
+  Cell* turn_before = nullptr;
   Mailbox mail;
-  bool ready = false;         // stands in the queue of ready cells
+  bool ready = false;         // has a place among those that are ready
   std::uint32_t touched = 0;  // its place in the draft of the present record, plus 1
 
   bool terminal() const noexcept { return phase != Phase::kActive; }

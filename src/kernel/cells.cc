@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "kernel/cell_codec.h"
+#include "kernel/read_back.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -16,11 +17,17 @@ constexpr std::size_t kLargeStateBytes = std::size_t{1} << 20;
 // How many cells one call of trim lets go of, so that no tick pays for a flush before it.
 constexpr std::size_t kTrimPerCall = 64;
 
-// What moving a state to a blob would free. Small states stay inside the index: counting them would
+// What moving a value to a blob would free. Small ones stay inside the index: counting them would
 // have every tick walk over all dirty cells and free nothing.
-std::size_t spillable(base::ByteView state) noexcept {
-  return state.size() > kInlineStateBytes ? state.size() : 0;
+std::size_t spillable_in(base::ByteView value) noexcept {
+  return value.size() > kInlineValueBytes ? value.size() : 0;
 }
+
+std::size_t spillable_in(const Cell& cell) noexcept {
+  return spillable_in(cell.state) + spillable_in(cell.outcome) + cell.mail.spillable();
+}
+
+base::Error misfit() { return corrupt("a cell in the index does not fit its workflow"); }
 
 }  // namespace
 
@@ -30,8 +37,8 @@ std::string_view name_of(Status status) noexcept {
   return kNames[static_cast<std::size_t>(status)];
 }
 
-Cells::Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits)
-    : workflow_(workflow), blobs_(blobs), limits_(limits) {}
+Cells::Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits, ReadBack* read_back)
+    : workflow_(workflow), blobs_(blobs), limits_(limits), read_back_(read_back) {}
 
 Cell* Cells::find(const base::Hash& id) {
   if (const auto found = table_.find(id); found != table_.end()) {
@@ -45,17 +52,24 @@ Cell* Cells::find(const base::Hash& id) {
     return nullptr;
   }
   if (!bytes->has_value()) return nullptr;
-  auto decoded = decode_cell(**bytes);
-  if (!decoded) {
-    failure_ = std::move(decoded).error();
+  auto made = read(id, **bytes);
+  if (!made) {
+    failure_ = std::move(made).error();
     return nullptr;
   }
   Cell& cell = table_[id];
-  cell = std::move(decoded).take();
-  cell.workflow = workflow_;
-  cell.id = id;
+  cell = std::move(made).take();
+  cell.indexed = true;
   clean_.add_newest(cell);
   return &cell;
+}
+
+base::Result<Cell> Cells::read(const base::Hash& id, base::ByteView entry) const {
+  Cell cell = TRY(decode_cell(entry, blobs_));
+  cell.workflow = workflow_;
+  cell.id = id;
+  if (read_back_ != nullptr && !read_back_->fits(cell)) return misfit();
+  return cell;
 }
 
 Cell& Cells::begin(const base::Hash& id, base::ByteView key) {
@@ -73,18 +87,30 @@ Cell& Cells::begin(const base::Hash& id, base::ByteView key) {
 
 void Cells::erase(Cell& cell) {
   if (!cell.terminal()) --active_;
-  if (cell.dirty) spillable_bytes_ -= spillable(cell.state);
+  spillable_bytes_ -= cell.spillable;
   order_of(cell).remove(cell);
-  erased_.insert(cell.id);
+  // What came and went between two flushes leaves nothing behind.
+  if (cell.indexed) erased_.insert(cell.id);
   table_.erase(base::Hash(cell.id));
 }
 
-void Cells::changed(Cell& cell) {
+void Cells::mark_dirty(Cell& cell) {
   if (cell.dirty) return;
   clean_.remove(cell);
   dirty_.add_newest(cell);
   cell.dirty = true;
-  spillable_bytes_ += spillable(cell.state);
+}
+
+void Cells::recount(Cell& cell) noexcept {
+  const std::size_t now = cell.dirty ? spillable_in(cell) : 0;
+  spillable_bytes_ += now;
+  spillable_bytes_ -= cell.spillable;
+  cell.spillable = now;
+}
+
+void Cells::changed(Cell& cell) {
+  mark_dirty(cell);
+  recount(cell);
 }
 
 void Cells::end(Cell& cell, Phase phase) {
@@ -94,15 +120,14 @@ void Cells::end(Cell& cell, Phase phase) {
 }
 
 void Cells::set_state(Cell& cell, base::ByteView state) {
-  changed(cell);
-  spillable_bytes_ += spillable(state);
-  spillable_bytes_ -= spillable(cell.state);
+  mark_dirty(cell);
   // Room that a large state had is not kept for a small one.
-  if (cell.state.capacity() > kInlineStateBytes + 4 * state.size()) cell.state = {};
+  if (cell.state.capacity() > kInlineValueBytes + 4 * state.size()) cell.state = {};
   cell.state.assign(state.begin(), state.end());
   cell.state_blob.reset();
   cell.state_hash.reset();
   cell.has_state = true;
+  recount(cell);
 }
 
 void Cells::clear_state(Cell& cell) {
@@ -113,21 +138,70 @@ void Cells::clear_state(Cell& cell) {
 std::optional<base::ByteView> Cells::state_of(Cell& cell) {
   if (!cell.has_state) return std::nullopt;
   if (cell.state.empty() && cell.state_blob) {
-    auto bytes = blobs_.get(*cell.state_blob);
-    if (!bytes) {
-      failure_ = std::move(bytes).error();
+    auto bytes = load(*cell.state_blob);
+    if (!bytes) return std::nullopt;
+    const bool fits =
+        cell.state_known || read_back_ == nullptr || read_back_->state_fits(cell, *bytes);
+    if (!fits || spillable_in(*bytes) == 0) {
+      failure_ = corrupt("a state in a blob does not fit its workflow");
       return std::nullopt;
     }
+    cell.state_known = true;
     cell.state = std::move(*bytes);
-    if (cell.dirty) spillable_bytes_ += spillable(cell.state);
+    recount(cell);
   }
   return cell.state;
 }
 
-base::Result<void> Cells::spill(Cell& cell) {
+void Cells::load_outcome(Cell& cell) {
+  auto bytes = load(*cell.outcome_blob);
+  if (!bytes) return;
+  const bool fits = read_back_ == nullptr || read_back_->outcome_fits(*bytes);
+  if (!fits || spillable_in(*bytes) == 0) {
+    failure_ = corrupt("an outcome in a blob is none");
+    return;
+  }
+  cell.outcome = std::move(*bytes);
+  recount(cell);
+}
+
+bool Cells::bring_back(Mail& mail) {
+  if (!mail.away) return true;
+  const PutAway away = *mail.away;
+  auto bytes = load(away.blob);
+  if (!bytes) return false;
+  mail.away.reset();
+  mail.value = std::move(*bytes);
+  const bool fits = mail.value.size() == away.size &&
+                    (read_back_ == nullptr || read_back_->mail_fits(workflow_, mail));
+  if (!fits) failure_ = corrupt("mail in a blob does not fit its workflow");
+  return fits;
+}
+
+std::optional<base::Bytes> Cells::load(const base::Hash& blob) {
+  auto bytes = blobs_.get(blob);
+  if (bytes) return std::move(*bytes);
+  failure_ = std::move(bytes).error();
+  return std::nullopt;
+}
+
+base::Result<void> Cells::spill_state(Cell& cell) {
+  if (spillable_in(cell.state) == 0) return {};
   if (!cell.state_blob) cell.state_blob = TRY(blobs_.put(cell.state));
-  if (cell.dirty) spillable_bytes_ -= spillable(cell.state);
+  cell.state_known = true;
   cell.state = {};
+  recount(cell);
+  return {};
+}
+
+base::Result<void> Cells::spill(Cell& cell) {
+  TRY(spill_state(cell));
+  if (spillable_in(cell.outcome) != 0) {
+    if (!cell.outcome_blob) cell.outcome_blob = TRY(blobs_.put(cell.outcome));
+    cell.outcome = {};
+  }
+  TRY(cell.mail.put_away([this](base::ByteView value) { return blobs_.put(value); }));
+  recount(cell);
   return {};
 }
 
@@ -148,13 +222,13 @@ void Cells::let_go(std::size_t most) {
 void Cells::trim() {
   let_go(kTrimPerCall);
   if (dirty_.size() != 0 && dirty_.newest()->state.size() >= kLargeStateBytes)
-    keep(spill(*dirty_.newest()));
-  if (spillable_bytes_ <= limits_.dirty_state_bytes) return;
+    keep(spill_state(*dirty_.newest()));
+  if (spillable_bytes_ <= limits_.dirty_bytes) return;
   // Well below the limit, so that this is rare.
-  const std::size_t enough = limits_.dirty_state_bytes / 4 * 3;
+  const std::size_t enough = limits_.dirty_bytes / 4 * 3;
   for (Cell* cell = dirty_.oldest(); cell != nullptr && spillable_bytes_ > enough && !failure_;
        cell = cell->newer) {
-    if (spillable(cell->state) != 0) keep(spill(*cell));
+    if (cell->spillable != 0) keep(spill(*cell));
   }
 }
 
@@ -166,17 +240,18 @@ base::Result<void> Cells::flush() {
   HashTrie::Changes changes;
   for (const base::Hash& id : erased_) changes[id] = std::nullopt;
   for (Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer) {
-    if (spillable(cell->state) != 0) TRY(spill(*cell));
-    changes[cell->id] = encode_cell(*cell);
+    TRY(spill(*cell));
+    changes[cell->id] = TRY(encode_cell(*cell, blobs_));
   }
   TRY(index_.apply(blobs_, cache_, changes));
   erased_.clear();
   while (Cell* cell = dirty_.oldest()) {
     dirty_.remove(*cell);
     cell->dirty = false;
+    cell->indexed = true;
+    recount(*cell);
     clean_.add_newest(*cell);
   }
-  spillable_bytes_ = 0;
   let_go(clean_.size());
   return {};
 }
@@ -184,15 +259,10 @@ base::Result<void> Cells::flush() {
 base::Result<void> Cells::visit(const std::function<bool(const Cell&)>& visitor) const {
   std::optional<base::Error> problem;
   TRY(index_.visit(blobs_, [&](const base::Hash& id, base::ByteView bytes) {
-    auto decoded = decode_cell(bytes);
-    if (!decoded) {
-      problem = std::move(decoded).error();
-      return false;
-    }
-    Cell cell = std::move(decoded).take();
-    cell.workflow = workflow_;
-    cell.id = id;
-    return visitor(cell);
+    auto cell = read(id, bytes);
+    if (cell) return visitor(*cell);
+    problem = std::move(cell).error();
+    return false;
   }));
   if (problem) return std::move(*problem);
   return {};

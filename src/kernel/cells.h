@@ -14,22 +14,27 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/kept_hash.h"
 #include "kernel/blobs.h"
 #include "kernel/cell.h"
+#include "kernel/cell_order.h"
 #include "kernel/hash_trie.h"
-#include "kernel/use_order.h"
 
 namespace holdfast::kernel {
 
+class ReadBack;
+
 struct CellLimits {
   std::size_t clean_cells = 4096;  // kept in memory beyond those in use
-  // Of states that are too large for the index, before they move to blobs.
-  std::size_t dirty_state_bytes = std::size_t{256} << 20;
+  // Of states, outcomes and mail that are too large for the index, before they move to blobs.
+  std::size_t dirty_bytes = std::size_t{256} << 20;
 };
 
 class Cells {
  public:
-  Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits = {});
+  // `read_back` is asked about what comes from the index; without one nobody is.
+  Cells(std::uint32_t workflow, Blobs& blobs, CellLimits limits = {},
+        ReadBack* read_back = nullptr);
 
   // By the hash of its key, see cell_codec.h. A reference to a cell holds until the cell is erased,
   // flushed or trimmed.
@@ -51,10 +56,19 @@ class Cells {
   void set_state(Cell& cell, base::ByteView state);
   void clear_state(Cell& cell);
 
-  // The state of a cell, brought back from its blob if it is there.
+  // The state of a cell, brought back from its blob if it is there. Nothing: it has none.
   std::optional<base::ByteView> state_of(Cell& cell);
 
-  // Lets go of clean cells beyond the limit, and moves large and old dirty states to blobs. To be
+  // The same for the result or error; empty: it has none.
+  base::ByteView outcome_of(Cell& cell) {
+    if (cell.outcome_blob && cell.outcome.empty()) load_outcome(cell);
+    return cell.outcome;
+  }
+
+  // Brings the value of a message back. False: it cannot be had.
+  bool bring_back(Mail& mail);
+
+  // Lets go of clean cells beyond the limit, and moves large and old dirty values to blobs. To be
   // called between ticks; what it does does not grow with the number of cells.
   void trim();
 
@@ -69,6 +83,7 @@ class Cells {
 
   const std::optional<base::Error>& failure() const noexcept { return failure_; }
   std::size_t in_memory() const noexcept { return table_.size(); }
+  std::size_t erased() const noexcept { return erased_.size(); }  // and still in the index
 
   // All cells in the order of their key hashes; to be called when everything is flushed. The
   // visitor says whether to go on.
@@ -76,9 +91,15 @@ class Cells {
 
  private:
   // Only looked into. Keys come from outside, so the table's own hash is one that nobody can guess.
-  using Table = std::unordered_map<base::Hash, Cell, base::HashOfHash>;
+  using Table = std::unordered_map<base::Hash, Cell, base::KeptHash<base::HashOfHash>>;
 
+  base::Result<Cell> read(const base::Hash& id, base::ByteView entry) const;
+  void mark_dirty(Cell& cell);
+  void recount(Cell& cell) noexcept;
+  void load_outcome(Cell& cell);
+  std::optional<base::Bytes> load(const base::Hash& blob);
   void let_go(std::size_t most);
+  base::Result<void> spill_state(Cell& cell);
   base::Result<void> spill(Cell& cell);
   void keep(base::Result<void> result);
   UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
@@ -86,11 +107,12 @@ class Cells {
   std::uint32_t workflow_;
   Blobs& blobs_;
   CellLimits limits_;
+  ReadBack* read_back_;
   Table table_;
   UseOrder clean_;
   UseOrder dirty_;
-  std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable() in cells.cc
-  std::set<base::Hash> erased_;      // since the last flush
+  std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable_in() in cells.cc
+  std::set<base::Hash> erased_;      // since the last flush, of those that the index has
   HashTrie index_;
   TrieCache cache_;
   std::uint64_t active_ = 0;

@@ -109,7 +109,7 @@ TEST(CellsTest, small_states_do_not_count_towards_the_states_that_may_spill) {
   Cells cells(0, blobs, {4096, 100'000});
   Cell& large = add(cells, 0, 10'000);
   for (std::uint64_t n = 1; n < 200; ++n) {
-    add(cells, n, kInlineStateBytes);
+    add(cells, n, kInlineValueBytes);
     cells.trim();
   }
   EXPECT_EQ(blobs.puts, 0) << "200 KB are dirty, but only 10 KB could spill";
@@ -148,7 +148,7 @@ TEST(CellsTest, small_states_live_inside_the_leaves) {
   ASSERT_TRUE(cells.flush());
   EXPECT_EQ(blobs.puts, 1) << "one leaf holds them all";
   Cells large(0, blobs);
-  add(large, 1, kInlineStateBytes + 1);
+  add(large, 1, kInlineValueBytes + 1);
   ASSERT_TRUE(large.flush());
   EXPECT_EQ(blobs.puts, 3) << "the state, and the leaf";
 }
@@ -193,7 +193,6 @@ TEST(CellsTest, an_index_that_cannot_be_read_stops_the_world) {
 TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   Cell cell;
   cell.key = value(R"("k")");
-  cell.phase = Phase::kFailed;
   cell.paused = true;
   cell.has_state = true;
   cell.state = value(R"({"n":1})");
@@ -202,7 +201,7 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   cell.intents[1].bytes[0] = 9;
   cell.last_record = 12;
   cell.last_active_ns = 13;
-  Mail& mail = cell.mail.emplace_back();
+  Mail mail;
   mail.kind = MailKind::kRejected;
   mail.schema = "s";
   mail.value = value("1");
@@ -214,9 +213,12 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   mail.signature = {1, 2};
   mail.payload_hash.bytes[3] = 3;
   mail.payload_size = 8;
-  const auto again = decode_cell(encode_cell(cell));
+  cell.mail.push_back(mail);
+  MemoryBlobs blobs;
+  const auto again = decode_cell(*encode_cell(cell, blobs), blobs);
   ASSERT_TRUE(again);
-  EXPECT_EQ(encode_cell(*again), encode_cell(cell));
+  EXPECT_EQ(*encode_cell(*again, blobs), *encode_cell(cell, blobs));
+  EXPECT_EQ(again->mail.bytes(), cell.mail.bytes());
   EXPECT_EQ((*again->mail.begin()).origin, mail.origin);
   EXPECT_EQ((*again->mail.begin()).cost_cents, 7u);
   EXPECT_EQ((*again->mail.begin()).signature, mail.signature);
@@ -226,17 +228,89 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
 TEST(CellCodecTest, refuses_every_cut_and_every_flipped_bit_or_reads_something_well_formed) {
   Cell cell;
   cell.key = value(R"("k")");
-  cell.mail.emplace_back().schema = "s";
-  const base::Bytes good = encode_cell(cell);
+  Mail mail;
+  mail.schema = "s";
+  cell.mail.push_back(mail);
+  MemoryBlobs blobs;
+  const base::Bytes good = *encode_cell(cell, blobs);
   for (std::size_t size = 0; size < good.size(); ++size)
-    EXPECT_FALSE(decode_cell(base::ByteView(good).first(size))) << size;
+    EXPECT_FALSE(decode_cell(base::ByteView(good).first(size), blobs)) << size;
   for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
     base::Bytes bad = good;
     bad[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
-    const auto decoded = decode_cell(bad);
+    const auto decoded = decode_cell(bad, blobs);
     if (!decoded) continue;
-    EXPECT_EQ(encode_cell(*decoded), bad) << bit;
+    EXPECT_EQ(*encode_cell(*decoded, blobs), bad) << bit;
   }
+}
+
+// A message whose value has so many bytes.
+Mail message(std::size_t size, std::uint8_t fill = 0) {
+  Mail mail;
+  mail.schema = "s";
+  mail.value = base::Bytes(size, fill);
+  return mail;
+}
+
+TEST(CellCodecTest, much_mail_is_kept_in_chunks_and_comes_back_in_order) {
+  CountingBlobs blobs;
+  Cell cell;
+  cell.key = value(R"("k")");
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    Mail mail = message(kInlineValueBytes);
+    mail.sequence = i;
+    cell.mail.push_back(mail);
+  }
+  const base::Bytes bytes = *encode_cell(cell, blobs);
+  EXPECT_LT(bytes.size(), 1000u);
+  EXPECT_GT(blobs.puts, 4);
+  EXPECT_LT(blobs.largest, std::size_t{1} << 19);
+  const auto again = decode_cell(bytes, blobs);
+  ASSERT_TRUE(again) << again.error().to_string();
+  EXPECT_EQ(again->mail.size(), 2000u);
+  EXPECT_EQ(again->mail.bytes(), cell.mail.bytes());
+  std::uint64_t expected = 0;
+  for (const Mail& mail : again->mail) EXPECT_EQ(mail.sequence, expected++);
+  blobs.broken = true;
+  EXPECT_EQ(decode_cell(bytes, blobs).error().code(), base::ErrorCode::kIo);
+}
+
+TEST(CellsTest, large_mail_and_outcomes_move_to_blobs_when_memory_runs_short) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs, {10, 40'000});
+  for (std::uint8_t n = 1; n <= 4; ++n) {
+    Cell& cell = add(cells, n);
+    cell.outcome = base::Bytes(10'000, n);
+    cell.mail.push_back(message(10'000, n));
+    cells.changed(cell);
+    cells.trim();
+  }
+  EXPECT_EQ(blobs.puts, 4) << "of 60,000 bytes 30,000 may stay";
+  Cell& first = *cells.find(id_of(1));
+  EXPECT_TRUE(first.outcome.empty());
+  EXPECT_EQ(first.mail.spillable(), 0u);
+  EXPECT_EQ(first.mail.bytes(), message(10'000).weight()) << "it counts as before";
+  EXPECT_EQ(cells.outcome_of(first).size(), 10'000u);
+  Mail mail = first.mail.take_front()->mail;
+  EXPECT_TRUE(cells.bring_back(mail));
+  EXPECT_EQ(mail.value, base::Bytes(10'000, 1));
+}
+
+TEST(CellsTest, what_comes_and_goes_between_two_flushes_leaves_nothing_in_the_index) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs);
+  for (std::uint64_t n = 0; n < 100; ++n) cells.erase(add(cells, n));
+  EXPECT_EQ(cells.erased(), 0u);
+  ASSERT_TRUE(cells.flush());
+  EXPECT_EQ(cells.index().size(), 0u);
+  add(cells, 1);
+  ASSERT_TRUE(cells.flush());
+  cells.erase(*cells.find(id_of(1)));
+  cells.erase(add(cells, 1));
+  EXPECT_EQ(cells.erased(), 1u);
+  EXPECT_EQ(cells.find(id_of(1)), nullptr) << "the index still has it";
+  ASSERT_TRUE(cells.flush());
+  EXPECT_EQ(cells.index().size(), 0u);
 }
 
 class WorldOfManyTest : public LabTest {};
@@ -274,6 +348,51 @@ TEST_F(WorldOfManyTest, blobs_that_fail_stop_the_world_with_the_reason) {
   const Outcome outcome = again->reduce(tick);
   ASSERT_TRUE(outcome.failure);
   EXPECT_EQ(outcome.failure->to_string(), "the disk is gone");
+}
+
+TEST_F(WorldOfManyTest, a_question_that_cannot_be_answered_is_an_error_and_not_a_no) {
+  keyed_ = testing::work;
+  CountingBlobs blobs;
+  World world(machines_, blobs);
+  const base::Bytes definitions = value(testing::lab(testing::kToKeyed));
+  Tick tick;
+  tick.input = ApplyManifest{definitions};
+  ASSERT_FALSE(world.reduce(tick).failure);
+  const base::Bytes event = value(R"({"id":"a","n":1})");
+  tick.input = EventArrived{"lab/Go@1", event, ""};
+  const base::Hash intent = testing::opened(world.reduce(tick)).at(0);
+  const base::Bytes snapshot = *world.snapshot();
+  const base::Bytes key = value(R"("a")");
+  const std::function<std::string(World&)> questions[] = {
+      [&](World& asked) {
+        const auto found = asked.find("lab/Keyed@1", key);
+        return found ? "there" : found.error().to_string();
+      },
+      [&](World& asked) {
+        const auto found = asked.find_intent(intent);
+        return found ? "there" : found.error().to_string();
+      },
+      [&](World& asked) {
+        const auto why = asked.why("lab/Keyed@1", key);
+        return why ? "there" : why.error().to_string();
+      },
+      [&](World& asked) {
+        const auto orphans = asked.orphans(1);
+        return orphans ? "there" : orphans.error().to_string();
+      },
+  };
+  for (const auto& ask : questions) {
+    blobs.broken = false;
+    auto whole = World::restore(machines_, blobs, snapshot);
+    ASSERT_TRUE(whole);
+    EXPECT_EQ(ask(*whole), "there");
+    auto broken = World::restore(machines_, blobs, snapshot);
+    ASSERT_TRUE(broken);
+    blobs.broken = true;
+    EXPECT_EQ(ask(*broken), "the disk is gone");
+    blobs.broken = false;
+    EXPECT_FALSE(broken->snapshot()) << "a world that has failed has none";
+  }
 }
 
 }  // namespace

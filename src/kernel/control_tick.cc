@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancel, pause and resume of one instance, and going on with what was left over.
+// Cancel, pause and resume of one instance.
 #include "kernel/cell_codec.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
-
-Answer reduce_continue(WorldState& world, const Continue&) {
-  if (world.ready.empty()) return Refused{base::ErrorCode::kConflict, "nothing is left over"};
-  return Accepted{};
-}
 
 Answer reduce_control(WorldState& world, const ControlRequested& request) {
   if (!is_text(request.reason, kMaxReasonBytes))
@@ -33,10 +28,7 @@ Answer reduce_control(WorldState& world, const ControlRequested& request) {
       if (!cell->paused) return Refused{base::ErrorCode::kConflict, "the instance is not paused"};
       touch(world, *cell);
       cell->paused = false;
-      if (!cell->mail.empty() && !cell->ready) {
-        cell->ready = true;
-        world.ready.push_back(cell);
-      }
+      if (!cell->mail.empty() && !cell->ready) line_up(world, *cell);
       return Accepted{};
   }
   return Refused{base::ErrorCode::kInvalid, "unknown control"};

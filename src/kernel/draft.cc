@@ -18,14 +18,24 @@ Touched& Draft::add(std::string_view workflow, Cell& cell) {
   return entry;
 }
 
-void Draft::forget_cell(Touched& touched) {
-  touched.key = keep(touched.key);
-  touched.cell = nullptr;
+void Draft::end_life(Cell& cell) {
+  Touched& entry = touched(cell.touched - 1);
+  entry.key = keep(entry.key);
+  entry.cell = nullptr;
+  cell.touched = 0;
+  ended_[{cell.workflow, cell.id}] = entry.previous_record;
+}
+
+std::uint64_t Draft::record_before(const Cell& cell) const {
+  if (ended_.empty()) return 0;
+  const auto found = ended_.find({cell.workflow, cell.id});
+  return found == ended_.end() ? 0 : found->second;
 }
 
 void Draft::clear() {
   count_ = 0;
   kept_.clear();
+  ended_.clear();
   emitted.clear();
   notes.clear();
   commands.clear();

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -36,7 +38,7 @@ struct Touched {
   std::string_view workflow;
   base::ByteView key;
   std::uint64_t previous_record = 0;
-  Cell* cell = nullptr;  // null once it is deleted
+  Cell* cell = nullptr;  // null: it was deleted
   std::uint32_t steps = 0;
   std::uint32_t ignored = 0;  // messages that came after its end
   std::vector<Opened> opened;
@@ -70,8 +72,13 @@ class Draft {
     return kept_.emplace_back(bytes.begin(), bytes.end());
   }
 
-  // The instance is about to be deleted; its entry stays.
-  void forget_cell(Touched& touched);
+  // The life of an instance ends: its entry stays, and says so. Whatever comes to the same key
+  // during this tick has an entry of its own.
+  void end_life(Cell& cell);
+
+  // For a key that begins: the record before this one that touched it, if the tick ended its life;
+  // 0: none did.
+  std::uint64_t record_before(const Cell& cell) const;
 
   void clear();
 
@@ -79,6 +86,7 @@ class Draft {
   std::vector<Touched> entries_;
   std::size_t count_ = 0;
   std::vector<base::Bytes> kept_;
+  std::map<std::pair<std::uint32_t, base::Hash>, std::uint64_t> ended_;  // by workflow and key
 };
 
 }  // namespace holdfast::kernel

@@ -5,6 +5,8 @@
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
+#include "codec/view.h"
+#include "defs/system_names.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -15,7 +17,7 @@ class EnvelopeWriter {
                  const Mail& mail, codec::Buffer& out)
       : workflow_(workflow), key_(key), mail_(mail), out_(out) {
     const auto index = program.effect_named(mail.origin.effect);
-    CHECK(index.has_value());  // no manifest is applied while mail waits
+    CHECK(index.has_value());  // no manifest is applied while mail waits; see also read_back.h
     effect_ = &program.effect(*index);
   }
 
@@ -96,12 +98,9 @@ class EnvelopeWriter {
     codec::write_text(out_, name);
     codec::write_bytes(out_, value);
   }
-  // A value that stands alone, as bytes.
   void value(std::string_view name, base::ByteView value) {
     codec::write_text(out_, name);
-    codec::write_head(out_, codec::Major::kBytes, sizeof codec::kSelfDescribe + value.size());
-    out_.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-    out_.append(value);
+    write_alone(out_, value);
   }
   void hash(std::string_view name, const base::Hash& value) { text(name, value.to_text()); }
   void null(std::string_view name) {
@@ -124,14 +123,26 @@ class EnvelopeWriter {
 std::string_view schema_of(const Mail& mail) {
   switch (mail.kind) {
     case MailKind::kEvent: return mail.schema;
-    case MailKind::kReceipt: return "sys/EffectReceiptEnvelope@1";
-    case MailKind::kRejected: return "sys/EffectReceiptRejected@1";
-    case MailKind::kProgress: return "sys/EffectStreamFrame@1";
+    case MailKind::kReceipt: return defs::kReceiptEnvelope;
+    case MailKind::kRejected: return defs::kReceiptRejected;
+    case MailKind::kProgress: return defs::kStreamFrame;
   }
   return {};
 }
 
 }  // namespace
+
+const Arm& arm_of_value(const WorkflowProgram& workflow, base::ByteView value) {
+  const Arm* arm = workflow.arm_of_tag(*codec::View::of(value).find("$tag")->text());
+  CHECK(arm != nullptr);
+  return *arm;
+}
+
+void write_alone(codec::Buffer& out, base::ByteView value) {
+  codec::write_head(out, codec::Major::kBytes, sizeof codec::kSelfDescribe + value.size());
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  out.append(value);
+}
 
 void write_event(const Program& program, const WorkflowProgram& workflow, base::ByteView key,
                  const Mail& mail, codec::Buffer& out) {

@@ -10,6 +10,17 @@
 
 namespace holdfast::kernel {
 
+// The arm that an event stands for, if it came inside the workflow's variant; null: it did not.
+const Arm& arm_of_value(const WorkflowProgram& workflow, base::ByteView value);
+inline const Arm* arm_inside(const WorkflowProgram& workflow, std::string_view schema,
+                             base::ByteView value) {
+  if (workflow.arms.empty() || workflow.event != schema) return nullptr;
+  return &arm_of_value(workflow, value);
+}
+
+// A value as one that stands alone, as bytes: so it is carried inside another.
+void write_alone(codec::Buffer& out, base::ByteView value);
+
 // Canonical, without the self-describe tag. The event type has an arm for the message, or is the
 // schema of the event itself: nothing else is delivered.
 void write_event(const Program& program, const WorkflowProgram& workflow, base::ByteView key,

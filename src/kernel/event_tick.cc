@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "base/check.h"
+#include "base/crc32c.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -19,6 +23,47 @@ bool is_canonical(WorldState& world, const EventProgram& program, base::ByteView
   return false;
 }
 
+// Of all that an event says. It tells two events apart whose sender gave them the same id by
+// mistake; it is no defence against one who does so on purpose.
+std::uint32_t fingerprint_of(const EventArrived& event) {
+  const auto behind = [](std::uint32_t sum, base::ByteView part, std::size_t mark) {
+    return base::crc32c(part, sum + static_cast<std::uint32_t>(mark));
+  };
+  // The sizes mark where a part ends.
+  std::uint32_t sum = behind(0, event.value, event.value.size());
+  sum = behind(sum, base::as_bytes(event.schema), event.schema.size());
+  if (event.workflow.empty()) return sum;
+  sum = behind(sum, base::as_bytes(event.workflow), event.workflow.size());
+  return behind(sum, event.key, event.starts ? 1 : 0);
+}
+
+// The answer to an event whose id is known.
+Answer answer_again(WorldState& world, const EventArrived& event, const KnownEvent& first) {
+  if (first.fingerprint != fingerprint_of(event)) {
+    return Refused{base::ErrorCode::kConflict, "the event id '" + std::string(event.id) +
+                                                   "' belongs to another event, of record " +
+                                                   std::to_string(first.record)};
+  }
+  ++world.counters.repeated_events;
+  Repeated again{first.record};
+  again.deliveries = first.deliveries;
+  again.ignored = first.ignored;
+  again.unrouted = first.deliveries + first.ignored == 0;
+  return again;
+}
+
+// An event for a workflow whose code does not fit waits outside until it does.
+std::optional<Refused> find_unfit(const WorldState& world, const Targets& targets) {
+  for (const Target& target : targets.all) {
+    const WorkflowProgram& workflow = world.program->workflow(target.workflow);
+    if (!workflow.objection.empty()) {
+      return Refused{base::ErrorCode::kConflict,
+                     "the code of '" + workflow.name + "' does not fit: " + workflow.objection};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Answer reduce_event(WorldState& world, const EventArrived& event) {
@@ -27,17 +72,15 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (event.workflow.empty() && (!event.key.empty() || event.starts))
     return Refused{base::ErrorCode::kInvalid, "a key is for an event that names its workflow"};
   if (!event.id.empty()) {
-    if (const std::uint64_t* before = world.event_ids.find(event.id)) {
-      ++world.counters.repeated_events;
-      return Repeated{*before};
-    }
+    if (const KnownEvent* first = world.event_ids.find(event.id))
+      return answer_again(world, event, *first);
   }
   const EventProgram* program = world.program->event(event.schema);
   if (program == nullptr) {
     return Refused{base::ErrorCode::kNotFound,
                    "the manifest has no schema '" + shown(event.schema) + "'"};
   }
-  std::vector<Target>& targets = world.targets;
+  Targets& targets = world.targets;
   targets.clear();
   Refused refusal{};
   if (!is_canonical(world, *program, event.value, refusal)) return refusal;
@@ -46,10 +89,17 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
                          : find_addressee(world, event, targets, refusal);
   if (!found) return refusal;
 
-  for (const Target& target : targets) deliver_event(world, *program, event.value, target);
-  if (!event.id.empty()) world.event_ids.add(std::string(event.id), world.next_record);
-  if (targets.empty()) note(world, "event.unrouted", {program->schema_name});
-  return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.empty()};
+  if (world.program->has_objections() && !world.replaying) {
+    if (auto unfit = find_unfit(world, targets)) return std::move(*unfit);
+  }
+  for (const Target& target : targets.all) deliver_event(world, *program, event.value, target);
+  if (!event.id.empty()) {
+    const KnownEvent known{world.next_record, fingerprint_of(event), world.draft.deliveries,
+                           world.draft.ignored};
+    CHECK(world.event_ids.add(std::string(event.id), known));
+  }
+  if (targets.all.empty()) note(world, "event.unrouted", {program->schema_name});
+  return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.all.empty()};
 }
 
 }  // namespace holdfast::kernel

@@ -54,12 +54,58 @@ TEST_F(EventTickTest, an_event_without_a_schema_in_the_manifest_is_refused) {
 TEST_F(EventTickTest, an_idempotency_id_seen_before_gets_the_same_answer_and_no_effect) {
   const Outcome first = send("a", 1, "event-1");
   const base::Bytes before = *bench().world().snapshot();
-  const Outcome again = send("a", 2, "event-1");
+  const Outcome again = send("a", 1, "event-1");
   EXPECT_EQ(std::get<Repeated>(again.answer).record, std::get<Accepted>(first.answer).record);
   EXPECT_TRUE(again.record.empty());
   EXPECT_TRUE(again.commands.empty());
   EXPECT_EQ(*bench().world().snapshot(), before);
   EXPECT_EQ(bench().world().counters().repeated_events, 1u);
+}
+
+TEST_F(EventTickTest, the_repeated_answer_says_what_the_first_one_said) {
+  keyed_ = [](const StepInput&, StepOutput& output) { testing::complete(output, "1"); };
+  send("a", 1);  // ends the keyed instance
+  const auto expect_same = [&](const std::function<Outcome()>& sent) {
+    const auto first = std::get<Accepted>(sent().answer);
+    bench().put_away();
+    const auto again = std::get<Repeated>(sent().answer);
+    EXPECT_EQ(again.record, first.record);
+    EXPECT_EQ(again.deliveries, first.deliveries);
+    EXPECT_EQ(again.ignored, first.ignored);
+    EXPECT_EQ(again.unrouted, first.unrouted);
+  };
+  expect_same([&] { return send("a", 1, "ignored by one"); });
+  expect_same([&] { return send("b", 1, "new"); });
+  expect_same([&] { return bench().event("lab/Unheard@1", "{}", "for nobody"); });
+}
+
+TEST_F(EventTickTest, an_id_that_belongs_to_another_event_is_a_conflict_that_names_it) {
+  const base::Bytes one = value(go("a", 1));
+  const base::Bytes two = value(go("a", 2));
+  const base::Bytes stop = value(R"({"id":"a"})");
+  const base::Bytes key = value(R"("a")");
+  const base::Bytes other_key = value(R"("b")");
+  const EventArrived first{"lab/Go@1", one, "mine", "lab/Keyed@1", key, true};
+  ASSERT_TRUE(std::holds_alternative<Accepted>(bench().tick(first).answer));
+  const base::Bytes before = *bench().world().snapshot();
+  const EventArrived others[] = {
+      {"lab/Go@1", two, "mine", "lab/Keyed@1", key, true},
+      {"lab/Stop@1", stop, "mine", "lab/Keyed@1", key, true},
+      {"lab/Go@1", one, "mine", "lab/Keyed@1", other_key, true},
+      {"lab/Go@1", one, "mine", "lab/Numbered@1", key, true},
+      {"lab/Go@1", one, "mine", "lab/Keyed@1", key, false},
+      {"lab/Go@1", one, "mine"},
+  };
+  for (const EventArrived& other : others) {
+    const Outcome outcome = bench().tick(other);
+    ASSERT_TRUE(std::holds_alternative<Refused>(outcome.answer)) << other.schema;
+    EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kConflict);
+    EXPECT_THAT(std::get<Refused>(outcome.answer).message,
+                ::testing::AllOf(::testing::HasSubstr("'mine'"), ::testing::HasSubstr("record 2")));
+    EXPECT_TRUE(outcome.record.empty());
+  }
+  EXPECT_EQ(*bench().world().snapshot(), before);
+  EXPECT_TRUE(std::holds_alternative<Repeated>(bench().tick(first).answer));
 }
 
 TEST_F(EventTickTest, the_window_of_ids_is_bounded_and_forgets_the_oldest) {
@@ -153,6 +199,24 @@ TEST_F(EventTickTest, each_subscriber_extracts_its_own_key) {
   EXPECT_NE(bench().find("lab/Numbered@1", "7"), nullptr);
   EXPECT_NE(bench().find("lab/Single@1", ""), nullptr);
   bench().expect_replays();
+}
+
+// A route cannot bring one: its field is of the key's own kind, or the definitions are refused.
+TEST_F(EventTickTest, a_key_that_does_not_fit_key_schema_is_refused_and_nobody_gets_the_event) {
+  const base::Bytes event = value(go("a", 1));
+  const base::Bytes key = value("7");
+  EventArrived sent{"lab/Go@1", event, {}};
+  sent.workflow = "lab/Keyed@1";
+  sent.key = key;
+  const Outcome outcome = bench().tick(sent);
+  ASSERT_TRUE(std::holds_alternative<Refused>(outcome.answer));
+  EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kInvalid);
+  EXPECT_THAT(std::get<Refused>(outcome.answer).message,
+              ::testing::HasSubstr("the key does not fit 'lab/Keyed@1'"));
+  EXPECT_TRUE(outcome.record.empty());
+  EXPECT_EQ(keyed("a"), nullptr);
+  sent.workflow = "lab/Numbered@1";
+  EXPECT_EQ(std::get<Accepted>(bench().tick(sent).answer).deliveries, 1u);
 }
 
 TEST_F(EventTickTest, a_key_that_is_too_long_is_refused) {

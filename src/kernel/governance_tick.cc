@@ -8,8 +8,6 @@
 #include <array>
 #include <utility>
 
-#include "defs/builtin.h"
-#include "defs/patch.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -37,28 +35,6 @@ bool make_room(std::map<std::uint64_t, Proposal>& proposals) {
   return true;
 }
 
-// A list of definitions is a whole manifest, an object a patch of the present one.
-std::shared_ptr<const Program> load_candidate(WorldState& world, base::ByteView document,
-                                              Refused& refusal) {
-  codec::Normaliser normaliser;
-  const auto value =
-      normaliser.from_cbor(codec::Schema::any(), document, codec::Strictness::kLenient);
-  if (!value) {
-    refusal = {base::ErrorCode::kInvalid, "the proposal: " + value.error().to_string()};
-    return nullptr;
-  }
-  const codec::View view = codec::View::of(*value);
-  const defs::Catalogue builtin = defs::builtin_catalogue();
-  if (view.kind() == codec::ViewKind::kList)
-    return load_program(world, defs::load(view, "$", &builtin), refusal);
-  if (world.program->closure().empty()) {
-    refusal = {base::ErrorCode::kConflict, "there is no manifest to patch"};
-    return nullptr;
-  }
-  const defs::Bundle present = defs::load(codec::View::of(world.program->closure()), "$", &builtin);
-  return load_program(world, defs::apply_patch(present, view, &builtin), refusal);
-}
-
 Refused unknown(std::uint64_t proposal) {
   return {base::ErrorCode::kNotFound, "there is no proposal " + std::to_string(proposal)};
 }
@@ -75,20 +51,21 @@ Answer reduce_propose(WorldState& world, const Propose& propose) {
   Refused refusal;
   const auto candidate = load_candidate(world, propose.document, refusal);
   if (candidate == nullptr) return refusal;
+  if (!make_room(world.proposals))
+    return Refused{base::ErrorCode::kUnavailable, "too many proposals are undecided"};
   auto definitions = world.blobs.put(candidate->closure());
   if (!definitions) {
     world.failure = std::move(definitions).error();
     return Refused{base::ErrorCode::kIo, "the proposal could not be kept"};
   }
-  if (!make_room(world.proposals))
-    return Refused{base::ErrorCode::kUnavailable, "too many proposals are undecided"};
   Proposal proposal;
   proposal.base = world.program->manifest_hash();
   proposal.manifest = candidate->manifest_hash();
   proposal.definitions = *definitions;
   proposal.description = propose.description;
   note(world, "proposal.made", {proposal.manifest.to_text()});
-  world.proposals.emplace(world.next_record, std::move(proposal));
+  if (!world.proposals.emplace(world.next_record, std::move(proposal)).second)
+    contradiction(world, "a proposal has the number of this record");
   return Accepted{};
 }
 

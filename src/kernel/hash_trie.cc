@@ -197,13 +197,14 @@ base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs, Trie
   TrieChild at = top();
   for (std::size_t depth = 0; at.count != 0; ++depth) {
     const TrieNode* node = cache.find(at.hash);
-    TrieNode loaded;
+    std::unique_ptr<const TrieNode> loaded;  // a pointer, as mostly there is none
     if (node == nullptr) {
-      loaded = TRY(load(blobs, at, key, depth));
+      TrieNode read = TRY(load(blobs, at, key, depth));
       // Leaves are many, and each is seldom looked at; but the only leaf of a small trie is not.
-      const bool keep = std::holds_alternative<TrieBranch>(loaded) ||
-                        (depth == 0 && bytes_of(loaded) <= TrieCache::kMostLeafBytes);
-      node = keep ? &cache.add(at.hash, std::move(loaded)) : &loaded;
+      const bool keep = std::holds_alternative<TrieBranch>(read) ||
+                        (depth == 0 && bytes_of(read) <= TrieCache::kMostLeafBytes);
+      if (!keep) loaded = std::make_unique<const TrieNode>(std::move(read));
+      node = keep ? &cache.add(at.hash, std::move(read)) : loaded.get();
     }
     if (const auto* leaf = std::get_if<TrieLeaf>(node)) {
       const auto found = leaf->entries.find(key);

@@ -18,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/kept_hash.h"
 #include "base/result.h"
 #include "kernel/blobs.h"
 
@@ -48,7 +49,8 @@ class TrieCache {
 
  private:
   // Only looked into.
-  using Nodes = std::unordered_map<base::Hash, std::unique_ptr<const TrieNode>, base::HashOfHash>;
+  using Nodes = std::unordered_map<base::Hash, std::unique_ptr<const TrieNode>,
+                                   base::KeptHash<base::HashOfHash>>;
 
   const TrieNode& keep(const base::Hash& hash, std::unique_ptr<const TrieNode> node);
 

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
+#include "codec/pen.h"
 
 // The keys of each map below stand in canonical order: shorter first, then bytewise. A test holds
 // the maps against the normaliser.
@@ -35,6 +36,25 @@ void field(codec::Buffer& out, std::string_view name, base::ByteView bytes) {
 void field(codec::Buffer& out, std::string_view name, std::uint64_t nat) {
   codec::write_text(out, name);
   codec::write_nat(out, nat);
+}
+
+// An intent's map without the site's part.
+void write_intent(codec::Buffer& buffer, const Emission& emission) {
+  codec::Pen out(buffer);
+  codec::write_nat(out, kPlace);
+  codec::write_list_head(out, emission.requested_key.empty() ? 3 : 4);
+  codec::write_nat(out, emission.record);
+  codec::write_nat(out, emission.delivery);
+  codec::write_nat(out, emission.index);
+  if (!emission.requested_key.empty()) codec::write_text(out, emission.requested_key);
+  codec::write_nat(out, kParams);
+  out.append(emission.params);
+  codec::write_nat(out, kKey);
+  if (emission.key.empty()) {
+    codec::write_null(out);
+  } else {
+    out.append(emission.key);
+  }
 }
 
 }  // namespace
@@ -72,21 +92,18 @@ std::array<std::uint8_t, Site::kBlock> Site::bytes_of(const base::Hash& site) {
 
 base::Hash intent_hash(const Emission& emission, codec::Buffer& scratch) {
   scratch.clear();
-  codec::write_nat(scratch, kPlace);
-  codec::write_list_head(scratch, emission.requested_key.empty() ? 3 : 4);
-  codec::write_nat(scratch, emission.record);
-  codec::write_nat(scratch, emission.delivery);
-  codec::write_nat(scratch, emission.index);
-  if (!emission.requested_key.empty()) codec::write_text(scratch, emission.requested_key);
-  codec::write_nat(scratch, kParams);
-  scratch.append(emission.params);
-  codec::write_nat(scratch, kKey);
-  if (emission.key.empty()) {
-    codec::write_null(scratch);
-  } else {
-    scratch.append(emission.key);
-  }
+  write_intent(scratch, emission);
   return emission.site->hashed().finish(scratch.view());
+}
+
+void intent_hashes(const Emission& a, base::Hash& of_a, const Emission& b, base::Hash& of_b,
+                   codec::Buffer& scratch) {
+  scratch.clear();
+  write_intent(scratch, a);
+  const std::size_t end_of_a = scratch.size();
+  write_intent(scratch, b);
+  base::Sha256Prefix::finish_both(a.site->hashed(), scratch.view(0, end_of_a), of_a,
+                                  b.site->hashed(), scratch.view(end_of_a, scratch.size()), of_b);
 }
 
 base::Hash delivery_entropy(base::ByteView tick_entropy, std::uint64_t delivery,

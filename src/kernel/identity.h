@@ -53,6 +53,10 @@ struct Emission {
 // `scratch` is overwritten, here and below; it then holds the map without the site's part.
 base::Hash intent_hash(const Emission& emission, codec::Buffer& scratch);
 
+// The same for two, which can cost less than one after the other.
+void intent_hashes(const Emission& a, base::Hash& of_a, const Emission& b, base::Hash& of_b,
+                   codec::Buffer& scratch);
+
 // Bytes that belong to one delivery of one tick and to nothing else.
 base::Hash delivery_entropy(base::ByteView tick_entropy, std::uint64_t delivery,
                             codec::Buffer& scratch);

@@ -88,6 +88,26 @@ TEST(IdentityTest, everything_that_tells_emissions_apart_is_in_it) {
   EXPECT_EQ(made, 128u + 96u);
 }
 
+TEST(Identity, two_at_once_are_the_same_two) {
+  codec::Buffer scratch;
+  const Site site(base::sha256(base::as_bytes("here")));
+  const Site other(base::sha256(base::as_bytes("there")));
+  const base::Bytes key = testing::value(R"("a")");
+  for (std::size_t size = 0; size < 300; ++size) {  // of one block and of several
+    const base::Bytes params = testing::value('"' + std::string(size, 'p') + '"');
+    const Emission a{&site, key, 7, 1, 0, params, ""};
+    const Emission b{&other, {}, 7, 1, 1, key, "mine"};
+    base::Hash of_a;
+    base::Hash of_b;
+    intent_hashes(a, of_a, b, of_b, scratch);
+    ASSERT_EQ(of_a, intent_hash(a, scratch)) << size;
+    ASSERT_EQ(of_b, intent_hash(b, scratch)) << size;
+    intent_hashes(a, of_a, a, of_b, scratch);
+    ASSERT_EQ(of_a, intent_hash(a, scratch)) << size;
+    ASSERT_EQ(of_b, of_a) << size;
+  }
+}
+
 class IdentityOfIntentsTest : public LabTest {};
 
 TEST_F(IdentityOfIntentsTest, two_worlds_that_do_the_same_never_share_one) {

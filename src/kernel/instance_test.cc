@@ -40,7 +40,9 @@ class InstanceTest : public LabTest {
   Outcome control(Control control, std::string_view id = "a") {
     return bench().control(control, "lab/Keyed@1", "\"" + std::string(id) + "\"");
   }
-  std::vector<Reason> why() { return bench().world().why("lab/Keyed@1", testing::value(R"("a")")); }
+  std::vector<Reason> why() {
+    return *bench().world().why("lab/Keyed@1", testing::value(R"("a")"));
+  }
   int steps_ = 0;
 };
 
@@ -105,6 +107,85 @@ TEST_F(InstanceTest, events_that_wait_when_an_instance_deletes_itself_begin_it_a
   send("a", 100);
   EXPECT_THAT(states, ElementsAre("none", R"({"n":100})", "none"));
   EXPECT_EQ(json_of(keyed("a")->state), R"({"n":7})");
+  bench().expect_replays();
+}
+
+// What a record says of "a": record before, status, whether there is a state.
+std::vector<std::string> lives(const Outcome& outcome) {
+  std::vector<std::string> all;
+  const auto record = read_record(outcome.record);
+  EXPECT_TRUE(record) << record.error().to_string();
+  for (const InstanceView& instance : record->instances) {
+    if (json_of(instance.key) != R"("a")") continue;
+    all.push_back(std::to_string(instance.previous) + " " + std::string(instance.status) +
+                  (instance.state.empty() ? "" : " " + json_of(instance.state)));
+  }
+  return all;
+}
+
+TEST_F(InstanceTest, a_record_says_that_an_instance_was_deleted_and_what_came_before) {
+  struct Case {
+    const char* what;
+    std::vector<std::uint64_t> emitted;  // to itself, in the step before
+    std::vector<std::string> said;
+  };
+  // 3 deletes, everything else is kept as state.
+  const Case cases[] = {
+      {"alone", {3}, {"2 deleted"}},
+      {"events wait for it", {3, 7}, {"2 deleted", R"(2 running {"n":7})"}},
+      {"again and again", {3, 3, 7, 3}, {"2 deleted", "2 deleted", "2 deleted"}},
+  };
+  for (const Case& each : cases) {
+    begin(kToKeyed);
+    keyed_ = [&](const StepInput& input, StepOutput& output) {
+      if (number(input) == 3) return output.remove();
+      state(output, number(input));
+      if (number(input) != 100) return;
+      for (const std::uint64_t n : each.emitted) emit(output, "lab/Go@1", go("a", n));
+    };
+    send("a", 9);
+    EXPECT_EQ(lives(send("a", 100)), each.said) << each.what;
+    bench().expect_replays();
+  }
+}
+
+TEST_F(InstanceTest, a_key_that_begins_again_in_the_same_record_names_what_was_before) {
+  begin(kToKeyed);
+  // b hears of it after a is gone, and writes to a.
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    if (number(input) == 3) {
+      emit(output, "lab/Go@1", go("b", 5));
+      return output.remove();
+    }
+    state(output, number(input));
+    if (number(input) == 5) emit(output, "lab/Go@1", go("a", 6));
+  };
+  send("a", 9);
+  EXPECT_THAT(lives(send("a", 3)), ElementsAre("2 deleted", R"(2 running {"n":6})"));
+  EXPECT_THAT(lives(send("a", 8)), ElementsAre(R"(3 running {"n":8})"));
+  bench().expect_replays();
+}
+
+TEST_F(InstanceTest, a_life_whose_turn_has_not_come_when_the_tick_ends_has_its_entry_all_the_same) {
+  begin(kToKeyed);
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    const std::uint64_t n = number(input);
+    if (n == 3) return output.remove();
+    state(output, n);
+    if (n == 50) {  // so much that the tick ends
+      output.begin_annotations();
+      testing::write(output.bytes(), R"({"note":")" + std::string(1'000'000, 'x') + R"("})");
+    }
+    if (n != 100) return;
+    emit(output, "lab/Go@1", go("a", 3));
+    emit(output, "lab/Go@1", go("a", 7));
+    for (int i = 0; i < 10; ++i) emit(output, "lab/Go@1", go("x" + std::to_string(i), 50));
+  };
+  send("a", 9);
+  EXPECT_THAT(lives(send("a", 100)), ElementsAre("2 deleted", "2 running"));
+  bench().put_away();
+  EXPECT_EQ(keyed("a")->mail.size(), 1u);
+  EXPECT_THAT(lives(bench().tick(Continue{})), ElementsAre(R"(3 running {"n":7})"));
   bench().expect_replays();
 }
 
@@ -214,7 +295,7 @@ TEST_F(InstanceTest, why_says_that_mail_waits_for_its_turn) {
   EXPECT_EQ(std::get<WaitsForTurn>(why().at(0)).mail, 1u);
 }
 
-TEST_F(InstanceTest, an_instance_that_nothing_can_wake_says_so_and_is_reported) {
+TEST_F(InstanceTest, an_instance_that_waits_for_nothing_says_so_and_is_reported) {
   begin("");  // no routes
   keyed_ = testing::work;
   const base::Bytes event = testing::value(go("a", 1));
@@ -231,12 +312,30 @@ TEST_F(InstanceTest, an_instance_that_nothing_can_wake_says_so_and_is_reported) 
   EXPECT_EQ(orphans[0].workflow, "lab/Keyed@1");
   EXPECT_EQ(orphans[0].key, key);
   EXPECT_TRUE(bench().world().orphans(0)->empty());
+  // An event that names it wakes it: it is reported because nobody is bound to send one.
+  keyed_ = testing::work;
+  const Outcome woken = bench().tick(EventArrived{"lab/Go@1", event, "", "lab/Keyed@1", key});
+  EXPECT_EQ(opened(woken).size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<WaitsForReceipt>(why().at(0)));
+  EXPECT_TRUE(bench().world().orphans(10)->empty());
+}
+
+TEST_F(InstanceTest, one_that_is_paused_or_whose_workflow_hears_events_is_no_orphan) {
+  send("a", 9);
+  EXPECT_TRUE(bench().world().orphans(10)->empty());
+  begin("");
+  const base::Bytes event = testing::value(go("a", 9));
+  const base::Bytes key = testing::value(R"("a")");
+  bench().tick(EventArrived{"lab/Go@1", event, "", "lab/Keyed@1", key});
+  EXPECT_EQ(bench().world().orphans(10)->size(), 1u);
+  control(Control::kPause);
+  EXPECT_TRUE(bench().world().orphans(10)->empty());
 }
 
 TEST_F(InstanceTest, an_ended_instance_waits_for_nothing_and_has_no_reasons) {
   send("a", 1);
   EXPECT_TRUE(why().empty());
-  EXPECT_TRUE(bench().world().why("lab/Keyed@1", testing::value(R"("nobody")")).empty());
+  EXPECT_TRUE(bench().world().why("lab/Keyed@1", testing::value(R"("nobody")"))->empty());
 }
 
 }  // namespace

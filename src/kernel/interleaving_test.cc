@@ -79,7 +79,7 @@ class Interleaving : public ::testing::Test {
   }
 
   void check(const Twin& twin) {
-    const Cell* cell = world_.find("w/Full@1", base::as_bytes(text_key(twin.name)));
+    const Cell* cell = *world_.find("w/Full@1", base::as_bytes(text_key(twin.name)));
     ASSERT_EQ(cell != nullptr, !twin.intents.empty());
     if (cell == nullptr) return;
     const ScriptState state = ScriptState::read(codec::View::of(cell->state));

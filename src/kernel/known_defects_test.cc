@@ -53,7 +53,7 @@ TEST_F(KnownDefectsTest,
   ASSERT_EQ(live.size(), 1u);
   EXPECT_EQ(replayed_intents(), live);
   World again = bench().replayed();
-  EXPECT_NE(again.find_intent(live[0]), nullptr);
+  EXPECT_NE(*again.find_intent(live[0]), nullptr);
   EXPECT_EQ(again.open_intents(), 1u) << "no phantom";
 }
 

@@ -28,11 +28,18 @@ inline constexpr std::size_t kMaxReferenceBytes = 1024;
 // A state up to this size stands in the record as it is, a larger one by its hash.
 inline constexpr std::size_t kMaxStateBytesInRecord = 64;
 
-// Effects that one instance may have open at a time.
+// Effects that one instance may have open at a time. One whose answer waits for the instance still
+// counts, so answers, which are always admitted, cannot pile up without bound either.
 inline constexpr std::size_t kMaxOpenIntents = std::size_t{1} << 14;
 
-// Messages that may wait for one instance.
+// Messages that may wait for one instance, and how much they may be together (Mail::weight). Room
+// for one value of any size, and then some.
 inline constexpr std::size_t kMaxMailPerInstance = 1024;
+inline constexpr std::size_t kMaxMailBytesPerInstance = std::size_t{32} << 20;
+
+// What may wait for all instances of a world together, by the same measure. Answers are admitted
+// beyond it: each was asked for.
+inline constexpr std::size_t kMaxMailBytes = std::size_t{1} << 30;
 
 // How many event ids, and how many settled intents, are remembered: the last ones, over the whole
 // world. A repetition within the window gets the first answer again; later it is a new event, or an

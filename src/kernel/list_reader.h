@@ -39,6 +39,11 @@ class ListReader {
   }
   bool boolean() { return take(next().boolean()); }
   std::uint64_t nat() { return take(next().nat()); }
+  std::uint32_t nat32() {
+    const std::uint64_t number = nat();
+    good_ &= number <= UINT32_MAX;
+    return static_cast<std::uint32_t>(number);
+  }
   std::optional<std::uint64_t> optional_nat() {
     const codec::View view = next();
     if (view.is_null()) return std::nullopt;
@@ -47,8 +52,15 @@ class ListReader {
   std::string_view text() { return take(next().text()); }
   base::ByteView bytes() { return take(next().bytes()); }
   base::Hash hash() {
-    base::Hash hash;
+    const std::optional<base::Hash> hash = optional_hash();
+    good_ &= hash.has_value();
+    return hash.value_or(base::Hash());
+  }
+  // Empty bytes stand for none.
+  std::optional<base::Hash> optional_hash() {
     const base::ByteView from = bytes();
+    if (from.empty()) return std::nullopt;
+    base::Hash hash;
     if (from.size() == hash.bytes.size()) {
       std::copy(from.begin(), from.end(), hash.bytes.begin());
     } else {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/copy.h"
+
 namespace holdfast::kernel {
 
 void StepOutput::clear() {
@@ -16,6 +18,8 @@ void StepOutput::clear() {
   error_message_.clear();
   bytes_.clear();
   texts_.clear();
+  dropped_ = 0;
+  gave_up_ = false;
   last_ = Last::kNone;
 }
 
@@ -33,12 +37,14 @@ void StepOutput::finish() {
 
 void StepOutput::begin_state() {
   finish();
+  drop(state_);
   state_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kState;
 }
 
 void StepOutput::begin_annotations() {
   finish();
+  drop(annotations_);
   annotations_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kAnnotations;
 }
@@ -46,6 +52,7 @@ void StepOutput::begin_annotations() {
 void StepOutput::begin_result() {
   finish();
   fate_ = Fate::kCompleted;
+  drop(result_);
   result_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kResult;
 }
@@ -68,7 +75,12 @@ void StepOutput::begin_effect(std::string_view name, std::string_view requested_
 
 void StepOutput::drop_effects() {
   finish();
+  for (const Effect& effect : effects_) drop(effect.value);
   effects_.clear();
+}
+
+void StepOutput::drop(const std::optional<Slice>& slice) {
+  if (slice) dropped_ += slice->end - slice->begin;
 }
 
 void StepOutput::remove() { fate_ = Fate::kDeleted; }
@@ -81,7 +93,9 @@ void StepOutput::fail(std::string code, std::string message) {
 
 StepOutput::Slice StepOutput::add_text(std::string_view text) {
   const std::size_t begin = texts_.size();
-  texts_.append(base::as_bytes(text));
+  if (text.empty()) return {begin, begin};
+  base::copy_bytes(texts_.room(text.size()), text.data(), text.size());
+  texts_.advance(text.size());
   return {begin, texts_.size()};
 }
 

@@ -20,9 +20,10 @@ namespace holdfast::kernel {
 class Context {
  public:
   virtual ~Context() = default;
-  virtual std::uint64_t time_ns() const = 0;  // wall time of the tick
-  virtual std::uint64_t record() const = 0;   // number of the record that the tick becomes
-  virtual base::Hash entropy() const = 0;     // 32 bytes that belong to this delivery alone
+  virtual std::uint64_t time_ns() const = 0;     // wall time of the tick
+  virtual std::uint64_t logical_ns() const = 0;  // the same, but it never goes back
+  virtual std::uint64_t record() const = 0;      // number of the record that the tick becomes
+  virtual base::Hash entropy() const = 0;        // 32 bytes that belong to this delivery alone
   virtual base::Hash manifest_hash() const = 0;
   virtual std::string_view workflow() const = 0;
   virtual base::Hash workflow_hash() const = 0;
@@ -32,6 +33,10 @@ class Context {
   // The message as a value of the workflow's event type: an arm in its variant, a receipt in its
   // envelope. For machines that know messages as bytes only; canonical.
   virtual void write_event(const Mail& mail, codec::Buffer& out) const = 0;
+
+  // All of this as a sys/WorkflowContext@1, canonical, if the workflow declares a context; else
+  // nothing is written. For the same machines.
+  virtual bool write_context(const Mail& mail, codec::Buffer& out) const = 0;
 };
 
 struct StepInput {
@@ -81,6 +86,11 @@ class StepOutput {
   void remove();        // deletes the instance
   void fail(std::string code, std::string message);
 
+  // The step could not be run to its end for a reason that is not in its input, such as memory that
+  // ran out: elsewhere it would come to another end. The world fails, and nothing is recorded.
+  void give_up() noexcept { gave_up_ = true; }
+  bool gave_up() const noexcept { return gave_up_; }
+
   Fate fate() const noexcept { return fate_; }
   std::optional<base::ByteView> state() const { return optional_value(state_); }
   std::optional<base::ByteView> annotations() const { return optional_value(annotations_); }
@@ -93,12 +103,13 @@ class StepOutput {
   std::string_view text(Slice slice) const {
     return base::as_text(texts_.view(slice.begin, slice.end));
   }
-  std::size_t size() const noexcept { return bytes_.size(); }
+  std::size_t size() const noexcept { return bytes_.size() - dropped_; }  // of what is kept
 
   // Ends the last value; the kernel calls it when the machine is done.
   void finish();
 
  private:
+  void drop(const std::optional<Slice>& slice);
   Slice add_text(std::string_view text);
   std::optional<base::ByteView> optional_value(const std::optional<Slice>& slice) const;
 
@@ -111,7 +122,9 @@ class StepOutput {
   std::string error_code_;
   std::string error_message_;
   codec::Buffer bytes_;
-  codec::Buffer texts_;  // of the effects
+  codec::Buffer texts_;      // of the effects
+  std::size_t dropped_ = 0;  // bytes that nothing stands for any more
+  bool gave_up_ = false;
   enum class Last : std::uint8_t { kNone, kState, kAnnotations, kResult, kEvent, kEffect };
   Last last_ = Last::kNone;
 };

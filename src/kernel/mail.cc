@@ -25,6 +25,7 @@ void Mail::clear() {
   kind = MailKind::kEvent;
   schema.clear();
   value.clear();
+  away.reset();
   origin.intent = {};
   origin.effect.clear();
   origin.issuer_ref.clear();

@@ -15,6 +15,9 @@ namespace holdfast::kernel {
 // The code of a receipt whose payload does not fit.
 inline constexpr std::string_view kInvalidPayload = "receipt.invalid_payload";
 
+// The first detail of the refusal of a receipt whose signature is not good.
+inline constexpr std::string_view kBadSignature = "receipt.bad_signature";
+
 enum class ReceiptStatus : std::uint8_t { kOk, kError, kTimeout, kCancelled };
 
 std::string_view name_of(ReceiptStatus status) noexcept;
@@ -30,11 +33,21 @@ struct Origin {
   friend bool operator==(const Origin&, const Origin&) = default;
 };
 
+// A message's value up to this size stands inside the index of cells, a larger one is a blob; the
+// same holds for states, results and errors.
+inline constexpr std::size_t kInlineValueBytes = 1024;
+
 enum class MailKind : std::uint8_t {
   kEvent,
   kReceipt,   // the terminal result of an intent
   kRejected,  // a terminal result whose payload did not fit; the intent is settled all the same
   kProgress,
+};
+
+// A value that is in a blob and nowhere else.
+struct PutAway {
+  base::Hash blob;
+  std::uint64_t size = 0;
 };
 
 struct Mail {
@@ -43,6 +56,7 @@ struct Mail {
   // Canonical, without the self-describe tag: the event, the payload, a sys/EffectError@1. What was
   // rejected is not kept: then it is empty.
   base::Bytes value;
+  std::optional<PutAway> away;                // the value, while it is only in its blob
   Origin origin;                              // all but kEvent
   ReceiptStatus status = ReceiptStatus::kOk;  // kReceipt, kRejected
   std::uint64_t sequence = 0;                 // kProgress
@@ -51,6 +65,18 @@ struct Mail {
   base::Bytes signature;                      // kReceipt
   base::Hash payload_hash;                    // kRejected: of the payload as it came
   std::uint64_t payload_size = 0;             // kRejected
+
+  // What it counts for where mail is bounded by bytes: its own, and what a message takes besides.
+  std::size_t weight() const noexcept {
+    const std::size_t put_away = away ? static_cast<std::size_t>(away->size) : 0;
+    return kBesides + value.size() + put_away + origin.issuer_ref.size() + note.size();
+  }
+  static constexpr std::size_t kBesides = 256;
+
+  // What putting its value away would free.
+  std::size_t spillable() const noexcept {
+    return value.size() > kInlineValueBytes ? value.size() : 0;
+  }
 
   // As new, but with the room that its texts have.
   void clear();

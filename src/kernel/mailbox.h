@@ -9,12 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "kernel/mail.h"
 
 namespace holdfast::kernel {
 
 struct Letter {
   Mail mail;
+  std::size_t weight = 0;  // while it is in a mailbox
   std::unique_ptr<Letter> next;
 };
 
@@ -24,27 +26,38 @@ class Mailbox {
   Mailbox(Mailbox&& other) noexcept
       : first_(std::move(other.first_)),
         last_(std::exchange(other.last_, nullptr)),
-        size_(std::exchange(other.size_, 0)) {}
+        size_(std::exchange(other.size_, 0)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        spillable_(std::exchange(other.spillable_, 0)) {}
   Mailbox& operator=(Mailbox&& other) noexcept {
     std::swap(first_, other.first_);
     std::swap(last_, other.last_);
     std::swap(size_, other.size_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(spillable_, other.spillable_);
     return *this;
   }
   ~Mailbox() { clear(); }
 
   bool empty() const noexcept { return size_ == 0; }
   std::size_t size() const noexcept { return size_; }
+  std::size_t bytes() const noexcept { return bytes_; }          // by weight
+  std::size_t spillable() const noexcept { return spillable_; }  // what put_away would free
 
   void push_back(std::unique_ptr<Letter> letter) noexcept {
     Letter* const added = letter.get();
+    added->weight = added->mail.weight();
+    bytes_ += added->weight;
+    spillable_ += added->mail.spillable();
     (last_ == nullptr ? first_ : last_->next) = std::move(letter);
     last_ = added;
     ++size_;
   }
-  Mail& emplace_back() {
-    push_back(std::make_unique<Letter>());
-    return last_->mail;
+
+  void push_back(Mail mail) {
+    auto letter = std::make_unique<Letter>();
+    letter->mail = std::move(mail);
+    push_back(std::move(letter));
   }
 
   // There must be one.
@@ -52,6 +65,8 @@ class Mailbox {
     std::unique_ptr<Letter> front = std::move(first_);
     first_ = std::move(front->next);
     if (--size_ == 0) last_ = nullptr;
+    bytes_ -= front->weight;
+    spillable_ -= front->mail.spillable();
     return front;
   }
 
@@ -71,6 +86,21 @@ class Mailbox {
     }
     *this = std::move(kept);
     return before - size_;
+  }
+
+  // Moves large values out of memory: `put` gives the blob that a value is in then.
+  template <class Put>
+  base::Result<void> put_away(const Put& put) {
+    if (spillable_ == 0) return {};
+    for (Letter* letter = first_.get(); letter != nullptr; letter = letter->next.get()) {
+      Mail& mail = letter->mail;
+      if (mail.spillable() == 0) continue;
+      const base::Hash blob = TRY(put(mail.value));
+      spillable_ -= mail.value.size();
+      mail.away = PutAway{blob, mail.value.size()};
+      mail.value = {};
+    }
+    return {};
   }
 
   class Iterator {
@@ -93,6 +123,8 @@ class Mailbox {
   std::unique_ptr<Letter> first_;
   Letter* last_ = nullptr;
   std::size_t size_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t spillable_ = 0;
 };
 
 // Letters that nobody needs at the moment.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/open_intents.h"
 
-#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "base/copy.h"
 #include "codec/cbor_writer.h"
 #include "codec/well_formed.h"
 #include "kernel/cell_codec.h"
 #include "kernel/list_reader.h"
+#include "kernel/read_back.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -66,7 +67,7 @@ Intent::Intent(std::uint32_t workflow, std::uint32_t effect, std::uint64_t opene
                                                               issuer_ref.size());
   std::uint8_t* at = bytes.get();
   for (const base::ByteView part : {key, params, base::as_bytes(issuer_ref)}) {
-    if (!part.empty()) std::memcpy(at, part.data(), part.size());
+    base::copy_bytes(at, part.data(), part.size());
     at += part.size();
   }
   bytes_ = std::move(bytes);
@@ -82,12 +83,29 @@ Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
     return nullptr;
   }
   if (!bytes->has_value()) return nullptr;
-  auto intent = decode(**bytes);
+  auto intent = read(**bytes);
   if (!intent) {
     failure_ = damaged();
     return nullptr;
   }
+  looked_at_.push_back(hash);
   return &*recent_.try_emplace(hash, std::move(intent)).first->second.intent;
+}
+
+std::optional<Intent> OpenIntents::read(base::ByteView bytes) const {
+  auto intent = decode(bytes);
+  if (intent && read_back_ != nullptr && !read_back_->fits(*intent)) intent.reset();
+  return intent;
+}
+
+void OpenIntents::given_twice() { failure_ = corrupt("an intent was opened twice"); }
+
+void OpenIntents::let_go() {
+  for (const base::Hash& hash : looked_at_) {
+    const auto found = recent_.find(hash);
+    if (found != recent_.end() && !found->second.changed) recent_.erase(found);
+  }
+  looked_at_.clear();
 }
 
 void OpenIntents::remove(const base::Hash& hash) {
@@ -111,9 +129,13 @@ base::Result<void> OpenIntents::flush(Blobs& blobs) {
     if (!recent.changed) continue;
     changes[hash] = recent.intent ? std::optional(encode(*recent.intent)) : std::nullopt;
   }
-  TRY(trie_.apply(blobs, cache_, changes));
-  CHECK(trie_.size() == size_);
+  HashTrie made = trie_;
+  TRY(made.apply(blobs, cache_, changes));
+  // One that was opened is there already, or one that is there is not counted.
+  if (made.size() != size_) return corrupt("the index of open intents has not what it should");
+  trie_ = made;
   recent_.clear();
+  looked_at_.clear();
   return {};
 }
 
@@ -125,7 +147,7 @@ void OpenIntents::restore(HashTrie trie) {
 base::Result<void> OpenIntents::visit(const Blobs& blobs, const Visitor& visitor) const {
   bool good = true;
   TRY(trie_.visit(blobs, [&](const base::Hash& hash, base::ByteView bytes) {
-    const auto intent = decode(bytes);
+    const auto intent = read(bytes);
     good = intent.has_value();
     return good && visitor(hash, *intent);
   }));

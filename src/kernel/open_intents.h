@@ -13,15 +13,17 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "base/hash.h"
 #include "base/result.h"
 #include "kernel/blobs.h"
 #include "kernel/hash_trie.h"
 
 namespace holdfast::kernel {
+
+class ReadBack;
 
 class Intent {
  public:
@@ -69,14 +71,21 @@ struct FirstBytes {
 
 class OpenIntents {
  public:
-  // Null: there is none. It holds until the next flush, or until the intent is removed.
+  // `read_back` is asked about what comes from the index; without one nobody is.
+  explicit OpenIntents(ReadBack* read_back = nullptr) : read_back_(read_back) {}
+
+  // Null: there is none. It holds until the next flush or trim, or until the intent is removed.
   Intent* find(const Blobs& blobs, const base::Hash& intent);
 
-  // With what an Intent is made of.
+  // With what an Intent is made of. An identity is never given twice, unless the numbers of records
+  // began again: then the world fails.
   template <class... Parts>
-  const Intent& add(const base::Hash& hash, Parts&&... parts) {
-    const auto [place, added] = recent_.try_emplace(hash, std::forward<Parts>(parts)...);
-    CHECK(added);  // an identity is never given twice
+  const Intent& add(const base::Hash& hash, const Parts&... parts) {
+    const auto [place, added] = recent_.try_emplace(hash, parts...);
+    if (!added) [[unlikely]] {
+      given_twice();
+      place->second.intent.emplace(parts...);
+    }
     ++size_;
     return *place->second.intent;
   }
@@ -85,6 +94,12 @@ class OpenIntents {
 
   std::uint64_t size() const noexcept { return size_; }
   std::size_t in_memory() const noexcept { return recent_.size(); }
+
+  // Lets go of those that were only looked at, when there are many. To be called between ticks.
+  void trim() {
+    if (looked_at_.size() > kMostLookedAt) let_go();
+  }
+  static constexpr std::size_t kMostLookedAt = 4096;
 
   // Writes what changed to the index, and lets go of everything.
   base::Result<void> flush(Blobs& blobs);
@@ -112,7 +127,13 @@ class OpenIntents {
     std::optional<Intent> intent;  // nothing: removed
     bool changed = false;
   };
+  std::optional<Intent> read(base::ByteView bytes) const;
+  void given_twice();
+  void let_go();
+
+  ReadBack* read_back_;
   std::unordered_map<base::Hash, Recent, FirstBytes> recent_;
+  std::vector<base::Hash> looked_at_;  // came from the index; may have changed since
   std::uint64_t size_ = 0;
   HashTrie trie_;
   TrieCache cache_;

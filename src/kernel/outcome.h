@@ -54,6 +54,11 @@ struct Accepted {
 struct Repeated {
   std::uint64_t record = 0;
   std::optional<ReceiptStatus> settled = std::nullopt;  // how the intent was settled
+
+  // Of an event: as it was answered first.
+  std::uint32_t deliveries = 0;
+  std::uint32_t ignored = 0;
+  bool unrouted = false;
 };
 
 struct Refused {
@@ -63,7 +68,8 @@ struct Refused {
 
   base::ErrorCode code = base::ErrorCode::kInvalid;
   std::string message;
-  std::vector<std::string> details;  // definitions: everything that is wrong, with its place
+  // Definitions: everything that is wrong, with its place. A receipt: kBadSignature, and whose.
+  std::vector<std::string> details;
 };
 
 // An instance that has not ended, and so stands in the way of another manifest.

@@ -20,6 +20,21 @@ struct Target {
   base::ByteView key = {};  // in the event's bytes, or kept by the draft
   base::Hash id = {};       // of the key
   Cell* cell = nullptr;     // null: there was none when it was looked for
+  std::size_t bytes = 0;    // what the event counts for in its mail
+};
+
+struct Targets {
+  std::vector<Target> all;
+  std::size_t bytes = 0;  // of all of them
+
+  void add(const Target& target) {
+    all.push_back(target);
+    bytes += target.bytes;
+  }
+  void clear() noexcept {
+    all.clear();
+    bytes = 0;
+  }
 };
 
 struct Plan {
@@ -39,7 +54,7 @@ struct Plan {
   base::ByteView result;
   std::vector<Effect> effects;
   std::vector<Event> events;
-  std::vector<Target> targets;  // of one event after the other
+  Targets targets;  // of one event after the other
 
   void clear() noexcept {
     state = annotations = result = {};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "defs/name.h"
+#include "defs/system_names.h"
 
 namespace holdfast::kernel {
 
@@ -28,7 +29,7 @@ class ProgramBuilder {
   }
 
   std::shared_ptr<const Program> run(const defs::Manifest& manifest) {
-    program_->error_schema_ = schema("sys/EffectError@1");
+    program_->error_schema_ = schema(std::string(defs::kEffectError));
     for (const defs::NamedRef& ref : manifest.workflows) workflow(ref.name);
     for (const defs::Subscription& subscription : manifest.subscriptions)
       written_.emplace(subscription.event, subscription.workflow);
@@ -60,7 +61,14 @@ class ProgramBuilder {
     made.state = schema(def->state);
     made.event = def->event;
     made.machine = machine(*def);
+    if (made.machine != nullptr) made.objection = objection(*def);
     listen(*def, made);
+    made.has_context = def->context.has_value();
+    if (def->context && *def->context != defs::kWorkflowContext) {
+      errors_.push_back(base::invalid(name, "its context is '" + *def->context +
+                                                "', and there is only '" +
+                                                std::string(defs::kWorkflowContext) + "'"));
+    }
     if (def->annotations) made.annotations = schema(*def->annotations);
     if (def->key_schema) made.key = schema(*def->key_schema);
     for (const std::string& effect_name : def->effects_emitted) {
@@ -89,6 +97,12 @@ class ProgramBuilder {
     return found;
   }
 
+  std::string objection(const defs::WorkflowDef& def) {
+    const std::string why = machines_.objection(def, catalogue_).value_or(std::string());
+    program_->has_objections_ |= !why.empty();
+    return why;
+  }
+
   // Which messages its event type has room for.
   void listen(const defs::WorkflowDef& def, WorkflowProgram& made) const {
     const codec::Type* type = catalogue_.behind(catalogue_.find(def.event));
@@ -98,9 +112,9 @@ class ProgramBuilder {
       made.arms.push_back(
           {arm.name, arm.type.ref, behind != nullptr && behind->kind == codec::TypeKind::kUnit});
     }
-    made.hears_receipts = made.arm_of_schema("sys/EffectReceiptEnvelope@1") != nullptr;
-    made.hears_rejected = made.arm_of_schema("sys/EffectReceiptRejected@1") != nullptr;
-    made.hears_progress = made.arm_of_schema("sys/EffectStreamFrame@1") != nullptr;
+    made.hears_receipts = made.arm_of_schema(defs::kReceiptEnvelope) != nullptr;
+    made.hears_rejected = made.arm_of_schema(defs::kReceiptRejected) != nullptr;
+    made.hears_progress = made.arm_of_schema(defs::kStreamFrame) != nullptr;
   }
 
   std::optional<std::uint32_t> effect(const std::string& name) {
@@ -124,9 +138,8 @@ class ProgramBuilder {
   }
 
   EventProgram* event(const std::string& name) {
-    const auto known = program_->events_.find(name);
-    if (known != program_->events_.end()) return &known->second;
-    return &program_->events_.emplace(name, EventProgram{name, schema(name), {}}).first->second;
+    if (auto* known = program_->events_.find(name)) return &known->second;
+    return &program_->events_.emplace(name, EventProgram{name, schema(name), {}}).second;
   }
 
   void route(const defs::Subscription& subscription) {
@@ -191,8 +204,8 @@ const Arm* WorkflowProgram::arm_of_tag(std::string_view tag) const {
 }
 
 const EventProgram* Program::event(std::string_view schema) const {
-  const auto found = events_.find(schema);
-  return found == events_.end() ? nullptr : &found->second;
+  const auto* found = events_.find(schema);
+  return found == nullptr ? nullptr : &found->second;
 }
 
 std::optional<std::uint32_t> Program::workflow_named(std::string_view name) const {

@@ -16,6 +16,7 @@
 #include "defs/load.h"
 #include "kernel/identity.h"
 #include "kernel/machine.h"
+#include "kernel/name_table.h"
 #include "kernel/tick.h"
 
 namespace holdfast::kernel {
@@ -48,7 +49,8 @@ struct WorkflowProgram {
   codec::Schema state = codec::Schema::any();
   std::optional<codec::Schema> key;
   std::optional<codec::Schema> annotations;
-  std::map<std::string, AllowedEffect, std::less<>> effects;
+  bool has_context = false;  // declared: sys/WorkflowContext@1
+  NameTable<AllowedEffect> effects;
   std::string event;      // the schema of its events
   std::vector<Arm> arms;  // if that is a variant
   // Whether its event type has an arm for them. What it does not hear of is recorded all the same.
@@ -56,6 +58,7 @@ struct WorkflowProgram {
   bool hears_rejected = false;
   bool hears_progress = false;
   const Machine* machine = nullptr;
+  std::string objection;  // why the machine cannot step it, see MachineSource; empty: it can
   std::vector<std::string> woken_by;  // the schemas of the events that are routed to it
 
   const Arm* arm_of_schema(std::string_view schema) const;
@@ -78,6 +81,16 @@ class MachineSource {
  public:
   virtual ~MachineSource() = default;
   virtual const Machine* find(const defs::ModuleDef& module, std::string_view entrypoint) const = 0;
+
+  // Why the machine of a workflow does not fit its definition, as when code is newer than the
+  // definitions of a world; nothing: it does. Such a machine is never run: its steps would fail
+  // instances that are well, and replay would come to another end.
+  virtual std::optional<std::string> objection(const defs::WorkflowDef& workflow,
+                                               const defs::Catalogue& catalogue) const {
+    static_cast<void>(workflow);
+    static_cast<void>(catalogue);
+    return std::nullopt;
+  }
 };
 
 class Program {
@@ -101,7 +114,11 @@ class Program {
   std::optional<std::uint32_t> workflow_named(std::string_view name) const;
   std::optional<std::uint32_t> effect_named(std::string_view name) const;
   std::size_t workflow_count() const noexcept { return workflows_.size(); }
+  std::size_t effect_count() const noexcept { return effects_.size(); }
   const codec::Schema& error_schema() const noexcept { return *error_schema_; }
+
+  // Whether the machine of some workflow does not fit; that says why.
+  bool has_objections() const noexcept { return has_objections_; }
 
  private:
   friend class ProgramBuilder;
@@ -112,8 +129,9 @@ class Program {
   std::vector<EffectProgram> effects_;
   std::map<std::string, std::uint32_t, std::less<>> workflow_names_;
   std::map<std::string, std::uint32_t, std::less<>> effect_names_;
-  std::map<std::string, EventProgram, std::less<>> events_;
+  NameTable<EventProgram> events_;
   std::optional<codec::Schema> error_schema_;  // sys/EffectError@1
+  bool has_objections_ = false;
 };
 
 }  // namespace holdfast::kernel

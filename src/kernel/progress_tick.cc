@@ -3,7 +3,6 @@
 // one that was there already is dropped, one that is missing is noted.
 #include <utility>
 
-#include "base/check.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -26,11 +25,12 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
     ++world.counters.repeated_progress;
     return Repeated{intent->opened_at()};
   }
-  Cell* cell = world.cells[intent->workflow()].find(intent->cell());
-  if (cell == nullptr) return unreadable(world);
-  CHECK(!cell->terminal());
-  if (cell->mail.size() >= kMaxMailPerInstance)
-    return Refused{base::ErrorCode::kUnavailable, "too much mail waits for the instance"};
+  Cell* cell = cell_of(world, *intent);
+  if (cell == nullptr) return unreadable();
+  Target target{intent->workflow(), intent->key(), intent->cell(), cell};
+  target.bytes = Mail::kBesides + progress.payload.size() + progress.kind.size();
+  Refused refusal;
+  if (!has_room(world, target, Targets(), refusal)) return refusal;
   const auto payload = world.normaliser.part_from_cbor(codec::Schema::item(), progress.payload);
   if (!payload)
     return Refused{base::ErrorCode::kInvalid,

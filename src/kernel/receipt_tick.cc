@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // A terminal result comes back. The intent is settled first, whatever the result says; then the
 // instance that opened it hears of it.
+#include <algorithm>
 #include <utility>
 
-#include "base/check.h"
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/limits.h"
+#include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -15,19 +17,30 @@ namespace {
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kSignatureBytes = 64;
 
+// Who is said to have signed what, and how often that has happened: somebody should know.
+Refused bad_signature(WorldState& world, const ReceiptArrived& receipt, const std::string& why) {
+  Refused refusal{base::ErrorCode::kInvalid,
+                  "the signature of the receipt of " + receipt.intent.to_text() + " is not good"};
+  const base::ByteView key = receipt.signature.key;
+  refusal.details = {std::string(kBadSignature), why,
+                     "key " + base::to_hex(key.first(std::min(key.size(), kKeyBytes))),
+                     std::to_string(++world.counters.bad_signatures) +
+                         " bad signatures since the world was opened"};
+  return refusal;
+}
+
 // Nothing: it is good, or there is none.
-std::optional<Refused> check_signature(const WorldState& world, const ReceiptArrived& receipt) {
+std::optional<Refused> check_signature(WorldState& world, const ReceiptArrived& receipt) {
   const Signature& signature = receipt.signature;
   if (signature.key.empty() && signature.bytes.empty()) return std::nullopt;
   if (signature.key.size() != kKeyBytes || signature.bytes.size() != kSignatureBytes)
-    return Refused{base::ErrorCode::kInvalid, "the signature is not an Ed25519 signature"};
+    return bad_signature(world, receipt, "it is not an Ed25519 signature");
   if (world.replaying) return std::nullopt;
   if (world.options.verifier == nullptr)
     return Refused{base::ErrorCode::kUnavailable, "signatures cannot be checked here"};
   const base::Bytes message = receipt_message(receipt.intent, receipt.status, receipt.payload);
   if (world.options.verifier->is_good(signature, message)) return std::nullopt;
-  return Refused{base::ErrorCode::kInvalid,
-                 "the signature of the receipt of " + receipt.intent.to_text() + " is not good"};
+  return bad_signature(world, receipt, "the key is not enrolled, or did not sign this");
 }
 
 void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& intent,
@@ -45,7 +58,7 @@ void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& 
     mail.signature.assign(receipt.signature.bytes.begin(), receipt.signature.bytes.end());
   } else {
     mail.kind = MailKind::kRejected;
-    mail.note = payload.error().to_string();
+    mail.note = shown(payload.error().to_string());
     mail.payload_hash = base::sha256(receipt.payload);
     mail.payload_size = receipt.payload.size();
   }
@@ -65,14 +78,6 @@ base::Bytes receipt_message(const base::Hash& intent, ReceiptStatus status,
   return out.to_bytes();
 }
 
-void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
-                  Origin& origin) {
-  origin.intent = hash;
-  origin.effect = world.program->effect(intent.effect()).name;
-  origin.issuer_ref = intent.issuer_ref();
-  origin.opened_at = intent.opened_at();
-}
-
 Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
   if (receipt.payload.size() > codec::kMaxValueBytes)
     return Refused{base::ErrorCode::kTooLarge, "the payload has more than 16 MiB"};
@@ -85,9 +90,8 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
     return Refused{base::ErrorCode::kNotFound, "no open intent " + receipt.intent.to_text()};
   }
   if (auto refusal = check_signature(world, receipt)) return std::move(*refusal);
-  Cell* cell = world.cells[intent->workflow()].find(intent->cell());
-  if (cell == nullptr) return unreadable(world);
-  CHECK(!cell->terminal());  // ending an instance settles its intents
+  Cell* cell = cell_of(world, *intent);
+  if (cell == nullptr) return unreadable();
 
   const WorkflowProgram& workflow = world.program->workflow(cell->workflow);
   std::unique_ptr<Letter> letter = world.letters.take();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/ed25519.h"
+#include "base/hex.h"
 #include "base/sha256.h"
 #include "codec/limits.h"
 #include "kernel/testing_lab.h"
@@ -293,8 +294,16 @@ TEST_F(SignatureTest, a_bad_signature_is_refused_and_the_intent_stays_open) {
   };
   for (const Case& wrong : cases) {
     const Outcome outcome = receive(wrong.key, wrong.signature, wrong.payload);
-    EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kInvalid);
+    const auto& refusal = std::get<Refused>(outcome.answer);
+    EXPECT_EQ(refusal.code, base::ErrorCode::kInvalid);
+    EXPECT_THAT(refusal.message, HasSubstr(intent_.to_text()));
     EXPECT_TRUE(outcome.record.empty());
+    const std::ptrdiff_t count = &wrong - cases + 1;
+    ASSERT_EQ(refusal.details.size(), 4u);
+    EXPECT_EQ(refusal.details[0], kBadSignature);
+    EXPECT_EQ(refusal.details[2], "key " + base::to_hex(wrong.key));
+    EXPECT_THAT(refusal.details[3], HasSubstr(std::to_string(count) + " bad signatures"));
+    EXPECT_EQ(bench().world().counters().bad_signatures, static_cast<std::uint64_t>(count));
   }
   EXPECT_EQ(keyed("a")->status(), Status::kWaiting);
   EXPECT_EQ(bench().world().open_intents(), 1u);

@@ -2,6 +2,7 @@
 #include "kernel/record.h"
 
 #include "codec/cbor_writer.h"
+#include "codec/pen.h"
 #include "kernel/identity.h"
 #include "kernel/list_reader.h"
 #include "kernel/text.h"
@@ -11,32 +12,41 @@ namespace holdfast::kernel {
 namespace {
 
 using codec::Buffer;
+using codec::Pen;
 
-void write_kind(Buffer& out, TickKind kind, std::uint64_t fields) {
+template <class Out>
+[[gnu::always_inline]] inline void write_kind(Out& out, TickKind kind, std::uint64_t fields) {
   codec::write_list_head(out, 1 + fields);
   codec::write_nat(out, static_cast<std::uint64_t>(kind));
 }
 
 struct TickWriter {
   Buffer& out;
+  // The two that come most often write with a pen.
   void operator()(const EventArrived& event) {
-    write_kind(out, TickKind::kEvent, 6);
-    codec::write_text(out, event.schema);
-    out.append(event.value);
-    codec::write_text(out, event.id);
-    codec::write_text(out, event.workflow);
-    codec::write_bytes(out, event.key);
-    codec::write_bool(out, event.starts);
+    Pen pen(out);
+    write_kind(pen, TickKind::kEvent, 6);
+    codec::write_text(pen, event.schema);
+    pen.append(event.value);
+    codec::write_text(pen, event.id);
+    codec::write_text(pen, event.workflow);
+    codec::write_bytes(pen, event.key);
+    codec::write_bool(pen, event.starts);
   }
   void operator()(const ReceiptArrived& receipt) {
-    write_kind(out, TickKind::kReceipt, 6);
-    codec::write_bytes(out, receipt.intent.bytes);
-    codec::write_nat(out, static_cast<std::uint64_t>(receipt.status));
+    Pen pen(out);
+    write_kind(pen, TickKind::kReceipt, 6);
+    codec::write_bytes(pen, receipt.intent.bytes);
+    codec::write_nat(pen, static_cast<std::uint64_t>(receipt.status));
     // As it came: whether it fits is decided again on replay.
-    codec::write_bytes(out, receipt.payload);
-    write_optional_nat(out, receipt.cost_cents);
-    codec::write_bytes(out, receipt.signature.key);
-    codec::write_bytes(out, receipt.signature.bytes);
+    codec::write_bytes(pen, receipt.payload);
+    if (receipt.cost_cents) {
+      codec::write_nat(pen, *receipt.cost_cents);
+    } else {
+      codec::write_null(pen);
+    }
+    codec::write_bytes(pen, receipt.signature.key);
+    codec::write_bytes(pen, receipt.signature.bytes);
   }
   void operator()(const ProgressArrived& progress) {
     write_kind(out, TickKind::kProgress, 4);
@@ -80,12 +90,13 @@ struct TickWriter {
   }
 };
 
-void write_optional_item(Buffer& out, base::ByteView item) {
+// What has a pen is inlined, so that the pen need not be in memory.
+[[gnu::always_inline]] inline void write_optional_item(Pen& out, base::ByteView item) {
   if (item.empty()) return codec::write_null(out);
   out.append(item);
 }
 
-void write_state(WorldState& world, Buffer& out, Cell* cell) {
+[[gnu::always_inline]] inline void write_state(WorldState& world, Pen& out, Cell* cell) {
   if (cell == nullptr || !cell->has_state) return codec::write_null(out);
   if (!cell->state_hash) {
     const base::ByteView state =
@@ -99,7 +110,8 @@ void write_state(WorldState& world, Buffer& out, Cell* cell) {
   codec::write_bytes(out, cell->state_hash->bytes);
 }
 
-void write_touched(WorldState& world, Buffer& out, const Touched& touched) {
+[[gnu::always_inline]] inline void write_touched(WorldState& world, Pen& out,
+                                                 const Touched& touched) {
   Cell* cell = touched.cell;
   codec::write_list_head(out, 12);
   codec::write_text(out, touched.workflow);
@@ -112,7 +124,8 @@ void write_touched(WorldState& world, Buffer& out, const Touched& touched) {
   }
   codec::write_bool(out, cell != nullptr && cell->paused);
   write_state(world, out, cell);
-  write_optional_item(out, cell == nullptr ? base::ByteView() : base::ByteView(cell->outcome));
+  write_optional_item(
+      out, cell == nullptr ? base::ByteView() : world.cells[cell->workflow].outcome_of(*cell));
   codec::write_nat(out, touched.steps);
   codec::write_nat(out, touched.ignored);
   codec::write_list_head(out, touched.opened.size());
@@ -135,15 +148,16 @@ void write_touched(WorldState& world, Buffer& out, const Touched& touched) {
 }  // namespace
 
 void encode_record(WorldState& world) {
-  Buffer& out = world.record;
-  out.clear();
-  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  world.record.clear();
+  Pen out(world.record);
+  out.append(codec::kSelfDescribe);
   codec::write_list_head(out, 8);
   codec::write_nat(out, kRecordVersion);
   codec::write_nat(out, world.next_record);
   codec::write_nat(out, world.tick->time_ns);
   codec::write_bytes(out, world.tick->entropy);
-  std::visit(TickWriter{out}, world.tick->input);
+  out.put_down();
+  std::visit(TickWriter{world.record}, world.tick->input);
   codec::write_list_head(out, world.draft.touched_count());
   for (std::size_t i = 0; i < world.draft.touched_count(); ++i)
     write_touched(world, out, world.draft.touched(i));

@@ -10,6 +10,7 @@
 #include "codec/normaliser.h"
 #include "codec/well_formed.h"
 #include "kernel/list_reader.h"
+#include "kernel/record_input.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -20,78 +21,6 @@ constexpr std::array<std::string_view, 10> kTickNames = {
     "event", "receipt", "progress", "continue", "control",
     "apply", "propose", "shadow",   "decide",   "apply proposal"};
 static_assert(kTickNames.size() == std::variant_size_v<decltype(Tick::input)>);
-
-bool read_input(ListReader& list, Tick& tick) {
-  switch (list.choice(TickKind::kApplyProposal)) {
-    case TickKind::kEvent: {
-      EventArrived event;
-      event.schema = list.text();
-      event.value = list.next().encoded();
-      event.id = list.text();
-      event.workflow = list.text();
-      event.key = list.bytes();
-      event.starts = list.boolean();
-      tick.input = event;
-      break;
-    }
-    case TickKind::kReceipt: {
-      ReceiptArrived receipt;
-      receipt.intent = list.hash();
-      receipt.status = list.choice(ReceiptStatus::kCancelled);
-      receipt.payload = list.bytes();
-      receipt.cost_cents = list.optional_nat();
-      receipt.signature.key = list.bytes();
-      receipt.signature.bytes = list.bytes();
-      tick.input = receipt;
-      break;
-    }
-    case TickKind::kProgress: {
-      ProgressArrived progress;
-      progress.intent = list.hash();
-      progress.sequence = list.nat();
-      progress.kind = list.text();
-      progress.payload = list.bytes();
-      tick.input = progress;
-      break;
-    }
-    case TickKind::kContinue: tick.input = Continue{}; break;
-    case TickKind::kControl: {
-      ControlRequested request;
-      request.control = list.choice(Control::kResume);
-      request.workflow = list.text();
-      request.key = list.bytes();
-      request.reason = list.text();
-      tick.input = request;
-      break;
-    }
-    case TickKind::kApply: tick.input = ApplyManifest{list.bytes()}; break;
-    case TickKind::kPropose: {
-      Propose propose;
-      propose.document = list.bytes();
-      propose.description = list.text();
-      tick.input = propose;
-      break;
-    }
-    case TickKind::kShadow: {
-      ReportShadow shadow;
-      shadow.proposal = list.nat();
-      shadow.report = list.bytes();
-      tick.input = shadow;
-      break;
-    }
-    case TickKind::kDecide: {
-      Decide decide;
-      decide.proposal = list.nat();
-      decide.approve = list.boolean();
-      decide.by = list.text();
-      decide.reason = list.text();
-      tick.input = decide;
-      break;
-    }
-    case TickKind::kApplyProposal: tick.input = ApplyProposal{list.nat()}; break;
-  }
-  return list.done();
-}
 
 // The elements of a list, each read by `read`, which says whether it was as expected.
 template <class T, class Read>
@@ -217,6 +146,11 @@ std::string key_text(base::ByteView key) {
   codec::Normaliser normaliser;
   const auto value = normaliser.part_from_cbor(codec::Schema::item(), key);
   return value ? codec::to_json(View::of(*value)) : "0x" + base::to_hex(key);
+}
+
+std::string instance_text(std::string_view workflow, base::ByteView key) {
+  std::string text(workflow);
+  return key.empty() ? text : text + " " + key_text(key);
 }
 
 base::Result<Tick> tick_of(base::ByteView record) {

@@ -30,11 +30,11 @@ struct SettledView {
 };
 
 // An instance that the tick touched, as it was afterwards. One that was deleted and began again
-// stands there twice.
+// stands there once for each life, with the same previous record.
 struct InstanceView {
   std::string_view workflow;
   base::ByteView key;          // empty if the workflow has no key
-  std::uint64_t previous = 0;  // the record that touched it last; 0: it begins here
+  std::uint64_t previous = 0;  // the record that touched it before; 0: it begins here
   std::string_view status;
   bool paused = false;
   base::ByteView state;                  // empty: there is none, or only its hash is recorded
@@ -68,6 +68,9 @@ base::Result<RecordView> read_record(base::ByteView record);
 // A key as people read it: JSON, nothing for a workflow without key. Who wrote it is not known:
 // what is no value is shown in hex.
 std::string key_text(base::ByteView key);
+
+// An instance as people read it.
+std::string instance_text(std::string_view workflow, base::ByteView key);
 
 // The tick alone.
 base::Result<Tick> tick_of(base::ByteView record);

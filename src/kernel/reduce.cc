@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place where kinds of ticks meet.
+#include <algorithm>
 #include <utility>
 
 #include "kernel/cell_codec.h"
@@ -22,7 +23,7 @@ struct Dispatch {
   Answer operator()(const ApplyProposal& apply) { return reduce_apply_proposal(world, apply); }
 };
 
-// The tick is over: what it touched is marked, and memory is put in order.
+// The tick is over: what it touched is marked.
 void close_tick(WorldState& world) {
   for (std::size_t i = 0; i < world.draft.touched_count(); ++i) {
     const Touched& touched = world.draft.touched(i);
@@ -33,23 +34,16 @@ void close_tick(WorldState& world) {
     cell.last_active_ns = world.tick->time_ns;
     world.cells[cell.workflow].changed(cell);
   }
+  world.latest_ns = std::max(world.latest_ns, world.tick->time_ns);
   ++world.next_record;
-  for (Cells& cells : world.cells) cells.trim();
-}
-
-std::optional<base::Error> failure_of(const WorldState& world) {
-  const auto copy = [](const base::Error& error) {
-    return base::Error(error.code(), error.where(), error.message());
-  };
-  if (world.failure) return copy(*world.failure);
-  if (world.intents.failure()) return copy(*world.intents.failure());
-  for (const Cells& cells : world.cells) {
-    if (cells.failure()) return copy(*cells.failure());
-  }
-  return std::nullopt;
 }
 
 }  // namespace
+
+void trim(WorldState& world) {
+  for (Cells& cells : world.cells) cells.trim();
+  world.intents.trim();
+}
 
 WorldState::WorldState(const MachineSource& the_machines, Blobs& the_blobs,
                        WorldOptions the_options)
@@ -86,7 +80,12 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
     ++world.counters.refused;
   }
   world.tick = nullptr;
+  trim(world);  // a tick that was refused has looked at cells and intents, too
   outcome.failure = failure_of(world);
+  if (!outcome.failure) return;
+  // Nobody is to take for true what a failed world came to.
+  outcome.record.clear();
+  outcome.commands.clear();
 }
 
 const Program& World::program() const noexcept { return *state_->program; }
@@ -95,13 +94,19 @@ bool World::has_ready() const noexcept { return !state_->ready.empty(); }
 const Counters& World::counters() const noexcept { return state_->counters; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
 
-const Cell* World::find(std::string_view workflow, base::ByteView key) {
+base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView key) {
+  trim(*state_);  // before, as what is found must stay
   const auto index = state_->program->workflow_named(workflow);
-  return index ? state_->cells[*index].find(key_hash(key)) : nullptr;
+  const Cell* cell = index ? state_->cells[*index].find(key_hash(key)) : nullptr;
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  return cell;
 }
 
-const Intent* World::find_intent(const base::Hash& intent) {
-  return state_->intents.find(state_->blobs, intent);
+base::Result<const Intent*> World::find_intent(const base::Hash& intent) {
+  trim(*state_);
+  const Intent* found = state_->intents.find(state_->blobs, intent);
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  return found;
 }
 
 base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {

@@ -4,6 +4,7 @@
 #include "kernel/cell_codec.h"
 #include "kernel/chunks.h"
 #include "kernel/hash_trie_node.h"
+#include "kernel/mail_codec.h"
 #include "kernel/proposal.h"
 #include "kernel/snapshot_parts.h"
 
@@ -34,6 +35,22 @@ base::Result<References> of_snapshot(base::ByteView bytes) {
   return found;
 }
 
+void add_values(References& into, const Mailbox& mail) {
+  for (const Mail& message : mail) {
+    if (message.away) add(into, message.away->blob, BlobKind::kPlain);
+  }
+}
+
+base::Result<void> add_cell(References& into, base::ByteView entry) {
+  std::vector<base::Hash> chunks;
+  const Cell cell = TRY(decode_cell(entry, chunks));
+  if (cell.state_blob) add(into, *cell.state_blob, BlobKind::kPlain);
+  if (cell.outcome_blob) add(into, *cell.outcome_blob, BlobKind::kPlain);
+  add_values(into, cell.mail);
+  for (const base::Hash& chunk : chunks) add(into, chunk, BlobKind::kMail);
+  return {};
+}
+
 // Of an index of cells (kCellIndex) or of open intents, whose entries name nothing.
 base::Result<References> of_index(BlobKind kind, base::ByteView bytes) {
   const TrieNode node = TRY(decode_trie_node(bytes));
@@ -45,11 +62,17 @@ base::Result<References> of_index(BlobKind kind, base::ByteView bytes) {
       if (child.count != 0) add(found, child.hash, names_nothing ? BlobKind::kPlain : kind);
     }
   } else if (kind == BlobKind::kCellIndex) {
-    for (const auto& [key, entry] : std::get_if<TrieLeaf>(&node)->entries) {
-      const Cell cell = TRY(decode_cell(entry));
-      if (cell.state_blob) add(found, *cell.state_blob, BlobKind::kPlain);
-    }
+    for (const auto& [key, entry] : std::get_if<TrieLeaf>(&node)->entries)
+      TRY(add_cell(found, entry));
   }
+  return found;
+}
+
+base::Result<References> of_mail(base::ByteView bytes) {
+  Mailbox mail;
+  TRY(read_mail_chunk(bytes, mail));
+  References found;
+  add_values(found, mail);
   return found;
 }
 
@@ -73,6 +96,7 @@ base::Result<std::vector<BlobReference>> references_of(BlobKind kind, base::Byte
     case BlobKind::kCellIndex:
     case BlobKind::kIntentIndex: return of_index(kind, bytes);
     case BlobKind::kProposals: return of_proposals(bytes);
+    case BlobKind::kMail: return of_mail(bytes);
     case BlobKind::kPlain: break;
   }
   return References();

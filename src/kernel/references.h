@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a blob of the kernel names in its turn: a snapshot its roots and lists, an index its parts
-// and the large states of its cells. Whoever follows these from a snapshot finds everything that
-// the snapshot needs, and nothing else.
+// and the large values and much mail of its cells. Whoever follows these from a snapshot finds
+// everything that the snapshot needs, and nothing else.
 //
 // The kind says how to read a blob, for bytes alone do not: a state may look like part of an index.
 #pragma once
@@ -20,6 +20,7 @@ enum class BlobKind : std::uint8_t {
   kCellIndex,    // a node of an index of cells
   kIntentIndex,  // a node of the index of open intents
   kProposals,    // a part of the list of proposals
+  kMail,         // a part of the mail of one cell
   kPlain,        // names nothing: need not be read
 };
 

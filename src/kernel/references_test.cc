@@ -83,11 +83,49 @@ TEST(References, an_index_of_cells_names_their_large_states) {
   EXPECT_TRUE(references_of(BlobKind::kPlain, leaf)->empty());
 }
 
+TEST(References, an_index_of_cells_names_large_outcomes_and_mail) {
+  MemoryBlobs blobs;
+  Cells cells(0, blobs);
+  const base::Bytes key = testing::value("\"k\"");
+  Cell& cell = cells.begin(key_hash(key), key);
+  cell.outcome = base::Bytes(2000, 1);
+  Mail mail;
+  mail.value = base::Bytes(2000, 2);
+  cell.mail.push_back(mail);
+  ASSERT_TRUE(cells.flush());
+  const base::Bytes leaf = blobs.get(cells.index().root()).take();
+  const std::vector<BlobReference> expected = {
+      {base::sha256(base::Bytes(2000, 1)), BlobKind::kPlain},
+      {base::sha256(base::Bytes(2000, 2)), BlobKind::kPlain}};
+  EXPECT_EQ(*references_of(BlobKind::kCellIndex, leaf), expected);
+}
+
+TEST(References, an_index_of_cells_names_the_chunks_of_much_mail_and_these_its_large_values) {
+  MemoryBlobs blobs;
+  Cells cells(0, blobs);
+  const base::Bytes key = testing::value("\"k\"");
+  Cell& cell = cells.begin(key_hash(key), key);
+  Mail small;
+  small.value = base::Bytes(1000, 1);
+  for (int i = 0; i < 50; ++i) cell.mail.push_back(small);
+  Mail large;
+  large.value = base::Bytes(2000, 2);
+  cell.mail.push_back(large);
+  ASSERT_TRUE(cells.flush());
+  const base::Bytes leaf = blobs.get(cells.index().root()).take();
+  const auto chunks = *references_of(BlobKind::kCellIndex, leaf);
+  ASSERT_EQ(chunks.size(), 1u);
+  EXPECT_EQ(chunks[0].kind, BlobKind::kMail);
+  const std::vector<BlobReference> expected = {
+      {base::sha256(base::Bytes(2000, 2)), BlobKind::kPlain}};
+  EXPECT_EQ(*references_of(BlobKind::kMail, blobs.get(chunks[0].hash).take()), expected);
+}
+
 TEST(References, bytes_of_another_kind_are_refused) {
   const base::Bytes empty_list = {0xd9, 0xd9, 0xf7, 0x80};
   for (const base::Bytes& bytes : {base::Bytes{}, base::Bytes{0xff}, base::Bytes(100, 0x41)}) {
-    for (const BlobKind kind :
-         {BlobKind::kSnapshot, BlobKind::kCellIndex, BlobKind::kIntentIndex, BlobKind::kProposals})
+    for (const BlobKind kind : {BlobKind::kSnapshot, BlobKind::kCellIndex, BlobKind::kIntentIndex,
+                                BlobKind::kProposals, BlobKind::kMail})
       EXPECT_EQ(references_of(kind, bytes).error().code(), base::ErrorCode::kCorrupt);
     EXPECT_TRUE(references_of(BlobKind::kPlain, bytes));
   }

@@ -22,10 +22,9 @@ codec::View instances_of(base::ByteView record) {
 // Empty: it is no instance.
 std::string name_of(codec::View instance) {
   ListReader fields(instance);
-  std::string name(fields.text());
+  const std::string_view workflow = fields.text();
   const base::ByteView key = fields.bytes();
-  if (!fields.good()) return "";
-  return key.empty() ? name : name + " " + key_text(key);
+  return fields.good() ? instance_text(workflow, key) : "";
 }
 
 // Which instance came out differently; empty: what differs is not about one.
@@ -41,6 +40,17 @@ std::string first_difference(base::ByteView recorded, base::ByteView now) {
   return after.at_end() ? "" : name_of(after.next());
 }
 
+// What came of the record now, in words.
+std::string difference(base::ByteView recorded, const Outcome& now) {
+  if (now.record.empty()) {
+    const auto* refusal = std::get_if<Refused>(&now.answer);
+    return refusal != nullptr ? "it is refused now: " + refusal->message : "it has no effect now";
+  }
+  const std::string instance = first_difference(recorded, now.record);
+  return instance.empty() ? "its outcome is another one now"
+                          : "the outcome of " + instance + " is another one now";
+}
+
 base::Error differs(std::uint64_t record, std::string message) {
   return {base::ErrorCode::kConflict, "record " + std::to_string(record), std::move(message)};
 }
@@ -54,15 +64,10 @@ base::Result<Outcome> World::replay(base::ByteView record) {
   Outcome outcome = reduce(tick);
   state_->replaying = false;
   if (outcome.failure) return std::move(*outcome.failure);
-  if (outcome.record.empty()) {
-    const auto* refusal = std::get_if<Refused>(&outcome.answer);
-    return differs(number, refusal != nullptr ? "it is refused now: " + refusal->message
-                                              : "it has no effect now");
-  }
   if (base::equal(record, outcome.record)) return outcome;
-  const std::string instance = first_difference(record, outcome.record);
-  return differs(number, instance.empty() ? "its outcome is another one now"
-                                          : "the outcome of " + instance + " is another one now");
+  // What was done is not what was recorded: nobody may go on from here.
+  state_->failure = differs(number, difference(record, outcome));
+  return differs(number, state_->failure->message());
 }
 
 }  // namespace holdfast::kernel

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "codec/limits.h"
 #include "kernel/testing.h"
 
@@ -117,6 +119,24 @@ TEST_F(ChangedRecord, of_another_form_gives_an_error) {
                              R"([["d/Once@1",7]])", "{}", "[],[],[]", "[[1,2,3]],[],[],[]"}) {
     EXPECT_THAT(replay_with(fields), HasSubstr("another one now")) << fields;
   }
+}
+
+TEST_F(ReplayTest, a_world_that_came_to_another_end_cannot_be_used) {
+  send(kState, "1");
+  const base::Bytes& good = bench_.journal()[1];
+  base::Bytes changed(good.size() + 1, 0x60);  // an empty text, in the list of notes, which is last
+  std::copy(good.begin(), good.end(), changed.begin());
+  changed[good.size() - 1] = 0x81;
+  World world(machines_, bench_.blobs());
+  ASSERT_TRUE(world.replay(bench_.journal()[0]));
+  const auto replayed = world.replay(changed);
+  ASSERT_FALSE(replayed);
+  EXPECT_THAT(replayed.error().to_string(), HasSubstr("record 2: its outcome is another one now"));
+  EXPECT_EQ(world.snapshot().error().to_string(), replayed.error().to_string());
+  Tick tick;
+  tick.input = Continue{};
+  EXPECT_TRUE(world.reduce(tick).failure);
+  EXPECT_FALSE(world.find("d/Once@1", value("1")));
 }
 
 }  // namespace

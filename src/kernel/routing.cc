@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who gets an event: subscriptions in manifest order, each with a key of its own.
-#include <algorithm>
 #include <utility>
 
-#include "base/check.h"
-#include "codec/cbor_head.h"
 #include "codec/view.h"
+#include "defs/system_names.h"
 #include "kernel/cell_codec.h"
+#include "kernel/envelope.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -22,23 +21,14 @@ std::optional<codec::View> follow(codec::View value, const std::vector<std::stri
   return value;
 }
 
-// The arm that an event stands for, if it came inside the workflow's variant.
-const Arm* arm_inside(const WorkflowProgram& workflow, std::string_view schema,
-                      base::ByteView value) {
-  if (workflow.event != schema || workflow.arms.empty()) return nullptr;
-  const Arm* arm = workflow.arm_of_tag(*codec::View::of(value).find("$tag")->text());
-  CHECK(arm != nullptr);
-  return arm;
-}
-
 // What came of an effect is for the world alone to say: an event in that form would be taken for a
 // receipt that nobody gave.
 bool may_be_sent(const WorkflowProgram& workflow, std::string_view schema, base::ByteView value,
                  Refused& refusal) {
   const Arm* arm = arm_inside(workflow, schema, value);
   if (arm != nullptr) schema = arm->schema;
-  if (schema != "sys/EffectReceiptEnvelope@1" && schema != "sys/EffectReceiptRejected@1" &&
-      schema != "sys/EffectStreamFrame@1")
+  if (schema != defs::kReceiptEnvelope && schema != defs::kReceiptRejected &&
+      schema != defs::kStreamFrame)
     return true;
   refusal = {base::ErrorCode::kInvalid, "what came of an effect cannot be sent as an event"};
   return false;
@@ -64,29 +54,45 @@ void find_cell(WorldState& world, Target& target) {
   target.cell = world.cells[target.workflow].find(target.id);
 }
 
-// `planned` goes to mailboxes too, some of it perhaps to the same one.
-bool has_room(const WorldState& world, const Target& target, const std::vector<Target>& planned,
+// A value that is an event, as it will weigh in a mailbox.
+std::size_t weight_of(base::ByteView value) noexcept { return Mail::kBesides + value.size(); }
+
+}  // namespace
+
+bool has_room(const WorldState& world, const Target& target, const Targets& planned,
               Refused& refusal) {
-  const std::size_t waiting = target.cell == nullptr ? 0 : target.cell->mail.size();
-  if (waiting + planned.size() < kMaxMailPerInstance) return true;
-  const auto same = static_cast<std::size_t>(
-      std::count_if(planned.begin(), planned.end(), [&](const Target& other) {
-        return other.workflow == target.workflow && other.id == target.id;
-      }));
-  if (waiting + same < kMaxMailPerInstance) return true;
+  if (world.mail_bytes + planned.bytes + target.bytes > kMaxMailBytes) {
+    refusal = {base::ErrorCode::kUnavailable, "too much mail waits in the whole world"};
+    return false;
+  }
+  const auto fits = [&](std::size_t messages, std::size_t bytes) {
+    if (target.cell != nullptr) {
+      messages += target.cell->mail.size();
+      bytes += target.cell->mail.bytes();
+    }
+    return messages < kMaxMailPerInstance && bytes + target.bytes <= kMaxMailBytesPerInstance;
+  };
+  if (fits(planned.all.size(), planned.bytes)) return true;
+  std::size_t messages = 0;
+  std::size_t bytes = 0;
+  for (const Target& other : planned.all) {
+    if (other.workflow != target.workflow || other.id != target.id) continue;
+    ++messages;
+    bytes += other.bytes;
+  }
+  if (fits(messages, bytes)) return true;
   refusal = {base::ErrorCode::kUnavailable, "too much mail waits for an instance of '" +
                                                 world.program->workflow(target.workflow).name +
                                                 "'"};
   return false;
 }
 
-}  // namespace
-
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
-                  std::vector<Target>& targets, Refused& refusal) {
+                  Targets& targets, Refused& refusal) {
   for (const Route& route : event.routes) {
     const WorkflowProgram& workflow = world.program->workflow(route.workflow);
     Target target{route.workflow};
+    target.bytes = weight_of(value);
     if (!may_be_sent(workflow, event.schema_name, value, refusal)) return false;
     if (workflow.key) {
       const auto found = follow(codec::View::of(value), route.key_path);
@@ -98,12 +104,12 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
     }
     find_cell(world, target);
     if (!has_room(world, target, targets, refusal)) return false;
-    targets.push_back(target);
+    targets.add(target);
   }
   return true;
 }
 
-bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Target>& targets,
+bool find_addressee(WorldState& world, const EventArrived& event, Targets& targets,
                     Refused& refusal) {
   const auto index = world.program->workflow_named(event.workflow);
   if (!index) {
@@ -120,6 +126,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
   }
   if (!may_be_sent(workflow, event.schema, event.value, refusal)) return false;
   Target target{*index};
+  target.bytes = weight_of(event.value);
   if (workflow.key) {
     if (!take_key(world, workflow, event.key, target, refusal)) return false;
     if (!base::equal(target.key, event.key)) {
@@ -137,52 +144,8 @@ bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Ta
     return false;
   }
   if (!has_room(world, target, targets, refusal)) return false;
-  targets.push_back(target);
+  targets.add(target);
   return true;
-}
-
-Answer unreadable(const WorldState& world) {
-  const bool failed = std::any_of(world.cells.begin(), world.cells.end(),
-                                  [](const Cells& cells) { return cells.failure().has_value(); });
-  CHECK(failed);  // an open intent has an instance
-  return Refused{base::ErrorCode::kIo, "an instance could not be read"};
-}
-
-void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
-  Touched& touched = touch(world, cell);
-  if (cell.terminal()) {
-    ++touched.ignored;
-    ++world.draft.ignored;
-    return;
-  }
-  ++world.draft.deliveries;
-  cell.mail.push_back(std::move(letter));
-  if (cell.ready || cell.paused) return;
-  cell.ready = true;
-  world.ready.push_back(&cell);
-}
-
-void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
-                   const Target& target) {
-  std::unique_ptr<Letter> letter = world.letters.take();
-  Mail& mail = letter->mail;
-  mail.schema = event.schema_name;
-  // A machine sees the arm, whether the event came as such or inside the workflow's variant.
-  const WorkflowProgram& workflow = world.program->workflow(target.workflow);
-  if (const Arm* arm = arm_inside(workflow, event.schema_name, value)) {
-    mail.schema = arm->schema;
-    const auto inner = codec::View::of(value).find("$value");
-    value = inner ? inner->encoded() : base::ByteView(&codec::kNullByte, 1);  // a unit has none
-  }
-  mail.value.assign(value.begin(), value.end());
-  Cell& cell = target.cell != nullptr ? *target.cell
-                                      : world.cells[target.workflow].begin(target.id, target.key);
-  deliver(world, cell, std::move(letter));
-}
-
-Touched& touch(WorldState& world, Cell& cell) {
-  if (cell.touched != 0) return world.draft.touched(cell.touched - 1);
-  return world.draft.add(world.program->workflow(cell.workflow).name, cell);
 }
 
 }  // namespace holdfast::kernel

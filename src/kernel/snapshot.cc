@@ -8,6 +8,7 @@
 #include "kernel/cell_codec.h"
 #include "kernel/chunks.h"
 #include "kernel/list_reader.h"
+#include "kernel/record_view.h"
 #include "kernel/snapshot_parts.h"
 #include "kernel/world_state.h"
 
@@ -24,9 +25,12 @@ void write_trie(Buffer& out, const HashTrie& trie) {
 base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
   for (const auto* event : world.event_ids.entries()) {
-    codec::write_list_head(chunks.entry(), 2);
+    codec::write_list_head(chunks.entry(), 5);
     codec::write_text(chunks.entry(), event->first);
-    codec::write_nat(chunks.entry(), event->second);
+    codec::write_nat(chunks.entry(), event->second.record);
+    codec::write_nat(chunks.entry(), event->second.fingerprint);
+    codec::write_nat(chunks.entry(), event->second.deliveries);
+    codec::write_nat(chunks.entry(), event->second.ignored);
     TRY(chunks.entry_done());
   }
   return chunks.finish(out);
@@ -35,10 +39,12 @@ base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
 bool read_event_id(codec::View entry, WorldState& world) {
   ListReader list(entry);
   std::string id(list.text());
-  const std::uint64_t record = list.nat();
-  if (!list.done() || world.event_ids.find(id) != nullptr) return false;
-  world.event_ids.add(std::move(id), record);
-  return true;
+  KnownEvent event;
+  event.record = list.nat();
+  event.fingerprint = list.nat32();
+  event.deliveries = list.nat32();
+  event.ignored = list.nat32();
+  return list.done() && world.event_ids.add(std::move(id), event);
 }
 
 base::Result<void> write_settled(Buffer& out, const WorldState& world) {
@@ -58,15 +64,13 @@ bool read_settled(codec::View entry, WorldState& world) {
   const base::Hash intent = list.hash();
   const std::uint64_t record = list.nat();
   const ReceiptStatus status = list.choice(ReceiptStatus::kCancelled);
-  if (!list.done() || world.settled.find(intent) != nullptr) return false;
-  world.settled.add(intent, {record, status});
-  return true;
+  return list.done() && world.settled.add(intent, {record, status});
 }
 
 // Instances whose turn has not come yet.
 base::Result<void> write_ready(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
-  for (const Cell* cell : world.ready) {
+  for (const Cell* cell = world.ready.oldest(); cell != nullptr; cell = TurnOrder::after(*cell)) {
     codec::write_list_head(chunks.entry(), 2);
     codec::write_nat(chunks.entry(), cell->workflow);
     codec::write_bytes(chunks.entry(), cell->key);
@@ -81,9 +85,8 @@ bool read_ready(codec::View entry, WorldState& world) {
   const base::ByteView key = list.bytes();
   if (!list.done() || workflow >= world.cells.size()) return false;
   Cell* cell = world.cells[workflow].find(key_hash(key));
-  if (cell == nullptr || cell->mail.empty() || cell->ready) return false;
-  cell->ready = true;
-  world.ready.push_back(cell);
+  if (cell == nullptr || cell->mail.empty() || cell->terminal() || cell->ready) return false;
+  line_up(world, *cell);
   return true;
 }
 
@@ -100,8 +103,7 @@ bool read_proposal_into(codec::View entry, WorldState& world) {
   std::uint64_t id = 0;
   Proposal proposal;
   if (!read_proposal(entry, id, proposal)) return false;
-  world.proposals.emplace(id, std::move(proposal));
-  return true;
+  return world.proposals.emplace(id, std::move(proposal)).second;
 }
 
 void write_cells(Buffer& out, const WorldState& world) {
@@ -123,6 +125,7 @@ bool restore_cells(const SnapshotParts& parts, WorldState& world) {
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
     const SnapshotParts::Workflow& workflow = parts.workflows[i];
     if (workflow.name != world.program->workflow(i).name) return false;
+    if (workflow.active > workflow.index.size()) return false;
     world.cells[i].restore(workflow.index, workflow.active);
   }
   for (const SnapshotParts::Workflow& workflow : parts.retired)
@@ -135,6 +138,22 @@ base::Result<void> check_roots(const WorldState& world) {
   for (const Cells& cells : world.cells) TRY(cells.index().check_root(world.blobs));
   for (const auto& [name, index] : world.retired) TRY(index.check_root(world.blobs));
   return world.intents.trie().check_root(world.blobs);
+}
+
+// Code that does not fit its definition must not meet an instance that goes on.
+base::Result<void> check_code(const WorldState& world) {
+  for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
+    const WorkflowProgram& workflow = world.program->workflow(i);
+    if (workflow.objection.empty() || world.cells[i].active() == 0) continue;
+    std::string name = workflow.name;
+    TRY(world.cells[i].visit([&](const Cell& cell) {
+      if (!cell.terminal()) name = instance_text(workflow.name, cell.key);
+      return cell.terminal();
+    }));
+    return base::Error(base::ErrorCode::kConflict, name,
+                       "has not ended, and its code does not fit: " + workflow.objection);
+  }
+  return {};
 }
 
 // The program whose definitions are in a blob; the zero hash is the program that does nothing.
@@ -153,6 +172,7 @@ base::Result<std::shared_ptr<const Program>> read_program(const WorldState& worl
 
 base::Result<base::Bytes> World::snapshot() {
   WorldState& world = *state_;
+  if (auto failure = failure_of(world)) return std::move(*failure);
   for (Cells& cells : world.cells) TRY(cells.flush());
   TRY(world.intents.flush(world.blobs));
   base::Hash definitions;
@@ -160,9 +180,11 @@ base::Result<base::Bytes> World::snapshot() {
     definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 12);
+  codec::write_list_head(out, 14);
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
+  codec::write_nat(out, world.latest_ns);
+  codec::write_nat(out, world.mail_bytes);
   codec::write_bytes(out, world.origin);
   codec::write_bytes(out, definitions.bytes);
   write_cells(out, world);
@@ -180,6 +202,8 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   World made(machines, blobs, options);
   WorldState& world = *made.state_;
   world.next_record = parts.next_record;
+  world.latest_ns = parts.latest_ns;
+  world.mail_bytes = parts.mail_bytes;
   world.origin = parts.origin;
   world.program = TRY(read_program(world, parts.definitions));
   begin_cells(world);
@@ -189,6 +213,7 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   }
   world.intents.restore(parts.intents);
   TRY(check_roots(world));
+  TRY(check_code(world));
   const auto read = [&](codec::View chunks, bool (*entry)(codec::View, WorldState&)) {
     return visit_chunks(blobs, chunks, [&](codec::View view) { return entry(view, world); });
   };

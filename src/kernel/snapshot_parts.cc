@@ -39,6 +39,8 @@ base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
   ListReader list(codec::View::of(bytes));
   if (list.nat() != kSnapshotVersion) return damaged("version");
   parts.next_record = list.nat();
+  parts.latest_ns = list.nat();
+  parts.mail_bytes = list.nat();
   const base::ByteView origin = list.bytes();
   if (origin.size() != parts.origin.size()) return damaged("origin");
   std::copy(origin.begin(), origin.end(), parts.origin.begin());

@@ -30,6 +30,8 @@ struct SnapshotParts {
       : event_ids(codec::View::of(bytes)), settled(event_ids), ready(settled), proposals(ready) {}
 
   std::uint64_t next_record = 1;
+  std::uint64_t latest_ns = 0;
+  std::uint64_t mail_bytes = 0;
   Entropy origin{};
   base::Hash definitions;
   std::vector<Workflow> workflows;

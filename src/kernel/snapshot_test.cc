@@ -91,7 +91,7 @@ TEST_F(SnapshotTest, open_intents_sleep_in_the_index_and_are_found_again) {
     return std::find(intents.begin(), intents.end(), hash) != intents.end();
   }));
   EXPECT_EQ(visited, 100u);
-  EXPECT_EQ(bench().world().find_intent(base::sha256(base::as_bytes("no"))), nullptr);
+  EXPECT_EQ(*bench().world().find_intent(base::sha256(base::as_bytes("no"))), nullptr);
   for (const base::Hash& intent : intents) bench().receipt(intent, R"({"ok":true})");
   EXPECT_EQ(bench().world().open_intents(), 0u);
   bench().expect_replays();

@@ -5,42 +5,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernel/envelope.h"
 #include "kernel/identity.h"
+#include "kernel/record_view.h"
+#include "kernel/step_context.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
-
-class StepContext : public Context {
- public:
-  StepContext(WorldState& world, const Cell& cell, std::uint64_t delivery)
-      : world_(world),
-        workflow_(world.program->workflow(cell.workflow)),
-        cell_(cell),
-        delivery_(delivery) {}
-
-  std::uint64_t time_ns() const override { return world_.tick->time_ns; }
-  std::uint64_t record() const override { return world_.next_record; }
-  base::Hash entropy() const override {
-    return delivery_entropy(world_.tick->entropy, delivery_, world_.scratch);
-  }
-  base::Hash manifest_hash() const override { return world_.program->manifest_hash(); }
-  std::string_view workflow() const override { return workflow_.name; }
-  base::Hash workflow_hash() const override { return workflow_.hash; }
-  base::ByteView key() const override { return cell_.key; }
-  bool is_keyed() const override { return workflow_.key.has_value(); }
-  void write_event(const Mail& mail, codec::Buffer& out) const override {
-    kernel::write_event(*world_.program, workflow_, cell_.key, mail, out);
-  }
-
- private:
-  WorldState& world_;
-  const WorkflowProgram& workflow_;
-  const Cell& cell_;
-  std::uint64_t delivery_;
-};
 
 base::Bytes bytes_of(base::ByteView view) { return {view.begin(), view.end()}; }
 
@@ -51,9 +23,12 @@ struct Objection {
 
 class Checker {
  public:
-  Checker(WorldState& world, const WorkflowProgram& workflow, std::size_t open,
+  Checker(WorldState& world, const WorkflowProgram& workflow, const Cell& cell,
           const StepOutput& output)
-      : world_(world), workflow_(workflow), open_(open), output_(output) {}
+      : world_(world), workflow_(workflow), cell_(cell), output_(output) {}
+
+  // What was found good is together so large.
+  std::size_t bytes() const noexcept { return bytes_; }
 
   std::optional<Objection> check(Plan& plan) {
     if (output_.effects().size() > kMaxEffectsPerStep)
@@ -62,7 +37,7 @@ class Checker {
       return Objection{"step.too_many_events", "more than 256 events"};
     if (output_.size() > kMaxStepOutputBytes)
       return Objection{"step.output_too_large", "more than 1 MiB of output"};
-    if (output_.effects().size() + open_ > kMaxOpenIntents)
+    if (too_many_open())
       return Objection{"step.too_many_open", "more than 16384 effects would be open"};
     if (output_.fate() != Fate::kGoesOn && !output_.effects().empty())
       return Objection{"step.effects_at_end", "an instance that ends cannot wait for effects"};
@@ -85,14 +60,27 @@ class Checker {
     for (const StepOutput::Event& emitted : output_.events()) {
       if (auto objection = check_event(emitted, plan)) return objection;
     }
+    // What the machine leaves out, such as options that are absent, is written out by now.
+    if (bytes_ > kMaxStepOutputBytes)
+      return Objection{"step.output_too_large", "more than 1 MiB of output in canonical form"};
     return std::nullopt;
   }
 
  private:
+  // An effect is open until its answer is heard.
+  bool too_many_open() const {
+    if (output_.effects().empty()) return false;
+    std::size_t open = output_.effects().size() + cell_.intents.size();
+    if (open + cell_.mail.size() <= kMaxOpenIntents) return false;
+    for (const Mail& mail : cell_.mail)
+      open += mail.kind == MailKind::kReceipt || mail.kind == MailKind::kRejected ? 1 : 0;
+    return open > kMaxOpenIntents;
+  }
+
   std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
     const std::string_view name = output_.text(asked.name);
-    const auto allowed = workflow_.effects.find(name);
-    if (allowed == workflow_.effects.end()) {
+    const auto* allowed = workflow_.effects.find(name);
+    if (allowed == nullptr) {
       return Objection{"step.undeclared_effect",
                        "'" + std::string(name) + "' is not among the effects_emitted"};
     }
@@ -119,12 +107,12 @@ class Checker {
     if (!canonical(event->schema, output_.value(emitted.value), planned.value)) {
       return Objection{"step.bad_event", "an event '" + emitted.schema + "': " + why_};
     }
-    const std::size_t before = plan.targets.size();
+    const std::size_t before = plan.targets.all.size();
     Refused refusal{};
     if (!find_targets(world_, *event, planned.value, plan.targets, refusal)) {
       return Objection{"step.undeliverable_event", refusal.message};
     }
-    planned.targets = plan.targets.size() - before;
+    planned.targets = plan.targets.all.size() - before;
     plan.events.push_back(planned);
     return std::nullopt;
   }
@@ -136,21 +124,22 @@ class Checker {
       return false;
     }
     out = made->data() == value.data() ? value : world_.draft.keep(*made);
+    bytes_ += out.size();
     return true;
   }
 
   WorldState& world_;
   const WorkflowProgram& workflow_;
-  std::size_t open_;  // effects that the instance has open already
+  const Cell& cell_;
   const StepOutput& output_;
+  std::size_t bytes_ = 0;
   std::string why_;
 };
 
 void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
-                 const Emission& emission) {
+                 const base::Hash& hash) {
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   const EffectProgram& effect = world.program->effect(planned.allowed->effect);
-  const base::Hash hash = intent_hash(emission, world.scratch);
   const Intent& intent =
       world.intents.add(hash, cell.workflow, planned.allowed->effect, world.next_record,
                         world.tick->time_ns, cell.id, cell.key, planned.params, planned.issuer_ref);
@@ -161,34 +150,38 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
   touch(world, cell).opened.push_back({hash, effect.name, intent.params()});
 }
 
+// Two at a time, as their hashes cost less that way.
 void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t delivery) {
-  if (plan.effects.empty()) return;
-  world.draft.commands.reserve(world.draft.commands.size() + plan.effects.size());
-  cell.intents.reserve(cell.intents.size() + plan.effects.size());
-  Emission emission;
-  emission.key = cell.key;
-  emission.record = world.next_record;
-  emission.delivery = delivery;
-  for (const Plan::Effect& planned : plan.effects) {
-    emission.site = &planned.allowed->site;
-    emission.requested_key = planned.requested_key;
-    emission.params = planned.params;
-    open_intent(world, cell, planned, emission);
-    ++emission.index;
+  const std::size_t count = plan.effects.size();
+  if (count == 0) return;
+  world.draft.commands.reserve(world.draft.commands.size() + count);
+  cell.intents.reserve(cell.intents.size() + count);
+  const auto emission = [&](std::size_t index) {
+    const Plan::Effect& planned = plan.effects[index];
+    return Emission{
+        &planned.allowed->site, cell.key, world.next_record, delivery, index, planned.params,
+        planned.requested_key};
+  };
+  std::size_t index = 0;
+  for (; index + 1 < count; index += 2) {
+    base::Hash first;
+    base::Hash second;
+    intent_hashes(emission(index), first, emission(index + 1), second, world.scratch);
+    open_intent(world, cell, plan.effects[index], first);
+    open_intent(world, cell, plan.effects[index + 1], second);
   }
+  if (index == count) return;
+  open_intent(world, cell, plan.effects[index], intent_hash(emission(index), world.scratch));
 }
 
-// The instance has no state any more. Events that wait for it begin it again; what came back from
-// its effects is for nobody.
-void remove_instance(WorldState& world, Cell& cell) {
-  Touched& touched = touch(world, cell);
-  touched.ignored += static_cast<std::uint32_t>(
-      cell.mail.erase_if([](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
-  abandon(world, cell);
-  if (!cell.mail.empty()) return world.cells[cell.workflow].clear_state(cell);
-  if (cell.ready) std::erase(world.ready, &cell);
-  world.draft.forget_cell(touched);
-  world.cells[cell.workflow].erase(cell);
+// This program, or this machine, is not able to run the step: what would come of it is not known,
+// so the world ends before the record is written.
+void cannot_step(WorldState& world, const Cell& cell, const std::string& why) {
+  if (failure_of(world)) return;
+  const std::string& workflow = world.program->workflow(cell.workflow).name;
+  world.failure =
+      base::Error(base::ErrorCode::kUnavailable, "record " + std::to_string(world.next_record),
+                  instance_text(workflow, cell.key) + " cannot be stepped: " + why);
 }
 
 }  // namespace
@@ -196,23 +189,28 @@ void remove_instance(WorldState& world, Cell& cell) {
 void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery) {
   ++touch(world, cell).steps;
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
+  if (!workflow.objection.empty())
+    return cannot_step(world, cell, "its code does not fit: " + workflow.objection);
   StepOutput& output = world.output;
   output.clear();
   const StepContext context(world, cell, delivery);
   const auto state = world.cells[cell.workflow].state_of(cell);
   workflow.machine->step(StepInput{state, mail, context}, output);
   output.finish();
+  if (output.gave_up()) return cannot_step(world, cell, "it gave up for want of memory");
   world.draft.output_bytes += std::min(output.size(), kMaxStepOutputBytes);
 
   Plan& plan = world.plan;
   plan.clear();
-  if (const auto objection = Checker(world, workflow, cell.intents.size(), output).check(plan)) {
+  Checker checker(world, workflow, cell, output);
+  if (const auto objection = checker.check(plan)) {
     return fail(world, cell, objection->code, objection->message);
   }
+  if (checker.bytes() > output.size()) world.draft.output_bytes += checker.bytes() - output.size();
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
   if (!plan.annotations.empty())
     touch(world, cell).annotations.push_back(bytes_of(plan.annotations));
-  auto target = plan.targets.begin();
+  auto target = plan.targets.all.begin();
   for (const Plan::Event& event : plan.events) {
     for (const auto stop = target + static_cast<std::ptrdiff_t>(event.targets); target != stop;
          ++target) {

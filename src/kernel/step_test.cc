@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "defs/builtin.h"
+#include "kernel/identity.h"
 #include "kernel/limits.h"
 #include "kernel/testing_lab.h"
 
@@ -52,6 +54,29 @@ TEST_F(StepTest, ready_instances_take_turns_one_message_each_in_the_order_of_arr
   bench().expect_replays();
 }
 
+TEST_F(StepTest, instances_that_end_leave_the_line_and_the_others_keep_their_order) {
+  std::vector<std::string> order;
+  begin(kToKeyed + std::string(",") + testing::kStopToKeyed);
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    const std::string key = json_of(input.context.key());
+    order.push_back(key + (input.mail.schema == "lab/Stop@1" ? "!" : ""));
+    if (input.mail.schema == "lab/Stop@1") return testing::complete(output, "1");
+    state(output, 0);
+    if (key != R"("a")") return;
+    // b and d end with their first message; one message more waits for each.
+    for (const char* id : {"b", "c", "d", "e"}) {
+      if (id[0] == 'b' || id[0] == 'd')
+        emit(output, "lab/Stop@1", R"({"id":")" + std::string(id) + "\"}");
+      emit(output, "lab/Go@1", go(id, 1));
+    }
+    emit(output, "lab/Go@1", go("c", 1));
+  };
+  send("a", 0);
+  EXPECT_THAT(order, ElementsAre(R"("a")", R"("b"!)", R"("c")", R"("d"!)", R"("e")", R"("c")"));
+  EXPECT_FALSE(bench().world().has_ready());
+  bench().expect_replays();
+}
+
 TEST_F(StepTest, the_context_says_time_record_manifest_workflow_key_and_whether_it_is_keyed) {
   bool looked = false;
   keyed_ = [&](const StepInput& input, StepOutput& output) {
@@ -73,6 +98,90 @@ TEST_F(StepTest, the_context_says_time_record_manifest_workflow_key_and_whether_
   };
   send("a", 1);
   EXPECT_TRUE(looked);
+}
+
+// The definitions of the lab in which a workflow declares its context.
+std::string with_context(std::string_view workflow, std::string_view context) {
+  std::string definitions = testing::lab(std::string(kToKeyed) + "," + kToSingle);
+  const std::string name = R"("defworkflow","name":")" + std::string(workflow) + "\"";
+  return definitions.replace(definitions.find(name), name.size(),
+                             name + R"(,"context":")" + std::string(context) + "\"");
+}
+
+TEST_F(StepTest, the_context_is_a_value_if_it_is_declared) {
+  for (const char* declares : {"lab/Keyed@1", "lab/Single@1"}) {
+    std::string written;
+    int without = 0;
+    const auto look = [&](const StepInput& input, StepOutput& output) {
+      testing::keep(input, output);
+      codec::Buffer out;
+      if (!input.context.write_context(input.mail, out)) {
+        EXPECT_TRUE(out.view().empty());
+        ++without;
+        return;
+      }
+      const defs::Catalogue builtin = defs::builtin_catalogue();
+      codec::Errors errors;
+      const auto schema = codec::Schema::compile(*builtin.find("sys/WorkflowContext@1"), builtin,
+                                                 "context", errors);
+      codec::Normaliser normaliser;
+      const auto made = normaliser.from_cbor(*schema, out.view(), codec::Strictness::kLenient);
+      ASSERT_TRUE(made) << made.error().to_string();
+      written = json_of(out.view());
+      EXPECT_EQ(json_of(*made), written) << "it is canonical";
+      EXPECT_THAT(written, ::testing::HasSubstr(input.context.manifest_hash().to_text()));
+      EXPECT_THAT(written, ::testing::HasSubstr(input.context.workflow_hash().to_text()));
+      codec::Buffer event;
+      input.context.write_event(input.mail, event);
+      EXPECT_THAT(written,
+                  ::testing::HasSubstr(R"("event_hash":")" + value_hash(event.view()).to_text()));
+    };
+    keyed_ = single_ = look;
+    bench_.emplace(with_context(declares, "sys/WorkflowContext@1"), machines_);
+    send("a", 1);
+    const bool is_keyed = std::string_view(declares) == "lab/Keyed@1";
+    EXPECT_EQ(without, 1) << "the other one declares none";
+    EXPECT_THAT(written, ::testing::HasSubstr(R"("workflow":")" + std::string(declares)));
+    EXPECT_THAT(written, ::testing::HasSubstr(is_keyed ? R"("key":{"$bytes":"2dn3YWE="})"
+                                                       : R"("key":null)"));
+    EXPECT_THAT(written,
+                ::testing::HasSubstr(is_keyed ? R"("cell_mode":true)" : R"("cell_mode":false)"));
+    EXPECT_THAT(written, ::testing::HasSubstr(R"("now_ns":2000000000,)"));
+    EXPECT_THAT(written, ::testing::HasSubstr(R"("journal_height":2,)"));
+    bench().expect_replays();
+  }
+}
+
+TEST_F(StepTest, a_context_of_another_type_is_refused) {
+  const Outcome outcome = bench().apply(with_context("lab/Keyed@1", "lab/State@1"));
+  const auto& refusal = std::get<Refused>(outcome.answer);
+  EXPECT_EQ(refusal.code, base::ErrorCode::kInvalid);
+  ASSERT_EQ(refusal.details.size(), 1u);
+  EXPECT_THAT(refusal.details[0], ::testing::HasSubstr("its context is 'lab/State@1'"));
+}
+
+TEST_F(StepTest, logical_time_does_not_go_back_with_the_clock) {
+  begin(kToKeyed);
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> seen;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    seen.emplace_back(input.context.time_ns(), input.context.logical_ns());
+    testing::keep(input, output);
+  };
+  const base::Bytes event = testing::value(go("a", 1));
+  Tick tick;
+  tick.input = EventArrived{"lab/Go@1", event, ""};
+  for (const std::uint64_t now : {9u, 5u, 7u, 12u}) {
+    tick.time_ns = now * 1'000'000'000;
+    ASSERT_FALSE(bench().world().reduce(tick).record.empty());
+    bench().put_away();
+  }
+  for (auto& [time, logical] : seen) {
+    time /= 1'000'000'000;
+    logical /= 1'000'000'000;
+  }
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> expected{
+      {9, 9}, {5, 9}, {7, 9}, {12, 12}};
+  EXPECT_EQ(seen, expected);
 }
 
 TEST_F(StepTest, time_and_entropy_of_emitted_events_are_derived_from_tick_and_position) {
@@ -209,6 +318,73 @@ TEST_F(StepTest, the_budgets_themselves_are_allowed) {
   EXPECT_EQ(keyed("a")->status(), Status::kWaiting);
 }
 
+TEST_F(StepTest, what_a_step_drops_or_replaces_does_not_count_for_its_budget) {
+  constexpr std::size_t kMuch = 700'000;
+  const std::string much = R"({"a":1,"b":")" + std::string(kMuch, 'x') + "\"}";
+  const std::pair<const char*, Step> steps[] = {
+      {"effects",
+       [&](const StepInput&, StepOutput& output) {
+         for (int i = 0; i < 3; ++i) open(output, "lab/work@1", much);
+         output.drop_effects();
+         testing::complete(output, "1");
+       }},
+      {"state",
+       [&](const StepInput&, StepOutput& output) {
+         for (int i = 0; i < 3; ++i) {
+           output.begin_state();
+           testing::write(output.bytes(), much);
+         }
+         state(output, 1);
+       }},
+      {"annotations",
+       [&](const StepInput&, StepOutput& output) {
+         state(output, 1);
+         for (int i = 0; i < 3; ++i) {
+           output.begin_annotations();
+           testing::write(output.bytes(), R"({"note":")" + std::string(kMuch, 'x') + "\"}");
+         }
+       }},
+      {"result",
+       [&](const StepInput&, StepOutput& output) {
+         state(output, 1);
+         for (int i = 0; i < 3; ++i) testing::complete(output, much);
+       }},
+  };
+  begin(kToKeyed);
+  for (const auto& [what, step] : steps) {
+    keyed_ = step;
+    send(what, 1);
+    EXPECT_NE(keyed(what)->status(), Status::kFailed) << what << error_of(keyed(what));
+  }
+  keyed_ = [&](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    for (int i = 0; i < 3; ++i) open(output, "lab/work@1", much);
+  };
+  send("kept", 1);
+  EXPECT_EQ(error_of(keyed("kept")), "step.output_too_large");
+}
+
+TEST_F(StepTest, a_step_that_gives_up_ends_the_world_and_is_not_recorded) {
+  begin(kToKeyed);
+  bool has_memory = true;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    testing::keep(input, output);
+    if (!has_memory) output.give_up();
+  };
+  send("a", 1);
+  has_memory = false;
+  const Outcome outcome = send("a", 2);
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->code(), base::ErrorCode::kUnavailable);
+  EXPECT_EQ(outcome.failure->to_string(),
+            R"(record 3: lab/Keyed@1 "a" cannot be stepped: it gave up for want of memory)");
+  EXPECT_TRUE(outcome.record.empty());
+  // Where there is memory, the same record replays to its end; where there is none, replay says so.
+  World again(machines_, bench().blobs());
+  ASSERT_TRUE(again.replay(bench().journal()[0]));
+  EXPECT_EQ(again.replay(bench().journal()[1]).error().code(), base::ErrorCode::kUnavailable);
+}
+
 TEST_F(StepTest, annotations_that_are_not_declared_fail_the_instance) {
   begin(kToSingle);
   single_ = [](const StepInput&, StepOutput& output) {
@@ -232,6 +408,40 @@ TEST_F(StepTest, an_instance_may_not_have_more_than_16384_effects_open) {
   EXPECT_EQ(error_of(keyed("a")), "step.too_many_open");
   EXPECT_EQ(outcome.commands.size(), kMaxOpenIntents) << "each is asked to stop";
   EXPECT_EQ(bench().world().open_intents(), 0u);
+}
+
+TEST_F(StepTest, an_effect_counts_as_open_until_its_answer_is_heard) {
+  begin(kToKeyed);
+  keyed_ = [](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    many(output, 64, 0);
+  };
+  std::vector<base::Hash> intents;
+  for (std::size_t i = 0; i < kMaxOpenIntents / 64; ++i) {
+    for (const base::Hash& intent : opened(send("a", 1))) intents.push_back(intent);
+  }
+  bench().control(Control::kPause, "lab/Keyed@1", R"("a")");
+  for (std::size_t i = 0; i < 65; ++i) bench().receipt(intents[i], R"({"ok":true})");
+  EXPECT_EQ(keyed("a")->mail.size(), 65u);
+  bench().control(Control::kResume, "lab/Keyed@1", R"("a")");
+  EXPECT_EQ(error_of(keyed("a")), "step.too_many_open") << "64 waited when it asked for 64 more";
+}
+
+TEST_F(StepTest, the_budget_of_output_holds_for_its_canonical_form) {
+  constexpr std::size_t kMany = 200'000;  // maps: a byte each, nine with the absent option
+  std::string definitions = testing::lab(kToKeyed);
+  const std::string type = R"("lab/State@1","type":)";
+  const std::string before = type + R"({"record":{"n":{"nat":{}}}})";
+  definitions.replace(definitions.find(before), before.size(),
+                      type + R"({"list":{"record":{"option":{"option":{"nat":{}}}}}})");
+  bench_.emplace(definitions, machines_);
+  keyed_ = [](const StepInput&, StepOutput& output) {
+    output.begin_state();
+    codec::write_list_head(output.bytes(), kMany);
+    for (std::size_t i = 0; i < kMany; ++i) codec::write_map_head(output.bytes(), 0);
+  };
+  send("a", 1);
+  EXPECT_EQ(error_of(keyed("a")), "step.output_too_large");
 }
 
 TEST_F(StepTest, what_the_delivery_budget_leaves_stays_queued_and_goes_on_in_a_continue_tick) {

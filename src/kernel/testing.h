@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,11 @@ class LambdaMachine : public Machine {
   Step step_;
 };
 
-// Machines by entrypoint.
+// Machines by entrypoint. Those in `unfit` object to their definitions.
 class Machines : public MachineSource {
  public:
+  std::set<std::string, std::less<>> unfit;
+
   Machines(std::initializer_list<std::pair<const char*, Step>> steps) {
     for (const auto& [entrypoint, step] : steps) {
       machines_[entrypoint] = std::make_unique<LambdaMachine>(step);
@@ -42,6 +45,11 @@ class Machines : public MachineSource {
   const Machine* find(const defs::ModuleDef&, std::string_view entrypoint) const override {
     const auto found = machines_.find(entrypoint);
     return found == machines_.end() ? nullptr : found->second.get();
+  }
+  std::optional<std::string> objection(const defs::WorkflowDef& workflow,
+                                       const defs::Catalogue&) const override {
+    if (!unfit.contains(workflow.impl.entrypoint)) return std::nullopt;
+    return "'" + workflow.state + "' is another one in the code";
   }
 
  private:
@@ -120,7 +128,9 @@ class Bench {
   }
 
   const Cell* find(std::string_view workflow, std::string_view key_json) {
-    return world_.find(workflow, key_json.empty() ? base::Bytes() : value(key_json));
+    const auto found = world_.find(workflow, key_json.empty() ? base::Bytes() : value(key_json));
+    EXPECT_TRUE(found) << found.error().to_string();
+    return found ? *found : nullptr;
   }
 
   // The same world, put away and taken out again.

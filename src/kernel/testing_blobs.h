@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests: blobs in memory.
+// For the tests: blobs in memory, that take no larger ones than the store does.
 #pragma once
 
 #include <map>
@@ -18,10 +18,15 @@ class MemoryBlobs : public Blobs {
     return found->second;
   }
   base::Result<base::Hash> put(base::ByteView bytes) override {
+    if (bytes.size() > kMaxBlobBytes)
+      return base::Error(base::ErrorCode::kTooLarge,
+                         "a blob of " + std::to_string(bytes.size()) + " bytes");
     const base::Hash hash = base::sha256(bytes);
     blobs_.try_emplace(hash, bytes.begin(), bytes.end());
     return hash;
   }
+
+  std::size_t count() const { return blobs_.size(); }
 
  private:
   std::map<base::Hash, base::Bytes> blobs_;

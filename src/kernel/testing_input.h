@@ -240,4 +240,15 @@ class Prepared {
   Tick tick_;
 };
 
+// All that an event says, for comparing two of them.
+inline std::string said_by(const Input& input) {
+  const Prepared prepared(input, {}, 0);
+  const auto& event = std::get<EventArrived>(prepared.tick().input);
+  std::string text;
+  for (const std::string_view part :
+       {event.schema, base::as_text(event.value), event.workflow, base::as_text(event.key)})
+    text += std::to_string(part.size()) + " " + std::string(part);
+  return text + (event.starts ? "!" : "");
+}
+
 }  // namespace holdfast::kernel::testing

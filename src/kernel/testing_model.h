@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model: what a world should do, as plainly as possible: maps and lists, no cache, no index, no
-// records. It understands the scripted world (testing_script.h) and says for every input the
-// answer, the commands, and how each instance stands. Intents are numbered in the order of their
-// opening.
+// records, no bounds in bytes (scripts do not reach them). It understands the scripted world
+// (testing_script.h) and says for every input the answer, the commands, and how each instance
+// stands. Intents are numbered in the order of their opening.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class Model {
     unrouted_ = false;
     std::string answer = dispatch(input);
     if (answer.empty()) {
-      answer = accepted(next_record_, delivered_, ignored_, unrouted_);
+      answer = accepted(reached(next_record_, delivered_, ignored_, unrouted_));
       take_turns();
       ++next_record_;
     }
@@ -136,7 +136,9 @@ class Model {
 
   std::string event(const Input& input) {
     if (input.fault == Fault::kBadText) return refused(Code::kInvalid);
-    if (!input.id.empty() && ids_.contains(input.id)) return repeated(ids_[input.id]);
+    if (const auto known = ids_.find(input.id); known != ids_.end())
+      return known->second.first == said_by(input) ? repeated(known->second.second)
+                                                   : refused(Code::kConflict);
     const std::string& schema = input.variant.empty() ? input.event.schema : input.variant;
     if (!has_schema(rules_, schema)) return refused(Code::kNotFound);
     if (input.fault != Fault::kNone && (input.fault != Fault::kPretends || input.workflow.empty()))
@@ -152,8 +154,9 @@ class Model {
     std::map<Name, std::size_t> planned;
     if (std::string why = plan(names, planned); !why.empty()) return why;
     for (const Name& name : names) deliver(name, {MailKind::kEvent, input.event.script});
-    if (!input.id.empty()) ids_[input.id] = next_record_;
     unrouted_ = names.empty();
+    if (!input.id.empty())
+      ids_[input.id] = {said_by(input), reached(next_record_, delivered_, ignored_, unrouted_)};
     return {};
   }
 
@@ -315,11 +318,12 @@ class Model {
   std::string objection(const Name& name, const Instance& instance, const Actions& actions,
                         std::vector<std::vector<Name>>& to) const {
     const bool ends = actions.fate != Fate::kGoesOn;
-    const std::size_t open = instance.intents.size() + actions.effects.size();
+    std::size_t open = instance.intents.size() + actions.effects.size();
     if (actions.effects.size() > kMaxEffectsPerStep) return "step.too_many_effects";
     if (actions.events.size() > kMaxEventsPerStep) return "step.too_many_events";
     if (actions.too_large) return "step.output_too_large";
-    if (open > kMaxOpenIntents) return "step.too_many_open";
+    for (const Message& it : instance.mail) open += is_answer(it.kind) ? 1u : 0u;
+    if (!actions.effects.empty() && open > kMaxOpenIntents) return "step.too_many_open";
     if (ends && !actions.effects.empty()) return "step.effects_at_end";
     if (!ends && actions.no_state) return "step.no_state";
     if (!actions.no_state && actions.bad_state) return "step.bad_state";
@@ -376,10 +380,7 @@ class Model {
 
   // How an instance stands, in words.
   static std::string describe(const Instance& instance) {
-    constexpr Status kEnds[] = {Status::kRunning, Status::kCompleted, Status::kFailed,
-                                Status::kCancelled};
-    Status status = kEnds[static_cast<std::size_t>(instance.phase)];
-    if (!instance.intents.empty()) status = Status::kWaiting;
+    const Status status = status_of(instance.phase, !instance.intents.empty());
     return standing(status, instance.paused, instance.intents, instance.mail.size());
   }
 
@@ -387,13 +388,12 @@ class Model {
   std::uint64_t next_record_ = 1;
   std::map<Name, Instance> instances_;
   std::set<Name> ever_;
-  std::deque<Name> line_;  // whose turn it is
-  std::map<std::string, std::uint64_t> ids_;
+  std::deque<Name> line_;                                           // whose turn it is
+  std::map<std::string, std::pair<std::string, std::string>> ids_;  // what it said, the answer
   std::vector<Intent> intents_;
   std::map<std::uint64_t, Proposal> proposals_;
   std::vector<std::string> commands_;
-  std::uint32_t delivered_ = 0;
-  std::uint32_t ignored_ = 0;
+  std::uint32_t delivered_ = 0, ignored_ = 0;
   bool unrouted_ = false;
 };
 

@@ -71,10 +71,11 @@ class Reporter {
   }
 
   static std::string say(const Accepted& answer) {
-    return accepted(answer.record, answer.deliveries, answer.ignored, answer.unrouted);
+    return accepted(reached(answer.record, answer.deliveries, answer.ignored, answer.unrouted));
   }
   static std::string say(const Repeated& answer) {
-    return answer.settled ? repeated(answer.record, *answer.settled) : repeated(answer.record);
+    if (answer.settled) return repeated(answer.record, *answer.settled);
+    return repeated(reached(answer.record, answer.deliveries, answer.ignored, answer.unrouted));
   }
   static std::string say(const Refused& answer) { return refused(answer.code); }
   std::string say(const Blocked& answer) const {
@@ -135,7 +136,7 @@ class Play {
   // Everything that can be seen between ticks.
   std::string compare_all() {
     for (const auto& [name, should] : model_.instances()) {
-      const Cell* cell = world_.find(name.first, base::as_bytes(name.second));
+      const Cell* cell = *world_.find(name.first, base::as_bytes(name.second));
       const std::string is = reporter_.describe(cell);
       if (is != should) return differ(words(name), should, is);
     }

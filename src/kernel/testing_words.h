@@ -24,23 +24,36 @@ struct Told {
   friend bool operator==(const Told&, const Told&) = default;
 };
 
+inline bool is_answer(MailKind kind) {
+  return kind == MailKind::kReceipt || kind == MailKind::kRejected;
+}
+
 inline std::string words(const Name& name) {
   return name.first + " " + base::to_hex(base::as_bytes(name.second));
 }
 
-inline std::string accepted(std::uint64_t record, std::uint32_t delivered, std::uint32_t ignored,
-                            bool unrouted) {
-  return "accepted " + std::to_string(record) + ", delivered " + std::to_string(delivered) +
-         ", ignored " + std::to_string(ignored) + (unrouted ? ", unrouted" : "");
+// Of a tick that was accepted: what is answered then, and when it comes again.
+inline std::string reached(std::uint64_t record, std::uint32_t delivered, std::uint32_t ignored,
+                           bool unrouted) {
+  return std::to_string(record) + ", delivered " + std::to_string(delivered) + ", ignored " +
+         std::to_string(ignored) + (unrouted ? ", unrouted" : "");
 }
 
-inline std::string repeated(std::uint64_t record) { return "repeated " + std::to_string(record); }
+inline std::string accepted(const std::string& whom) { return "accepted " + whom; }
+inline std::string repeated(const std::string& whom) { return "repeated " + whom; }
+inline std::string repeated(std::uint64_t record) { return repeated(reached(record, 0, 0, false)); }
 inline std::string repeated(std::uint64_t record, ReceiptStatus settled) {
   return repeated(record) + " " + std::string(name_of(settled));
 }
 
 inline std::string refused(base::ErrorCode code) {
   return "refused " + std::string(base::to_string(code));
+}
+
+inline Status status_of(Phase phase, bool waits) {
+  constexpr Status kEnds[] = {Status::kRunning, Status::kCompleted, Status::kFailed,
+                              Status::kCancelled};
+  return waits ? Status::kWaiting : kEnds[static_cast<std::size_t>(phase)];
 }
 
 // How an instance stands; its intents by their numbers.

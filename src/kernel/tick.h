@@ -22,7 +22,7 @@ using Entropy = std::array<std::uint8_t, 16>;
 struct EventArrived {
   std::string_view schema;
   base::ByteView value;
-  std::string_view id;  // empty: none. A repeated id gets the first answer again.
+  std::string_view id;  // empty: none. Sent again with the same id, it gets the first answer again.
 
   // Empty: for everybody who subscribes. Else for one instance of this workflow, and nobody else.
   std::string_view workflow = {};

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ready instances take turns, one message each: fair, and in an order that only depends on the
 // order in which mail arrived.
-#include <algorithm>
+#include <memory>
 #include <utility>
 
-#include "base/check.h"
-#include "kernel/effect_error.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -13,66 +11,18 @@ namespace holdfast::kernel {
 void take_turns(WorldState& world) {
   while (!world.ready.empty() && world.draft.steps < kMaxDeliveriesPerTick &&
          world.draft.output_bytes < kMaxTickOutputBytes) {
-    Cell* cell = world.ready.front();
-    world.ready.pop_front();
-    cell->ready = false;
+    Cell* cell = world.ready.oldest();
+    leave_line(world, *cell);
     if (cell->paused || cell->mail.empty()) continue;
     std::unique_ptr<Letter> letter = cell->mail.take_front();
+    if (letter->mail.away && !world.cells[cell->workflow].bring_back(letter->mail)) return;
+    lighten(world, letter->weight);
     // Back in the line before the step: the step may end or delete the cell.
-    if (!cell->mail.empty()) {
-      cell->ready = true;
-      world.ready.push_back(cell);
-    }
+    if (!cell->mail.empty()) line_up(world, *cell);
     step(world, *cell, letter->mail, world.draft.steps++);
     world.letters.give_back(std::move(letter));
   }
   if (!world.ready.empty()) world.draft.commands.emplace_back(ContinueSoon{});
-}
-
-namespace {
-
-// The world has failed; nothing of what it does now is used.
-void unreadable_intent(const WorldState& world) { CHECK(world.intents.failure().has_value()); }
-
-}  // namespace
-
-void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status) {
-  if (world.intents.find(world.blobs, intent) == nullptr) return unreadable_intent(world);
-  touch(world, cell).settled.push_back({intent, status});
-  std::erase(cell.intents, intent);
-  world.intents.remove(intent);
-  world.settled.add(intent, {world.next_record, status});
-}
-
-void abandon(WorldState& world, Cell& cell) {
-  const std::vector<base::Hash> open = std::exchange(cell.intents, {});
-  for (const base::Hash& hash : open) {
-    const Intent* intent = world.intents.find(world.blobs, hash);
-    if (intent == nullptr) return unreadable_intent(world);
-    const EffectProgram& effect = world.program->effect(intent->effect());
-    settle(world, cell, hash, ReceiptStatus::kCancelled);
-    world.draft.commands.emplace_back(
-        StopIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect)});
-  }
-}
-
-void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
-  touch(world, cell).ignored += static_cast<std::uint32_t>(cell.mail.size());
-  cell.mail.clear();
-  if (cell.ready) {
-    cell.ready = false;
-    std::erase(world.ready, &cell);
-  }
-  abandon(world, cell);
-  world.cells[cell.workflow].end(cell, phase);
-  cell.paused = false;
-  cell.outcome = std::move(outcome);
-}
-
-void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message) {
-  codec::Buffer out;
-  write_effect_error(out, code, message);
-  end(world, cell, Phase::kFailed, out.to_bytes());
 }
 
 }  // namespace holdfast::kernel

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/why.h"
 
-#include "base/check.h"
 #include "codec/view.h"
 #include "kernel/world_state.h"
 
@@ -11,7 +10,7 @@ namespace {
 std::optional<Reason> waits_for(WorldState& world, const base::Hash& hash) {
   const Intent* intent = world.intents.find(world.blobs, hash);
   if (intent == nullptr) {
-    CHECK(world.intents.failure().has_value());
+    contradiction(world, "an intent that an instance waits for is not open");
     return std::nullopt;
   }
   const EffectProgram& effect = world.program->effect(intent->effect());
@@ -47,23 +46,39 @@ std::vector<Reason> reasons_of(WorldState& world, const Cell& cell) {
 
 }  // namespace
 
-std::vector<Reason> World::why(std::string_view workflow, base::ByteView key) {
-  const Cell* cell = find(workflow, key);
-  return cell == nullptr ? std::vector<Reason>() : reasons_of(*state_, *cell);
+base::Result<std::vector<Reason>> World::why(std::string_view workflow, base::ByteView key) {
+  const Cell* cell = TRY(find(workflow, key));  // trims, too
+  if (cell == nullptr) return std::vector<Reason>();
+  std::vector<Reason> reasons = reasons_of(*state_, *cell);
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  return reasons;
 }
 
-base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {
+namespace {
+
+base::Result<std::vector<InstanceName>> find_orphans(WorldState& world, std::size_t limit) {
   std::vector<InstanceName> found;
-  for (Cells& cells : state_->cells) {
+  for (Cells& cells : world.cells) {
     if (found.size() == limit) break;
     TRY(cells.flush());
     TRY(cells.visit([&](const Cell& cell) {
-      const std::vector<Reason> reasons = reasons_of(*state_, cell);
+      if (!cell.intents.empty()) return true;  // nothing to look up: it waits for them
+      const std::vector<Reason> reasons = reasons_of(world, cell);
       if (reasons.size() != 1 || !std::holds_alternative<WaitsForNothing>(reasons[0])) return true;
-      found.push_back({state_->program->workflow(cell.workflow).name, cell.key});
+      found.push_back({world.program->workflow(cell.workflow).name, cell.key});
       return found.size() < limit;
     }));
   }
+  return found;
+}
+
+}  // namespace
+
+base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {
+  auto found = find_orphans(*state_, limit);
+  if (!found && !failure_of(*state_)) state_->failure = std::move(found).error();
+  trim(*state_);
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
   return found;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why an instance has not ended: what it waits for, as data. There is a reason for every instance
-// that has not ended; one that nothing can wake says so.
+// that has not ended; one that waits for nothing says so.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ struct WaitsForEvent {
   std::vector<std::string> schemas;
 };
 
-// Nothing is under way, and no event is routed to its workflow.
+// Nothing is under way, and no event is routed to its workflow: nothing that happens by itself will
+// wake it. Somebody who knows it still can, with an event that names it.
 struct WaitsForNothing {};
 
 using Reason =

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/kept_hash.h"
 
 namespace holdfast::kernel {
 
@@ -18,6 +19,12 @@ template <class Key, class Value, class HashOf>
 class Window {
  public:
   explicit Window(std::size_t limit) : limit_(limit) {}
+  // The order points into the table: a copy would point into the table of another.
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+  Window(Window&&) noexcept = default;
+  Window& operator=(Window&&) noexcept = default;
+  ~Window() = default;
 
   template <class Like>
   const Value* find(const Like& key) const {
@@ -25,15 +32,15 @@ class Window {
     return found == values_.end() ? nullptr : &found->second;
   }
 
-  // The key must not be there.
-  void add(Key key, Value value) {
+  // False: the key is there already.
+  [[nodiscard]] bool add(Key key, Value value) {
     if (order_.size() == limit_) {
       values_.erase(values_.find(order_.front()->first));
       order_.pop_front();
     }
     const auto [place, added] = values_.emplace(std::move(key), std::move(value));
-    CHECK(added);
-    order_.push_back(&*place);
+    if (added) order_.push_back(&*place);
+    return added;
   }
 
   // From the oldest to the newest.
@@ -42,7 +49,7 @@ class Window {
 
  private:
   std::size_t limit_;
-  std::unordered_map<Key, Value, HashOf, std::equal_to<>> values_;
+  std::unordered_map<Key, Value, base::KeptHash<HashOf>, std::equal_to<>> values_;
   std::deque<const Entry*> order_;
 };
 

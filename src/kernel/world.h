@@ -50,6 +50,7 @@ struct Counters {
   std::uint64_t repeated_events = 0;
   std::uint64_t repeated_receipts = 0;
   std::uint64_t repeated_progress = 0;
+  std::uint64_t bad_signatures = 0;  // of receipts; counted as refused, too
 };
 
 class World {
@@ -66,32 +67,40 @@ class World {
   void reduce(const Tick& tick, Outcome& outcome);
 
   // Does again what a record says was done, and compares: the error names the record, and the first
-  // instance that came out differently. Signatures were checked when the record was made.
+  // instance that came out differently, or that cannot be stepped because its code does not fit.
+  // What was done is done when it is compared: after an error the world has failed.
+  // Signatures were checked when the record was made.
   base::Result<Outcome> replay(base::ByteView record);
 
-  // Everything the world is, as one canonical value and the blobs it names. Between ticks only.
+  // Everything the world is, as one canonical value and the blobs it names. Between ticks only. A
+  // world that has failed has none.
   base::Result<base::Bytes> snapshot();
 
-  // Fails closed: no code for a workflow, a missing blob, a damaged value.
+  // Fails closed: no code for a workflow, code that does not fit one that has instances which have
+  // not ended, a missing blob, a damaged value.
   static base::Result<World> restore(const MachineSource& machines, Blobs& blobs,
                                      base::ByteView snapshot, WorldOptions options = {});
 
-  // What an instance waits for; nothing if it has ended, or is not there.
-  std::vector<Reason> why(std::string_view workflow, base::ByteView key);
+  // What an instance waits for; nothing if it has ended, or is not there. This and the other
+  // questions have an error when the answer cannot be read; the world has failed then.
+  base::Result<std::vector<Reason>> why(std::string_view workflow, base::ByteView key);
 
-  // Instances that nothing can wake, at most `limit`. Looks at every instance.
+  // Instances that wait for nothing (kernel/why.h), at most `limit`. Looks at every instance.
   base::Result<std::vector<InstanceName>> orphans(std::size_t limit);
 
   const Program& program() const noexcept;
   std::uint64_t next_record() const noexcept;
   bool has_ready() const noexcept;  // mail is left over: it wants a Continue tick
-  const Cell* find(std::string_view workflow, base::ByteView key);
+
+  // An instance; null: it is not there. It holds until the next tick or question. A large state or
+  // outcome is in the blob that the cell names.
+  base::Result<const Cell*> find(std::string_view workflow, base::ByteView key);
   std::vector<ProposalView> proposals() const;
   const Counters& counters() const noexcept;
 
   // Open intents. Visiting writes what is in memory to the index first.
   std::uint64_t open_intents() const noexcept;
-  const Intent* find_intent(const base::Hash& intent);
+  base::Result<const Intent*> find_intent(const base::Hash& intent);  // null: it is not open
   base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);
 
   // The same as the commands that they were opened by, for whoever has to start them again.

@@ -208,7 +208,7 @@ std::set<Name> touched(base::ByteView record) {
 std::string ends(World& world, const testing::Reporter& reporter, const std::set<Name>& names) {
   std::string text;
   for (const Name& name : names) {
-    const Cell* cell = world.find(name.first, base::as_bytes(name.second));
+    const Cell* cell = *world.find(name.first, base::as_bytes(name.second));
     text += testing::words(name);
     if (cell == nullptr) {
       text += " is gone\n";
@@ -217,7 +217,7 @@ std::string ends(World& world, const testing::Reporter& reporter, const std::set
     text += " " + testing::standing(cell->status(), cell->paused, {}, cell->mail.size()) + " " +
             base::to_hex(reporter.state_of(*cell)) + " " + base::to_hex(cell->outcome);
     for (const base::Hash& hash : std::vector(cell->intents)) {
-      const Intent* intent = world.find_intent(hash);
+      const Intent* intent = *world.find_intent(hash);
       text += " " + world.program().effect(intent->effect()).name + " " +
               base::to_hex(intent->params());
     }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +16,7 @@
 #include "kernel/limits.h"
 #include "kernel/plan.h"
 #include "kernel/proposal.h"
+#include "kernel/read_back.h"
 #include "kernel/window.h"
 #include "kernel/world.h"
 
@@ -27,6 +27,14 @@ struct SettledIntent {
   ReceiptStatus status;
 };
 
+// An event that had an id: what to answer when it comes again, and how to know that it is the same.
+struct KnownEvent {
+  std::uint64_t record = 0;
+  std::uint32_t fingerprint = 0;
+  std::uint32_t deliveries = 0;
+  std::uint32_t ignored = 0;
+};
+
 struct WorldState {
   WorldState(const MachineSource& the_machines, Blobs& the_blobs, WorldOptions the_options);
 
@@ -35,12 +43,15 @@ struct WorldState {
   WorldOptions options;
   std::shared_ptr<const Program> program = Program::none();
   std::uint64_t next_record = 1;
+  std::uint64_t latest_ns = 0;  // the latest time of all ticks
   Entropy origin{};  // of the first record: no two worlds share it, nor the identity of an intent
   std::vector<Cells> cells;                              // by workflow
   std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
-  OpenIntents intents;
-  std::deque<Cell*> ready;  // instances with mail, in the order of their turns
-  Window<std::string, std::uint64_t, base::HashOfText> event_ids{kEventIdWindow};
+  ReadBack read_back;
+  OpenIntents intents{&read_back};
+  TurnOrder ready;               // instances with mail, in the order of their turns
+  std::uint64_t mail_bytes = 0;  // of everything that waits in mailboxes, by weight
+  Window<std::string, KnownEvent, base::HashOfText> event_ids{kEventIdWindow};
   Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
 
@@ -56,7 +67,7 @@ struct WorldState {
   codec::Buffer scratch;
   StepOutput output;
   Plan plan;
-  std::vector<Target> targets;
+  Targets targets;
 };
 
 // The entry of a cell in the present draft.
@@ -68,11 +79,16 @@ void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter);
 // Adds everybody who subscribes to the event to those who get mail already. False: some mailbox
 // would be too full or some key does not fit; `refusal` says why.
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
-                  std::vector<Target>& targets, Refused& refusal);
+                  Targets& targets, Refused& refusal);
 
 // The same for an event that names its one instance.
-bool find_addressee(WorldState& world, const EventArrived& event, std::vector<Target>& targets,
+bool find_addressee(WorldState& world, const EventArrived& event, Targets& targets,
                     Refused& refusal);
+
+// Whether one message more, of this weight, may wait for an instance; else `refusal` says why not.
+// `planned` goes to mailboxes too, some of it perhaps to the same one.
+bool has_room(const WorldState& world, const Target& target, const Targets& planned,
+              Refused& refusal);
 
 void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
                    const Target& target);
@@ -87,8 +103,37 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
 void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
                   Origin& origin);
 
-// The answer when the instance of an open intent could not be read; the world has failed.
-Answer unreadable(const WorldState& world);
+// What was read back contradicts itself: the world fails, unless it has already.
+void contradiction(WorldState& world, std::string_view what);
+
+// An instance that has mail gets a place among those that are ready; one that ends loses it.
+inline void line_up(WorldState& world, Cell& cell) {
+  cell.ready = true;
+  world.ready.add_newest(cell);
+}
+inline void leave_line(WorldState& world, Cell& cell) {
+  cell.ready = false;
+  world.ready.remove(cell);
+}
+
+// So much mail, by weight, does not wait any more.
+inline void lighten(WorldState& world, std::size_t bytes) {
+  if (bytes > world.mail_bytes)
+    return contradiction(world, "more mail waits than is counted for the world");
+  world.mail_bytes -= bytes;
+}
+
+// Why the world has failed; nothing: it has not.
+std::optional<base::Error> failure_of(const WorldState& world);
+
+// The instance of an open intent, which has not ended. Null: the world has failed.
+Cell* cell_of(WorldState& world, const Intent& intent);
+
+// The answer when it is null.
+Answer unreadable();
+
+// Bounds what ticks and questions have left in memory. Between ticks only.
+void trim(WorldState& world);
 
 void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status);
 
@@ -100,6 +145,10 @@ void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome);
 
 // The same with a sys/EffectError@1 as outcome.
 void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message);
+
+// Deletes an instance. Events that wait for it begin it again; what came back from its effects is
+// for nobody.
+void remove_instance(WorldState& world, Cell& cell);
 
 // The handlers, one per kind of tick. A refusal has changed nothing.
 Answer reduce_event(WorldState& world, const EventArrived& event);
@@ -116,8 +165,10 @@ Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply);
 // A program out of definitions: a canonical list of them. Nothing: `refusal` says why.
 std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
                                             Refused& refusal);
-std::shared_ptr<const Program> load_program(const WorldState& world, const defs::Bundle& bundle,
-                                            Refused& refusal);
+
+// The same for a proposal: such a list, or a patch of what runs.
+std::shared_ptr<const Program> load_candidate(const WorldState& world, base::ByteView proposal,
+                                              Refused& refusal);
 
 // Runs another program from now on, if nothing is under way.
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program);

@@ -26,6 +26,15 @@ struct Call {
   struct Receipt {};
 };
 
+struct Send {
+  static constexpr std::string_view kEffect = "test/send@1";
+  static constexpr Executor kExecutor = worker("sends");
+  struct Params {
+    std::string text;
+  };
+  struct Receipt {};
+};
+
 // Does as it is told.
 struct Servant {
   static constexpr std::string_view kWorkflow = "test/Servant@1";
@@ -33,7 +42,7 @@ struct Servant {
     std::uint64_t words = 0;
   };
   using Events = holdfast::Events<On<Told, &Told::id>>;
-  using Effects = holdfast::Effects<Call, Timer>;
+  using Effects = holdfast::Effects<Call, Send, Timer>;
   using Emits = holdfast::Emits<Said>;
   using Context = holdfast::Context<Servant>;
 
@@ -41,6 +50,7 @@ struct Servant {
     for (const std::string& word : told.words) {
       ++state.words;
       if (word == "open") context.open<Call>({});
+      if (word == "much") context.open<Send>({std::string(700'000, 'x')});
       if (word == "timer") context.timer(context.now());
       if (word == "emit") context.emit(Said());
       if (word == "complete") context.complete(state.words);
@@ -49,6 +59,7 @@ struct Servant {
     }
   }
   static void step(State&, const Received<Call>&, Context&) {}
+  static void step(State&, const Received<Send>&, Context&) {}
   static void step(State&, const Received<Timer>&, Context&) {}
 };
 
@@ -84,6 +95,12 @@ TEST_F(EndingTest, what_a_step_opened_before_it_fails_is_dropped_and_the_code_is
 TEST_F(EndingTest, what_a_step_opened_before_it_is_removed_is_dropped) {
   EXPECT_TRUE(opened(tell(R"("open","remove")")).empty());
   EXPECT_EQ(servant(), nullptr);
+  bench_.expect_replays();
+}
+
+TEST_F(EndingTest, what_is_dropped_does_not_count_for_the_budget_of_the_step) {
+  EXPECT_TRUE(opened(tell(R"("much","much","complete")")).empty());
+  EXPECT_EQ(servant()->status(), kernel::Status::kCompleted);
   bench_.expect_replays();
 }
 

@@ -1,13 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "native/machines.h"
 
+#include "defs/builtin.h"
+#include "native/bundle.h"
+#include "native/fit.h"
+
 namespace holdfast::native {
 
-Machines::Machines(std::span<const Module> modules) {
+// The definitions that the code was compiled with, and the events that each workflow emits.
+struct Machines::Compiled {
+  explicit Compiled(std::span<const Module> modules)
+      : builtin(defs::builtin_catalogue()), bundle(load(modules, &builtin)) {
+    for (const Module& module : modules) {
+      for (const Module::Code& code : module.code()) emits[code.workflow] = code.emits;
+    }
+  }
+
+  defs::Catalogue builtin;
+  defs::Bundle bundle;
+  std::map<std::string, std::vector<std::string>, std::less<>> emits;
+};
+
+Machines::Machines(std::span<const Module> modules)
+    : compiled_(std::make_shared<const Compiled>(modules)) {
   for (const Module& module : modules) {
     for (const Module::Code& code : module.code())
       machines_.emplace(std::pair(module.name(), code.workflow), code.step);
   }
+}
+
+std::optional<std::string> Machines::objection(const defs::WorkflowDef& workflow,
+                                               const defs::Catalogue& catalogue) const {
+  // What it was compiled with stands under the name of its entrypoint.
+  const auto emits = compiled_->emits.find(workflow.impl.entrypoint);
+  if (emits == compiled_->emits.end()) return std::nullopt;
+  if (!compiled_->bundle.errors.empty())
+    return "what it was compiled with is not good: " +
+           compiled_->bundle.errors.begin()->to_string();
+  const auto* own = compiled_->bundle.catalogue.get<defs::WorkflowDef>(emits->first);
+  if (own == nullptr) return "it was compiled without definition";
+  return misfit(compiled_->bundle.catalogue, *own, emits->second, catalogue, workflow);
 }
 
 const kernel::Machine* Machines::find(const defs::ModuleDef& module,

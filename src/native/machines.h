@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines: the code of native modules as the kernel calls it.
+// Machines: the code of native modules as the kernel calls it, and whether it fits definitions that
+// may be of another age.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,13 +16,15 @@
 
 namespace holdfast::native {
 
-// Of the modules it was made from it keeps nothing but the code.
+// Of the modules it was made from it keeps the code and what that was compiled with.
 class Machines : public kernel::MachineSource {
  public:
   explicit Machines(std::span<const Module> modules);
 
   const kernel::Machine* find(const defs::ModuleDef& module,
                               std::string_view entrypoint) const override;
+  std::optional<std::string> objection(const defs::WorkflowDef& workflow,
+                                       const defs::Catalogue& catalogue) const override;
 
  private:
   class Machine : public kernel::Machine {
@@ -32,7 +36,10 @@ class Machines : public kernel::MachineSource {
     StepFunction function_;
   };
 
+  struct Compiled;
+
   std::map<std::pair<std::string, std::string>, Machine, std::less<>> machines_;
+  std::shared_ptr<const Compiled> compiled_;
 };
 
 }  // namespace holdfast::native

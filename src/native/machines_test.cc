@@ -57,6 +57,7 @@ struct Counter {
 class FixedContext : public kernel::Context {
  public:
   std::uint64_t time_ns() const override { return 1; }
+  std::uint64_t logical_ns() const override { return 1; }
   std::uint64_t record() const override { return 17; }
   base::Hash entropy() const override { return {}; }
   base::Hash manifest_hash() const override { return {}; }
@@ -65,6 +66,7 @@ class FixedContext : public kernel::Context {
   base::ByteView key() const override { return key_; }
   bool is_keyed() const override { return true; }
   void write_event(const kernel::Mail&, codec::Buffer&) const override {}
+  bool write_context(const kernel::Mail&, codec::Buffer&) const override { return false; }
 
  private:
   base::Bytes key_ = {0x09};

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "defs/system_names.h"
 #include "holdfast/workflow.h"
 #include "kernel/machine.h"
 #include "native/uuid.h"
@@ -64,6 +65,12 @@ void Step::fail(std::string_view code, std::string_view message) {
 bool Step::ended() const { return output_.fate() != kernel::Fate::kGoesOn; }
 bool Step::removed() const { return output_.fate() == kernel::Fate::kDeleted; }
 void Step::undo() { output_.clear(); }
+void Step::give_up() noexcept { output_.give_up(); }
+
+// The names are the system's.
+static_assert(detail::kReceiptEnvelope == defs::kReceiptEnvelope);
+static_assert(detail::kReceiptRejected == defs::kReceiptRejected);
+static_assert(detail::kStreamFrame == defs::kStreamFrame);
 
 // The two enums are one, seen from both sides of the seam.
 static_assert(static_cast<int>(MessageKind::kReceipt) ==

@@ -2,6 +2,7 @@
 // Steps that throw. The engine beneath is built without exceptions, so none may reach it.
 #include <gtest/gtest.h>
 
+#include <new>
 #include <stdexcept>
 #include <variant>
 
@@ -61,6 +62,8 @@ struct Careless {
     if (asked.to == "throw at length") throw std::runtime_error(std::string(100'000, 'x'));
     if (asked.to == "throw bytes") throw std::runtime_error("bad \xff byte");
     if (asked.to == "throw a number") throw 5;
+    if (asked.to == "run out of memory") throw std::bad_alloc();
+    if (asked.to == "ask for too much") throw std::bad_array_new_length();
     if (asked.to == "complete and throw") {
       context.complete(asked.id);
       throw std::runtime_error("after all");
@@ -129,6 +132,20 @@ TEST_F(ThrowingTest, what_it_says_is_cut_and_made_utf8) {
 TEST_F(ThrowingTest, what_is_no_exception_of_the_standard_says_nothing) {
   ask("a", "throw a number");
   expect_failed("a", "");
+}
+
+TEST_F(ThrowingTest, a_step_that_runs_out_of_memory_ends_the_world_and_not_the_instance) {
+  const kernel::Outcome outcome = ask("a", "run out of memory");
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->code(), base::ErrorCode::kUnavailable);
+  EXPECT_EQ(outcome.failure->where(), "record 2");
+}
+
+TEST_F(ThrowingTest, a_size_that_no_machine_has_is_an_exception_like_others) {
+  ask("a", "ask for too much");
+  EXPECT_EQ(careless("a").status(), kernel::Status::kFailed);
+  EXPECT_NE(json_of(careless("a").outcome).find("native.exception"), std::string::npos);
+  bench_.expect_replays();
 }
 
 TEST_F(ThrowingTest, a_state_that_cannot_be_written_fails_the_instance_too) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/bytes.h"
+#include "base/copy.h"
 #include "base/hash.h"
 #include "codec/buffer.h"
 #include "codec/cbor_head.h"
@@ -59,7 +60,7 @@ void Writer::real(double value) {
 void Writer::text(std::string_view value) {
   std::uint8_t* at = room(codec::kMaxHeadBytes + value.size());
   at += codec::put_head(at, Major::kText, value.size());
-  if (!value.empty()) std::memcpy(at, value.data(), value.size());
+  base::copy_bytes(at, value.data(), value.size());
   at_ = at + value.size();
 }
 void Writer::bytes(std::span<const std::uint8_t> value) {

@@ -61,7 +61,7 @@ class WorkflowTest : public ::testing::Test {
 
   const kernel::Cell& order(std::string_view id) {
     const kernel::Cell* cell =
-        bench_.world().find("shop/Order@1", value('"' + std::string(id) + '"'));
+        *bench_.world().find("shop/Order@1", value('"' + std::string(id) + '"'));
     EXPECT_NE(cell, nullptr);
     return *cell;
   }
@@ -140,7 +140,7 @@ class DownloadsTest : public ::testing::Test {
   testing::World world_{Module::of<Downloads>("files/code@1")};
   kernel::testing::Bench& bench_ = world_.bench;
 
-  std::string state() { return json_of(bench_.world().find("files/Downloads@1", {})->state); }
+  std::string state() { return json_of((*bench_.world().find("files/Downloads@1", {}))->state); }
 };
 
 TEST_F(DownloadsTest, effects_are_recognised_by_the_reference_they_were_given) {

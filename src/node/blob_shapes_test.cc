@@ -46,7 +46,7 @@ TEST_F(BlobShapesTest, a_collection_leaves_every_kept_snapshot_whole) {
     ASSERT_TRUE(world) << world.error().to_string();
     for (std::size_t i = 1; i <= sent_; ++i) {
       const auto key = kernel::testing::value("\"order-" + std::to_string(i) + "\"");
-      ASSERT_NE(world->find("lab/Keyed@1", key), nullptr) << i;
+      ASSERT_NE(*world->find("lab/Keyed@1", key), nullptr) << i;
     }
     std::uint64_t intents = 0;
     ASSERT_TRUE(world->visit_intents([&](const base::Hash&, const kernel::Intent&) {
@@ -71,7 +71,7 @@ TEST_F(BlobShapesTest, a_running_world_keeps_what_it_put_since_its_snapshot) {
   EXPECT_EQ(state(), before);
   for (std::size_t i = 1; i <= sent_; ++i) {
     const auto key = kernel::testing::value("\"order-" + std::to_string(i) + "\"");
-    ASSERT_NE(open_->world().find("lab/Keyed@1", key), nullptr) << i;
+    ASSERT_NE(*open_->world().find("lab/Keyed@1", key), nullptr) << i;
   }
   take_snapshot();
   collect();

@@ -78,6 +78,10 @@ void Core::fire_timers(std::size_t most) {
   timers_.fire(tick_.time_ns, most, reports_);
 }
 
+void Core::shut_down_executors() {
+  for (const auto& [kind, executor] : executors_) executor->shut_down();
+}
+
 std::uint64_t Core::now_ns() {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
 }

@@ -41,6 +41,9 @@ class Core {
   // The batch is durable. In the order of the batches.
   void release(Batch batch);
 
+  // Nothing is performed any more, and nobody reports.
+  void shut_down_executors();
+
   // Timers that are due become reports, at most so many.
   void fire_timers(std::size_t most);
   std::optional<std::uint64_t> next_timer_ns() const { return timers_.next_ns(); }

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "store/place.h"
+
 namespace holdfast::node {
 
 base::Result<std::unique_ptr<LocalWorld>> LocalWorld::open(env::Disk& disk, env::Random& random,
@@ -10,6 +12,7 @@ base::Result<std::unique_ptr<LocalWorld>> LocalWorld::open(env::Disk& disk, env:
                                                            const std::string& path,
                                                            const kernel::MachineSource& machines,
                                                            const LocalWorldOptions& options) {
+  if (!options.any_file_system) TRY(store::check_place(disk, path));
   store::WorldFolder folder = TRY(store::WorldFolder::open(disk, random, process, path));
   std::unique_ptr<LocalWorld> open(new LocalWorld(std::move(folder)));
   open->opened_ = TRY(store::open_file_journal(open->folder_, options.journal));

@@ -19,18 +19,23 @@ namespace holdfast::node {
 struct LocalWorldOptions {
   store::JournalOptions journal;
   kernel::WorldOptions world;
+
+  // Also on a file system that cannot keep what we promise (another machine's, a container's, one
+  // in memory): somebody has decided that it will do.
+  bool any_file_system = false;
 };
 
 class LocalWorld {
  public:
   // Begins the world if there is none. Whatever it is opened with must outlive it. kConflict:
-  // another process has it.
+  // another process has it, or the place is not fit for a world; the message says which and why.
   static base::Result<std::unique_ptr<LocalWorld>> open(env::Disk& disk, env::Random& random,
                                                         env::Process& process,
                                                         const std::string& path,
                                                         const kernel::MachineSource& machines,
                                                         const LocalWorldOptions& options = {});
 
+  store::WorldFolder& folder() noexcept { return folder_; }
   kernel::World& world() noexcept { return restored_->world; }
   store::Journal& journal() noexcept { return *opened_.journal; }
   store::BlobStore& blobs() noexcept { return *blobs_; }

@@ -78,6 +78,9 @@ class Loop : private executors::Reports {
   bool wait_for_writing();
   bool wait_for_preparing();
 
+  // When nobody turns any more: nothing is performed from now on.
+  void shut_down_executors() { core_.shut_down_executors(); }
+
   // Why it ended, if it did.
   std::optional<base::Error> failure();
 

@@ -30,6 +30,7 @@ base::Result<void> Node::stop() {
   loop_.stop();
   for (std::thread* thread : {&reducer_, &writer_, &preparer_})
     if (thread->joinable()) thread->join();
+  loop_.shut_down_executors();
   if (auto failure = loop_.failure()) return std::move(*failure);
   return {};
 }

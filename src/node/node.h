@@ -25,8 +25,8 @@ class Node {
     return loop_.send(std::move(input), std::move(heard));
   }
 
-  // Takes nothing new, makes durable what was taken, and ends. The error that it ended with, if it
-  // ended before.
+  // Takes nothing new, makes durable what was taken, and ends, and its executors with it: what they
+  // had under way stays open. The error that it ended with, if it ended before.
   base::Result<void> stop();
 
  private:

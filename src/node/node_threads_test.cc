@@ -73,8 +73,9 @@ class NodeTest : public ::testing::Test {
   void open() {
     node_.reset();
     world_.reset();
-    auto opened = LocalWorld::open(*disk_, *random_, *process_, folder_.path() + "/world",
-                                   machines_, {.journal = {.segment_bytes = 1 << 20}, .world = {}});
+    auto opened = LocalWorld::open(
+        *disk_, *random_, *process_, folder_.path() + "/world", machines_,
+        {.journal = {.segment_bytes = 1 << 20}, .world = {}, .any_file_system = true});
     ASSERT_TRUE(opened) << opened.error().to_string();
     world_ = std::move(*opened);
     journal_.emplace(world_->journal());
@@ -106,7 +107,7 @@ class NodeTest : public ::testing::Test {
   }
   std::string status_of(std::string_view id) {
     const kernel::Cell* cell =
-        world_->world().find("lab/Keyed@1", value("\"" + std::string(id) + "\""));
+        *world_->world().find("lab/Keyed@1", value("\"" + std::string(id) + "\""));
     return cell == nullptr ? "" : std::string(name_of(cell->status()));
   }
 

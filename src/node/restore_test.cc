@@ -242,6 +242,17 @@ TEST_F(RestoreTest, a_snapshot_before_its_records_are_durable_is_refused) {
   EXPECT_TRUE(open_->take_snapshot(0));
 }
 
+TEST_F(RestoreTest, a_place_that_cannot_keep_a_world_is_refused_unless_somebody_decides_otherwise) {
+  disk_->set_file_system(env::file_system_from(0x6969));
+  const auto refused = try_open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kConflict);
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("./world: is on a file system (nfs)"));
+  EXPECT_TRUE(disk_->list(".")->empty()) << "nothing was made";
+  EXPECT_TRUE(LocalWorld::open(*disk_, *random_, *process_, "./world", machines_,
+                               {.journal = {}, .world = {}, .any_file_system = true}));
+}
+
 TEST_F(RestoreTest, a_second_opening_is_refused) {
   begin();
   const auto second = LocalWorld::open(*disk_, *random_, *process_, "./world", machines_);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScratchBlobs: blobs in memory, for a world that is thrown away. Bounded.
+// ScratchBlobs: blobs for a world that is thrown away. Those it puts are in memory, and bounded;
+// those of a stored world are read from there.
 #pragma once
 
 #include <unordered_map>
 
 #include "base/sha256.h"
 #include "kernel/blobs.h"
+#include "store/blobs_look.h"
 
 namespace holdfast::node {
 
@@ -13,11 +15,14 @@ class ScratchBlobs : public kernel::Blobs {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 
+  // Null: nothing is stored. It must outlive this.
+  explicit ScratchBlobs(store::BlobsLook* stored = nullptr) : stored_(stored) {}
+
   base::Result<base::Bytes> get(const base::Hash& hash) const override {
     const auto found = blobs_.find(hash);
-    if (found == blobs_.end())
-      return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
-    return found->second;
+    if (found != blobs_.end()) return found->second;
+    if (stored_ != nullptr) return stored_->get(hash);
+    return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
   }
 
   base::Result<base::Hash> put(base::ByteView bytes) override {
@@ -31,6 +36,7 @@ class ScratchBlobs : public kernel::Blobs {
   }
 
  private:
+  store::BlobsLook* stored_;
   std::unordered_map<base::Hash, base::Bytes, base::HashOfHash> blobs_;
   std::size_t used_ = 0;
 };

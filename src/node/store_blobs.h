@@ -8,6 +8,8 @@
 
 namespace holdfast::node {
 
+static_assert(store::kMaxBlobBytes >= kernel::kMaxBlobBytes);
+
 class StoreBlobs : public kernel::Blobs {
  public:
   // The store must outlive it.

@@ -9,13 +9,13 @@
 namespace holdfast::node {
 namespace {
 
-// The last one, if there are two: an instance that was deleted and began again in one record goes
-// on as the new one.
-const kernel::InstanceView* find(const kernel::RecordView& record, std::string_view workflow,
-                                 base::ByteView key) {
-  const kernel::InstanceView* found = nullptr;
-  for (const kernel::InstanceView& instance : record.instances) {
-    if (instance.workflow == workflow && base::equal(instance.key, key)) found = &instance;
+// Where a record speaks of the instance: once for each life, all with the same record before.
+std::vector<std::size_t> find(const kernel::RecordView& record, std::string_view workflow,
+                              base::ByteView key) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < record.instances.size(); ++i) {
+    const kernel::InstanceView& instance = record.instances[i];
+    if (instance.workflow == workflow && base::equal(instance.key, key)) found.push_back(i);
   }
   return found;
 }
@@ -28,26 +28,30 @@ base::Result<Timeline> timeline(store::Journal& journal, std::string_view workfl
   Timeline walk;
   std::size_t bytes = 0;
   for (walk.next = from; walk.next != 0;) {
-    const bool is_full = walk.entries.size() == limits.records || bytes >= limits.bytes;
+    const bool is_full = walk.entries.size() >= limits.records || bytes >= limits.bytes;
     if (is_full && !walk.entries.empty()) return walk;
     auto record = store::record_at(journal, walk.next);
     if (!record && walk.next < journal.first()) {
       walk.end = TimelineEnd::kTrimmed;
       return walk;
     }
-    TimelineEntry entry{TRY(std::move(record)), {}, {}};
-    entry.view = TRY(kernel::read_record(entry.record));
-    const kernel::InstanceView* const instance = find(entry.view, workflow, key);
-    if (instance == nullptr || instance->previous >= walk.next) {
+    const base::Bytes found = TRY(std::move(record));
+    const kernel::RecordView view = TRY(kernel::read_record(found));
+    const std::vector<std::size_t> lives = find(view, workflow, key);
+    if (lives.empty() || view.instances[lives.back()].previous >= walk.next) {
       return base::Error(
           walk.entries.empty() ? base::ErrorCode::kNotFound : base::ErrorCode::kCorrupt,
           "record " + std::to_string(walk.next),
           "does not belong to " + std::string(workflow) + " " + kernel::key_text(key));
     }
-    entry.instance = *instance;
-    walk.next = instance->previous;
-    bytes += entry.record.size();
-    walk.entries.push_back(std::move(entry));
+    walk.next = view.instances[lives.back()].previous;
+    for (auto life = lives.rbegin(); life != lives.rend(); ++life) {
+      TimelineEntry entry{found, {}, {}};
+      entry.view = TRY(kernel::read_record(entry.record));
+      entry.instance = entry.view.instances[*life];
+      bytes += entry.record.size();
+      walk.entries.push_back(std::move(entry));
+    }
   }
   walk.end = TimelineEnd::kBegun;
   return walk;

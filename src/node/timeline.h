@@ -14,6 +14,7 @@
 
 namespace holdfast::node {
 
+// A record in which the instance was deleted and began again has an entry for each life.
 struct TimelineEntry {
   base::Bytes record;
   kernel::RecordView view;        // of `record`
@@ -22,7 +23,8 @@ struct TimelineEntry {
 
 enum class TimelineEnd : std::uint8_t {
   kMore,     // `next` is where to go on
-  kBegun,    // the last entry is the beginning of the instance
+  kBegun,    // the last entry is the beginning of the instance, or of its life after an earlier
+             // record deleted it
   kTrimmed,  // it goes on with record `next`, which the journal does not have any more
 };
 

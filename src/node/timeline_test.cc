@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "kernel/testing_lab.h"
+#include "node/back_references.h"
 #include "node/testing.h"
 
 namespace holdfast::node {
@@ -51,6 +52,26 @@ TEST_F(TimelineTest, leads_from_the_last_record_of_the_cell_to_its_beginning) {
   ASSERT_TRUE(whole) << whole.error().to_string();
   EXPECT_THAT(numbers(*whole), ElementsAre(7, 4, 2));
   EXPECT_EQ(whole->end, TimelineEnd::kBegun);
+}
+
+TEST_F(TimelineTest, goes_on_behind_a_deletion_that_a_new_life_follows_in_the_same_record) {
+  keyed_ = [](const StepInput& input, StepOutput& output) {
+    if (input.mail.schema == "lab/Stop@1") return output.remove();
+    kernel::testing::state(output, kernel::testing::number(input));
+    if (kernel::testing::number(input) != 100) return;
+    kernel::testing::emit(output, "lab/Stop@1", R"({"id":"a"})");
+    kernel::testing::emit(output, "lab/Go@1", go("a", 7));
+  };
+  for (const std::uint64_t n : {1u, 100u, 2u}) send("a", n);
+  const auto whole = walk(keyed("a")->last_record);
+  ASSERT_TRUE(whole) << whole.error().to_string();
+  EXPECT_THAT(numbers(*whole), ElementsAre(4, 3, 3, 2));
+  EXPECT_EQ(whole->entries[1].instance.status, "running");
+  EXPECT_EQ(whole->entries[2].instance.status, "deleted");
+  EXPECT_EQ(whole->end, TimelineEnd::kBegun);
+  BackReferences references(1);
+  for (const base::Bytes& record : bench().journal())
+    EXPECT_FALSE(references.follow(*kernel::read_record(record)));
 }
 
 TEST_F(TimelineTest, comes_in_parts_that_go_on_where_the_last_one_ended) {

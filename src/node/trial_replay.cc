@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "node/witnesses.h"
+
 namespace holdfast::node {
 
 const kernel::Machine* WatchedMachines::find(const defs::ModuleDef& module,
@@ -15,23 +17,65 @@ const kernel::Machine* WatchedMachines::find(const defs::ModuleDef& module,
   return machine;
 }
 
-base::Result<void> TrialReplay::replay(base::ByteView record) {
-  if (!stopped_.empty()) return {};
-  auto outcome = world_.replay(record);
-  if (outcome) {
-    ++replayed_;
-    return {};
-  }
+std::optional<std::string> WatchedMachines::objection(const defs::WorkflowDef& workflow,
+                                                      const defs::Catalogue& catalogue) const {
+  return machines_.objection(workflow, catalogue);
+}
+
+base::Result<void> TrialReplay::judge(base::Error error, std::string why_stopped) {
   if (!machines_.missing().empty()) {
     stopped_ = "this program has no code for " + machines_.missing();
     return {};
   }
-  if (outcome.error().code() == base::ErrorCode::kTooLarge) {
-    stopped_ = outcome.error().message();
+  if (error.code() == base::ErrorCode::kTooLarge) {
+    stopped_ = error.message();
     return {};
   }
-  stopped_ = "a record came out differently";
-  return std::move(outcome).error();
+  // A step that this program cannot run: the journal may be as good as it was.
+  if (error.code() == base::ErrorCode::kUnavailable) {
+    stopped_ = error.to_string();
+    return {};
+  }
+  stopped_ = std::move(why_stopped);
+  return error;
+}
+
+base::Result<void> TrialReplay::begin_with(const store::SnapshotEntry& snapshot) {
+  const base::Bytes bytes = TRY(blobs_.get(snapshot.hash));
+  auto world = kernel::World::restore(machines_, blobs_, bytes);
+  if (!world) {
+    auto judged = judge(std::move(world).error(), "");
+    if (!judged) return std::move(judged).error().within(name_of(snapshot));
+    return {};
+  }
+  if (world->next_record() != snapshot.next_record) {
+    return base::Error(base::ErrorCode::kCorrupt, name_of(snapshot),
+                       "says that it is before record " + std::to_string(world->next_record()));
+  }
+  world_ = std::move(*world);
+  return {};
+}
+
+base::Result<void> TrialReplay::replay(const store::Record& record) {
+  if (!stopped_.empty() || record.number < next()) return {};
+  auto outcome = world_.replay(record.bytes);
+  if (!outcome) return judge(std::move(outcome).error(), "a record came out differently");
+  ++replayed_;
+  return {};
+}
+
+base::Result<void> TrialReplay::compare(const store::SnapshotEntry& snapshot) {
+  if (!stopped_.empty() || replayed_ == 0 || next() != snapshot.next_record) return {};
+  const auto bytes = world_.snapshot();
+  if (!bytes) {
+    auto error = base::Error(bytes.error().code(), bytes.error().where(), bytes.error().message());
+    return judge(std::move(error), "the world could not be put into a snapshot");
+  }
+  ++reached_;
+  if (base::sha256(*bytes) == snapshot.hash) return {};
+  stopped_ = "a snapshot is not what replay comes to";
+  return base::Error(base::ErrorCode::kCorrupt, name_of(snapshot),
+                     "is not what replaying the records before it comes to");
 }
 
 }  // namespace holdfast::node

@@ -11,18 +11,21 @@ namespace {
 
 class Verification {
  public:
-  Verification(const store::JournalFiles& journal, const kernel::MachineSource& machines)
-      : journal_(journal), references_(journal.first()), replay_(machines) {
+  Verification(const store::JournalFiles& journal, const kernel::MachineSource& machines,
+               const Witnesses& witnesses)
+      : journal_(journal),
+        witnesses_(witnesses),
+        references_(journal.first()),
+        replay_(machines, witnesses.blobs) {
     report_.first = journal.first();
     report_.last = journal.last();
     report_.segments = journal.segment_count();
-    if (journal.first() > 1) {
-      replay_.stop("the journal begins with record " + std::to_string(journal.first()) +
-                   ", and what was before it is not here");
-    }
+    report_.snapshots = witnesses.snapshots.size();
   }
 
   VerifyReport run(const std::function<void(store::RecordNumber)>& progress) {
+    witnesses_.check_range(journal_.first(), journal_.last(), report_.errors);
+    if (journal_.first() > 1) begin_with_a_snapshot();
     auto read = read_all(progress);
     if (!read) report_.errors.push_back(std::move(read).error());
     auto looked = look_behind();
@@ -30,11 +33,33 @@ class Verification {
     report_.instances = references_.followed();
     report_.unfollowed = references_.unfollowed();
     report_.replayed = replay_.replayed();
+    report_.snapshots_replayed = replay_.reached();
     if (!is_wrong_) report_.replay_stopped = replay_.stopped();
     return std::move(report_);
   }
 
  private:
+  // With the oldest that can be used: then the others are compared.
+  void begin_with_a_snapshot() {
+    const std::string begins = "the journal begins with record " + std::to_string(journal_.first());
+    for (auto entry = witnesses_.snapshots.rbegin(); entry != witnesses_.snapshots.rend();
+         ++entry) {
+      if (entry->next_record < journal_.first()) continue;
+      auto begun = replay_.begin_with(*entry);
+      if (!begun) {
+        is_wrong_ = true;
+        report_.errors.push_back(std::move(begun).error());
+        continue;
+      }
+      if (entry->next_record > journal_.first() && replay_.stopped().empty()) {
+        report_.notes.push_back(begins + ", and replay with record " +
+                                std::to_string(entry->next_record) + ", behind " + name_of(*entry));
+      }
+      return;
+    }
+    replay_.stop(begins + ", and there is no snapshot to begin with");
+  }
+
   base::Result<void> read_all(const std::function<void(store::RecordNumber)>& progress) {
     const auto reader = TRY(journal_.read(journal_.first()));
     while (const auto record = TRY(reader->next())) {
@@ -59,7 +84,14 @@ class Verification {
                       "says that it is record " + std::to_string(view->number)));
     }
     if (auto problem = references_.follow(*view)) report_.errors.push_back(std::move(*problem));
-    auto replayed = replay_.replay(record.bytes);
+    witnesses_.check_record(record, report_.errors);
+    keep(replay_.replay(record));
+    for (const store::SnapshotEntry& entry : witnesses_.snapshots) {
+      if (entry.next_record == record.number + 1) keep(replay_.compare(entry));
+    }
+  }
+
+  void keep(base::Result<void> replayed) {
     if (replayed) return;
     is_wrong_ = true;
     report_.errors.push_back(std::move(replayed).error());
@@ -72,8 +104,9 @@ class Verification {
         report_.notes.push_back(place(rest.bytes) +
                                 " is what a recovery has written again elsewhere");
       } else {
-        report_.errors.push_back(store::corrupt_at(
-            rest.bytes.path, rest.bytes.begin, "should be zero, behind the end of the segment"));
+        report_.errors.push_back(
+            store::corrupt_at(rest.bytes.path, rest.bytes.begin,
+                              "should be zero or a mark, behind the last record of the segment"));
       }
     }
     if (const auto torn = journal_.torn_tail()) {
@@ -90,6 +123,7 @@ class Verification {
   }
 
   const store::JournalFiles& journal_;
+  const Witnesses& witnesses_;
   BackReferences references_;
   TrialReplay replay_;
   bool is_wrong_ = false;
@@ -99,9 +133,9 @@ class Verification {
 }  // namespace
 
 VerifyReport verify_journal(const store::JournalFiles& journal,
-                            const kernel::MachineSource& machines,
+                            const kernel::MachineSource& machines, const Witnesses& witnesses,
                             const std::function<void(store::RecordNumber)>& progress) {
-  return Verification(journal, machines).run(progress);
+  return Verification(journal, machines, witnesses).run(progress);
 }
 
 }  // namespace holdfast::node

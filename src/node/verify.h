@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verifying a world offline: every byte of its journal, what its records say of each other, and
-// that replaying them comes to the same. Nothing is changed.
+// that replaying them comes to the same, and to the snapshots. Nothing is changed.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 
 #include "base/errors.h"
 #include "kernel/program.h"
+#include "node/witnesses.h"
 #include "store/journal_files.h"
 
 namespace holdfast::node {
@@ -22,6 +23,9 @@ struct VerifyReport {
   std::uint64_t instances = 0;   // whose back-references were followed
   std::uint64_t unfollowed = 0;  // instances beyond what we can remember
 
+  std::size_t snapshots = 0;             // that are listed
+  std::uint64_t snapshots_replayed = 0;  // of them: that replay came to
+
   std::uint64_t replayed = 0;  // records that came out as they were
   std::string replay_stopped;  // why not all of them; empty: all of them, or `errors` says why
 
@@ -29,10 +33,11 @@ struct VerifyReport {
   std::vector<std::string> notes;  // what is worth knowing and harmless
 };
 
-// Machines that a world needs and that are not there are no error: replay stops, and the report
-// says why. `progress` is told the records that were read.
+// A journal that was trimmed is replayed from its oldest snapshot on. Machines that a world needs
+// and that are not there are no error: replay stops, and the report says why. `progress` is told
+// the records that were read.
 VerifyReport verify_journal(const store::JournalFiles& journal,
-                            const kernel::MachineSource& machines,
+                            const kernel::MachineSource& machines, const Witnesses& witnesses = {},
                             const std::function<void(store::RecordNumber)>& progress = {});
 
 }  // namespace holdfast::node

@@ -28,7 +28,10 @@ base::Result<base::ByteView> BatchScanner::window(std::size_t bytes) {
         std::min<std::uint64_t>(std::max(bytes, kReadAheadBytes), segment_.bytes - offset_));
     if (buffer_.size() < ahead) buffer_.resize(ahead);
     buffer_filled_ = 0;
-    buffer_filled_ = TRY(file_.read_at(offset_, std::span(buffer_).first(ahead)));
+    auto filled = file_.read_at(offset_, std::span(buffer_).first(ahead));
+    // What is read ahead may be what cannot be read.
+    if (!filled && bytes < ahead) filled = file_.read_at(offset_, std::span(buffer_).first(bytes));
+    buffer_filled_ = TRY(std::move(filled));
     buffer_offset_ = offset_;
   }
   const std::size_t skip = static_cast<std::size_t>(offset_ - buffer_offset_);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power cuts and failing calls under the blob store: what was synced is there.
+#include <iostream>
+
 #include "base/sha256.h"
 #include "env/crash.h"
 #include "store/testing_blobs.h"
@@ -74,6 +76,7 @@ TEST_P(BlobFaultSweep, loses_nothing_that_was_synced) {
     env::SimDisk after(after_worst_cut(mortal.disk()));
     check_rounds(after, rounds);
   });
+  std::cout << "fault sweep of the blobs: " << calls << " calls\n";
   EXPECT_GT(calls, 50u);
 }
 

@@ -10,10 +10,6 @@ namespace {
 
 constexpr const char* kFloor = "SELECT floor FROM snapshots ORDER BY number DESC LIMIT 1";
 
-// A row comes back when the mark is new.
-constexpr const char* kMark =
-    "INSERT INTO marks VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING blob";
-
 // The last one of the next so many, and how many there are.
 constexpr const char* kSliceEnd = R"(
   SELECT max(id), count(*) FROM
@@ -29,9 +25,11 @@ constexpr const char* kSweep = R"(
 
 }  // namespace
 
-BlobGc::BlobGc(BlobStore& blobs, BlobShapes shapes, Statements statements, std::uint64_t collection)
+BlobGc::BlobGc(BlobStore& blobs, BlobShapes shapes, BlobMarks marks, Statements statements,
+               std::uint64_t collection)
     : blobs_(blobs),
       shapes_(std::move(shapes)),
+      marks_(std::move(marks)),
       statements_(std::move(statements)),
       collection_(collection) {}
 
@@ -39,19 +37,17 @@ base::Result<std::unique_ptr<BlobGc>> BlobGc::begin(BlobStore& blobs, Snapshots&
                                                     BlobShapes shapes) {
   SqliteDatabase& database = blobs.database();
   Statements statements;
-  statements.find = TRY(database.prepare("SELECT id FROM blobs WHERE hash = ?1"));
-  statements.mark = TRY(database.prepare(kMark));
   statements.slice_end = TRY(database.prepare(kSliceEnd));
   statements.sweep = TRY(database.prepare(kSweep));
-  statements.clear_marks = TRY(database.prepare("DELETE FROM marks"));
-  std::unique_ptr<BlobGc> gc(
-      new BlobGc(blobs, std::move(shapes), std::move(statements), blobs.new_collection()));
+  BlobMarks marks = TRY(BlobMarks::open(blobs));
+  std::unique_ptr<BlobGc> gc(new BlobGc(blobs, std::move(shapes), std::move(marks),
+                                        std::move(statements), blobs.new_collection()));
   TRY(blobs.transact([&] { return gc->start(snapshots); }));
   return gc;
 }
 
 base::Result<void> BlobGc::start(Snapshots& snapshots) {
-  TRY(statements_.clear_marks.step());
+  TRY(marks_.clear());
   for (const SnapshotEntry& entry : TRY(snapshots.list()))
     waiting_.push_back({entry.hash, shapes_.snapshot});
   SqliteStatement floor = TRY(blobs_.database().prepare(kFloor));
@@ -85,17 +81,7 @@ base::Result<void> BlobGc::work(std::size_t blobs) {
 }
 
 base::Result<void> BlobGc::mark(const BlobReference& reference) {
-  statements_.find.bind(1, base::ByteView(reference.hash.bytes));
-  if (!TRY(statements_.find.step())) {
-    return base::Error(base::ErrorCode::kNotFound, reference.hash.to_text(),
-                       "a snapshot needs this blob, and it is not there");
-  }
-  const std::int64_t id = statements_.find.number(0);
-  statements_.find.reset();
-  statements_.mark.bind(1, id);
-  statements_.mark.bind(2, std::int64_t{reference.kind});
-  const bool is_new = TRY(statements_.mark.step());
-  statements_.mark.reset();
+  const bool is_new = TRY(marks_.add(reference));
   if (!is_new) return {};
   ++progress_.marked;
   if (reference.kind == BlobReference::kPlain) return {};
@@ -126,8 +112,7 @@ base::Result<void> BlobGc::sweep(std::size_t blobs) {
   }
   if (count == blobs) return {};
   progress_.done = true;
-  TRY(statements_.clear_marks.step());
-  return {};
+  return marks_.clear();
 }
 
 }  // namespace holdfast::store

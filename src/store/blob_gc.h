@@ -14,29 +14,13 @@
 // One at a time; for the thread of the blobs.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <vector>
 
+#include "store/blob_marks.h"
 #include "store/snapshots.h"
 
 namespace holdfast::store {
-
-// A blob that another one names, and how to read it: a number that only `references_of` below
-// understands.
-struct BlobReference {
-  // Names nothing, and is not read.
-  static constexpr std::uint8_t kPlain = 0xff;
-
-  base::Hash hash;
-  std::uint8_t kind = kPlain;
-};
-
-struct BlobShapes {
-  std::uint8_t snapshot = 0;  // the kind of a snapshot's bytes
-  std::function<base::Result<std::vector<BlobReference>>(std::uint8_t kind, base::ByteView bytes)>
-      references_of;
-};
 
 struct GcProgress {
   std::uint64_t marked = 0;
@@ -57,13 +41,11 @@ class BlobGc {
 
  private:
   struct Statements {
-    SqliteStatement find;
-    SqliteStatement mark;
     SqliteStatement slice_end;
     SqliteStatement sweep;
-    SqliteStatement clear_marks;
   };
-  BlobGc(BlobStore& blobs, BlobShapes shapes, Statements statements, std::uint64_t collection);
+  BlobGc(BlobStore& blobs, BlobShapes shapes, BlobMarks marks, Statements statements,
+         std::uint64_t collection);
 
   base::Result<void> start(Snapshots& snapshots);
   base::Result<void> work(std::size_t blobs);
@@ -72,6 +54,7 @@ class BlobGc {
 
   BlobStore& blobs_;
   const BlobShapes shapes_;
+  BlobMarks marks_;
   Statements statements_;
   const std::uint64_t collection_;
   std::vector<BlobReference> waiting_;

@@ -36,10 +36,11 @@ constexpr const char* kRepair = "UPDATE blobs SET bytes = ?2 WHERE hash = ?1 AND
 BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, Statements statements)
     : vfs_(std::move(vfs)), database_(std::move(database)), statements_(std::move(statements)) {}
 
-base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world) {
-  auto [vfs, database] = TRY(open_world_database(world, "blobs.db", kSchema));
+base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world,
+                                                         const std::string& file) {
+  auto [vfs, database] = TRY(open_world_database(world, file, kSchema));
   Statements statements;
-  statements.find = TRY(database.prepare("SELECT bytes FROM blobs WHERE hash = ?1"));
+  statements.find = TRY(database.prepare(kFindBlob));
   statements.insert = TRY(database.prepare(kInsert));
   statements.touch = TRY(database.prepare(kTouch));
   statements.repair = TRY(database.prepare(kRepair));
@@ -67,12 +68,16 @@ base::Error BlobStore::fail(base::Error error) {
 }
 
 base::Result<base::Bytes> BlobStore::get(const base::Hash& hash) {
-  statements_.find.bind(1, base::ByteView(hash.bytes));
-  if (!TRY(statements_.find.step()))
+  return read_blob(statements_.find, hash);
+}
+
+base::Result<base::Bytes> read_blob(SqliteStatement& find, const base::Hash& hash) {
+  find.bind(1, base::ByteView(hash.bytes));
+  if (!TRY(find.step()))
     return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
-  const base::ByteView stored = statements_.find.bytes(0);
+  const base::ByteView stored = find.bytes(0);
   base::Bytes bytes(stored.begin(), stored.end());
-  statements_.find.reset();
+  find.reset();
   if (base::sha256(bytes) != hash)
     return base::Error(base::ErrorCode::kCorrupt, hash.to_text(), "the blob is damaged");
   return bytes;

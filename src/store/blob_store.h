@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BlobStore: bytes by their SHA-256, in blobs.db of the world.
+// BlobStore: bytes by their SHA-256, in a file of the world: blobs.db is the kernel's, which its
+// snapshots name; effects.db holds what workflows put, and is nobody's to collect.
 //
 // Promises:
 //  1. What was put before sync() returned survives any crash or power cut; what was put after
@@ -20,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -29,12 +31,20 @@
 
 namespace holdfast::store {
 
+inline constexpr char kKernelBlobs[] = "blobs.db";
+inline constexpr char kEffectBlobs[] = "effects.db";
 inline constexpr std::size_t kMaxBlobBytes = std::size_t{64} << 20;
+
+// Finds the blob with this hash: the statement for it, and what it comes to. The bytes are hashed
+// again. kNotFound, kCorrupt.
+inline constexpr const char* kFindBlob = "SELECT bytes FROM blobs WHERE hash = ?1";
+base::Result<base::Bytes> read_blob(SqliteStatement& find, const base::Hash& hash);
 
 class BlobStore {
  public:
   // The world must outlive it.
-  static base::Result<std::unique_ptr<BlobStore>> open(WorldFolder& world);
+  static base::Result<std::unique_ptr<BlobStore>> open(WorldFolder& world,
+                                                       const std::string& file = kKernelBlobs);
 
   base::Result<base::Bytes> get(const base::Hash& hash);
   base::Result<base::Hash> put(base::ByteView bytes);

@@ -18,10 +18,12 @@ TEST(CrashPoints, acknowledged_records_survive_every_power_cut) {
   const std::uint64_t wanted = wanted_images();
   Sightings seen;
   std::uint64_t seed = 0;
+  std::uint64_t points = 0;
   for (; seen.images < wanted; ++seed) {
     CrashWorkload workload(seed);
     workload.run(60);
     if (HasFatalFailure()) return;
+    points += workload.operations().size() + 1;
     std::uint64_t of_this_run = 0;
     env::for_each_crash(workload.operations(), [&](const env::Crash&) { ++of_this_run; });
     // Short runs look at a part of each recorded run, evenly, so that there are several.
@@ -32,9 +34,9 @@ TEST(CrashPoints, acknowledged_records_survive_every_power_cut) {
     });
     ASSERT_FALSE(HasFailure());
   }
-  std::cout << "crash points: " << seen.images << " disks of " << seed << " runs; " << seen.torn
-            << " torn, " << seen.copied << " copied forward, " << seen.clean << " clean, "
-            << seen.trimmed << " trimmed; " << seen.in_recovery
+  std::cout << "crash points: " << points << " of " << seed << " runs, " << seen.images
+            << " disks; " << seen.torn << " torn, " << seen.copied << " copied forward, "
+            << seen.clean << " clean, " << seen.trimmed << " trimmed; " << seen.in_recovery
             << " more were cut again during recovery\n";
   EXPECT_GT(seen.torn, 0u);
   EXPECT_GT(seen.copied, 0u);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every byte of a small journal, changed one at a time.
+#include <iostream>
+
 #include "store/batch_scanner.h"
 #include "store/segment_files.h"
 #include "store/testing.h"
@@ -43,7 +45,10 @@ std::vector<Part> parts_of(SimWorld& world) {
     BatchScanner scanner(*file, *header);
     parts.push_back({path, 0, kBlockBytes, Part::Kind::kSynced});
     while (*scanner.next() == BatchScanner::Found::kBatch) {
-      parts.push_back({path, scanner.header().offset, scanner.offset(), Part::Kind::kSynced});
+      // A handover matters when the segment behind it is gone, and for nothing else.
+      const bool is_handover = read_handover(scanner.header(), scanner.body()).has_value();
+      parts.push_back({path, scanner.header().offset, scanner.offset(),
+                       is_handover ? Part::Kind::kFree : Part::Kind::kSynced});
     }
     if (segment_number(name) == 2u) parts.back().kind = Part::Kind::kLast;
     parts.push_back({path, scanner.offset(), bytes.size(), Part::Kind::kFree});
@@ -86,13 +91,16 @@ void change_every_byte(bool close) {
   fill(world, close);
   const std::vector<Part> parts = parts_of(world);
   ASSERT_GT(parts.size(), 9u);
+  std::uint64_t flipped = 0;
   for (const Part& part : parts) {
     const std::uint64_t step = part.kind == Part::Kind::kFree ? 61 : 1;
     for (std::uint64_t offset = part.begin; offset < part.end; offset += step) {
       check_damage(world, part, offset, close);
+      ++flipped;
       if (::testing::Test::HasFailure()) return;
     }
   }
+  std::cout << "damage: " << flipped << " bytes, one at a time\n";
 }
 
 TEST(Damage, of_any_byte_of_a_closed_journal_is_found) { change_every_byte(true); }
@@ -118,7 +126,6 @@ TEST(Damage, a_missing_file_is_found) {
   for (const std::string path : {"./world/WORLD", "./world/journal/000000000002.log"}) {
     env::DiskState damaged = world.disk().now();
     damaged.names.erase(path);
-    if (path.ends_with(".log")) damaged.names.erase("./world/journal/000000000001.log");
     const auto open = SimWorld(std::move(damaged)).open();
     ASSERT_FALSE(open) << path;
     EXPECT_EQ(open.error().code(), base::ErrorCode::kCorrupt);

@@ -21,10 +21,16 @@ class DamagedReading {
       : disk_(disk), folder_(folder), visit_(visit) {}
 
   base::Result<Damage> run(std::optional<JournalId> id) {
-    TRY(open_segments(id));
-    for (std::size_t i = 0; i < segments_.size(); ++i) {
-      const bool is_last = i + 1 == segments_.size();
-      TRY(read_segment(segments_[i], is_last ? kNoEnd : segments_[i + 1].header.first));
+    TRY(look_at_segments(id));
+    for (std::size_t i = 0; i < headers_.size(); ++i) {
+      const SegmentHeader& header = headers_[i];
+      const bool is_last = i + 1 == headers_.size();
+      const Segment segment =
+          TRY(open_segment(disk_, folder_, header.journal, header.number, env::OpenMode::kRead));
+      TRY(read_segment(segment, is_last ? kNoEnd : headers_[i + 1].first));
+    }
+    if (missing_ > last_number_) {
+      damage_.bytes.push_back({segment_path(folder_, missing_), 0, 0, "the segment is not there"});
     }
     // Something said that these were durable.
     if (next_ != 0 && synced_ >= next_) damage_.records.push_back({next_, synced_});
@@ -32,19 +38,23 @@ class DamagedReading {
   }
 
  private:
-  base::Result<void> open_segments(std::optional<JournalId> id) {
+  // A file is open only while it is read: there may be more of them than a process may have open.
+  base::Result<void> look_at_segments(std::optional<JournalId> id) {
     std::uint64_t before = 0;
     for (const std::string& name : TRY(disk_.list(folder_))) {
       const auto number = segment_number(name);
       if (!number) continue;
       TRY(note_missing(before, *number));
-      before = *number;
+      last_number_ = before = *number;
       auto segment = open_any(*number, id);
       if (segment) {
         id = segment->header.journal;
-        segments_.push_back(std::move(*segment));
+        headers_.push_back(segment->header);
         continue;
       }
+      // That is about this machine, and not about the file.
+      if (segment.error().code() == base::ErrorCode::kUnavailable)
+        return std::move(segment).error();
       const auto file = disk_.open(folder_ + "/" + name, env::OpenMode::kRead);
       const auto size = file ? (*file)->size() : base::Result<std::uint64_t>(std::uint64_t{0});
       damage_.bytes.push_back(
@@ -93,21 +103,35 @@ class DamagedReading {
                               : is_blank ? "zeros, though a batch follows"
                                          : scanner.problem();
       scanner.skip_block();
-      auto more = scanner.skip_to_header();
-      if (!more) return std::move(more).error();
-      if (*more) damage_.bytes.push_back({path, begin, scanner.offset(), why});
-      if (!*more && !is_blank) {
-        damage_.bytes.push_back(
-            {path, begin, std::max(scanner.used_end(), begin + kBlockBytes), why});
+      const auto [more, unreadable_end] = skip_to_header(scanner, segment.header.bytes);
+      if (more) damage_.bytes.push_back({path, begin, scanner.offset(), why});
+      if (!more && (!is_blank || unreadable_end > 0)) {
+        const std::uint64_t used = std::max(scanner.used_end(), begin + kBlockBytes);
+        damage_.bytes.push_back({path, begin, std::max(used, unreadable_end), why});
       }
-      if (!*more) break;
+      if (!more) break;
     }
     return {};
+  }
+
+  // Also behind blocks that the device cannot read. Gives whether there is a header, and where the
+  // last of those blocks ends.
+  static std::pair<bool, std::uint64_t> skip_to_header(BatchScanner& scanner,
+                                                       std::uint64_t segment_bytes) {
+    std::uint64_t unreadable_end = 0;
+    while (scanner.offset() < segment_bytes) {
+      const auto found = scanner.skip_to_header();
+      if (found) return {*found, unreadable_end};
+      scanner.skip_block();
+      unreadable_end = scanner.offset();
+    }
+    return {false, unreadable_end};
   }
 
   base::Result<void> take(const BatchScanner& scanner, const std::string& path) {
     const BatchHeader& header = scanner.header();
     synced_ = std::max(synced_, header.synced);
+    if (const auto next = read_handover(header, scanner.body())) missing_ = *next;
     if (header.is_mark()) return {};
     std::vector<base::ByteView> records;
     base::ByteView body = scanner.body();
@@ -137,10 +161,12 @@ class DamagedReading {
   env::Disk& disk_;
   const std::string& folder_;
   const BatchVisitor& visit_;
-  std::vector<Segment> segments_;
+  std::vector<SegmentHeader> headers_;
   std::optional<ChainPoint> chain_;
   RecordNumber next_ = 0;  // 0: nothing was seen yet
   RecordNumber synced_ = 0;
+  std::uint64_t last_number_ = 0;  // of the segments that have a file
+  std::uint64_t missing_ = 0;      // a handover has named this one last
   Damage damage_;
 };
 

@@ -2,6 +2,8 @@
 // Each call that changes the disk fails once, in each way. The run goes on as a real one would: a
 // full disk is tried again, a journal that has stopped is opened again. In the end the power is
 // cut, and everything that was acknowledged must be there.
+#include <iostream>
+
 #include "store/testing.h"
 #include "store/testing_faults.h"
 
@@ -100,6 +102,8 @@ TEST_P(FaultSweep, loses_nothing_that_was_acknowledged) {
     run.check_after_power_cut();
     if (HasFailure()) return;
   }
+  std::cout << "fault sweep of the journal: " << calls << " calls, " << reopened
+            << " of them made it stop\n";
   // A short write is nobody's business; all else stops a journal somewhere.
   EXPECT_EQ(reopened > 0, GetParam() != env::DiskFault::kShort);
 }

@@ -44,6 +44,7 @@ base::Result<RecordNumber> FileJournal::append(std::span<const base::ByteView> r
   const std::size_t batch_bytes = batch_bytes_of(body_bytes);
   auto written = write(records, batch_bytes, room);
   if (!written) {
+    if (latched_) return std::move(written).error();
     // A full disk is no reason to stop: the next batch is written over what there is of this one.
     if (written.error().code() == base::ErrorCode::kUnavailable) return std::move(written).error();
     return latch(std::move(written).error());
@@ -114,6 +115,8 @@ base::Result<void> FileJournal::roll(std::size_t batch_bytes, Room room) {
     static_cast<void>(world_.disk().remove(put.blank_path).has_value());
     return std::move(segment).error();
   }
+  auto handed_over = writer_.hand_over_to(put.header.number);
+  if (!handed_over) return latch(std::move(handed_over).error());
   writer_ = SegmentWriter(std::move(*segment), kBlockBytes, writer_.chain(), epoch_);
   table_->add({writer_.segment().number, writer_.segment().first});
   return {};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Power cuts and failing calls under the index of instances: after it has caught up, it holds what
 // an index holds that was made in one go.
+#include <iostream>
+
 #include "env/crash.h"
 #include "store/history_swap.h"
 #include "store/testing_history.h"
@@ -91,6 +93,7 @@ TEST_P(HistoryFaultSweep, catches_up_to_the_same_rows) {
     EXPECT_EQ(everything(*(*open)->index), expected);
     if (HasFailure()) return;
   }
+  std::cout << "fault sweep of the index: " << calls << " calls\n";
   EXPECT_GT(calls, 30u);
 }
 
@@ -98,29 +101,44 @@ INSTANTIATE_TEST_SUITE_P(Each, HistoryFaultSweep,
                          ::testing::Values(env::DiskFault::kIoError, env::DiskFault::kNoSpace,
                                            env::DiskFault::kInterrupted, env::DiskFault::kShort));
 
-// The old index or the new one is there at every moment, and whole.
-TEST(HistoryCrash, a_rebuild_that_is_cut_leaves_the_old_index_or_the_new_one) {
+// The old index or the new one is there at every moment, and whole; also when the old one was not
+// closed, and its log is still there.
+class HistoryRebuildCrash : public ::testing::TestWithParam<bool> {};
+
+TEST_P(HistoryRebuildCrash, leaves_the_old_index_or_the_new_one) {
   const MadeUpHistory history(20);
   const auto expected = rows_of_one_pass(history);
-  env::SimDisk disk;
   const auto random = env::seeded_random(4);
+  auto whole = std::make_unique<env::SimDisk>();
   {
-    auto open = *open_history(disk, *random);
-    ASSERT_TRUE(history.feed(*open->index, 10));
+    // Closed once, so that the log of the second time is a part of it only.
+    auto open = *open_history(*whole, *random);
+    ASSERT_TRUE(history.feed(*open->index, 5));
   }
+  {
+    auto open = *open_history(*whole, *random);
+    ASSERT_TRUE(history.feed(*open->index, 10));
+    auto after_death = whole->after_process_death();
+    open.reset();
+    if (GetParam()) whole = std::move(after_death);
+  }
+  env::SimDisk& disk = *whole;
   const std::size_t begin = disk.operations().size();
+  std::size_t swap = begin;
   {
     const auto process = env::posix_process();
     auto folder = *WorldFolder::open(disk, *random, *process, "./world");
     auto built = *begin_new_history(folder);
     ASSERT_TRUE(catch_up(history, *built));
+    swap = disk.operations().size();
     ASSERT_TRUE(put_in_place(folder, std::move(built)));
   }
   std::uint64_t images = 0;
   std::uint64_t turn = 0;
   std::uint64_t old = 0;
   env::for_each_crash(disk.operations(), [&](const env::Crash& crash) {
-    if (crash.at < begin || turn++ % 8 != 0 || HasFailure()) return;
+    // Some of the cuts while it is built, and all while it is put in place.
+    if (crash.at < begin || (turn++ % 8 != 0 && crash.at < swap) || HasFailure()) return;
     SCOPED_TRACE(crash.to_string());
     ++images;
     env::SimDisk after(env::after_crash(disk.start(), disk.operations(), crash));
@@ -136,6 +154,8 @@ TEST(HistoryCrash, a_rebuild_that_is_cut_leaves_the_old_index_or_the_new_one) {
   EXPECT_GT(old, 100u);
   EXPECT_GT(images, old);
 }
+
+INSTANTIATE_TEST_SUITE_P(OldOneDied, HistoryRebuildCrash, ::testing::Bool());
 
 }  // namespace
 }  // namespace holdfast::store::testing

@@ -70,18 +70,24 @@ base::Result<void> HistoryIndex::read_last_id() {
 base::Result<void> HistoryIndex::read_state(const std::string& path) {
   workflows_.clear();
   TRY(read_last_id());
-  auto select = TRY(database_.database.prepare("SELECT version, begins, record, hash FROM cursor"));
-  if (!TRY(select.step())) return {};
+  cursor_ = TRY(read_cursor(database_.database, path)).value_or(HistoryCursor{});
+  return {};
+}
+
+base::Result<std::optional<HistoryCursor>> read_cursor(SqliteDatabase& database,
+                                                       const std::string& path) {
+  auto select = TRY(database.prepare("SELECT version, begins, record, hash FROM cursor"));
+  if (!TRY(select.step())) return std::optional<HistoryCursor>();
   if (select.nat(0) != kHistoryVersion) {
     return base::Error(base::ErrorCode::kConflict, path,
                        "has tables of version " + std::to_string(select.nat(0)));
   }
   const base::ByteView hash = select.bytes(3);
-  cursor_ = {select.nat(1), select.nat(2), {}};
-  if (hash.size() != cursor_.hash.bytes.size())
+  HistoryCursor cursor{select.nat(1), select.nat(2), {}};
+  if (hash.size() != cursor.hash.bytes.size())
     return base::Error(base::ErrorCode::kCorrupt, path, "the hash of its cursor is no hash");
-  std::copy(hash.begin(), hash.end(), cursor_.hash.bytes.begin());
-  return {};
+  std::copy(hash.begin(), hash.end(), cursor.hash.bytes.begin());
+  return std::optional(cursor);
 }
 
 void HistoryIndex::begin_with(RecordNumber first) {

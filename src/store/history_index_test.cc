@@ -110,6 +110,19 @@ TEST_F(HistoryIndexTest, a_key_that_begins_again_begins_with_nothing) {
   EXPECT_EQ(row("a").id, 1u) << "its place in lists stays";
 }
 
+TEST_F(HistoryIndexTest, a_key_that_one_record_deletes_and_begins_again_begins_with_nothing) {
+  ASSERT_TRUE(apply({change("a", "running", {"old"})}));
+  const InstanceChange deleted = change("a", "deleted", {"last"});
+  InstanceChange again = deleted;
+  again.status = "running";
+  again.annotations = {"new"};
+  ASSERT_TRUE(apply({deleted, again}));
+  EXPECT_EQ(row("a").status, "running");
+  EXPECT_EQ(row("a").first_record, 2u);
+  EXPECT_EQ(row("a").steps, 1u);
+  EXPECT_EQ(row("a").annotations, 1u);
+}
+
 TEST_F(HistoryIndexTest, a_record_that_was_missed_or_comes_twice_is_refused) {
   ASSERT_TRUE(apply({change("a", "running")}));
   InstanceChange second = change("a", "waiting");
@@ -270,6 +283,31 @@ TEST_F(HistoryIndexTest, a_new_index_takes_the_place_of_the_old_one_and_of_its_l
   EXPECT_EQ(everything(*index)[0].first.key_text, "b");
   const std::vector<std::string> names = *after_death->list("./world");
   EXPECT_THAT(names, ::testing::Not(::testing::Contains("history.db.new")));
+}
+
+// A power cut that keeps the new name and brings back the old log would make a mixture.
+TEST_F(HistoryIndexTest, the_old_log_is_gone_durably_before_the_new_index_has_its_name) {
+  using Kind = env::DiskOperation::Kind;
+  ASSERT_TRUE(apply({change("a", "running")}));
+  auto after_death = disk_.after_process_death();
+  open_.reset();
+  const auto process = env::posix_process();
+  auto folder = *WorldFolder::open(*after_death, *random_, *process, "./world");
+  auto built = *begin_new_history(folder);
+  ASSERT_TRUE(put_in_place(folder, std::move(built)));
+  bool is_gone = false;
+  bool is_durable = false;
+  bool is_named = false;
+  for (const env::DiskOperation& operation : after_death->operations()) {
+    if (operation.kind == Kind::kRemove && operation.path == "./world/history.db-wal")
+      is_gone = true;
+    if (operation.kind == Kind::kSyncDirectory && operation.path == "./world") is_durable = is_gone;
+    if (operation.kind == Kind::kRename && operation.other_path == "./world/history.db") {
+      is_named = true;
+      EXPECT_TRUE(is_durable);
+    }
+  }
+  EXPECT_TRUE(is_named);
 }
 
 TEST_F(HistoryIndexTest, a_new_index_takes_the_place_of_a_damaged_one) {

@@ -39,7 +39,8 @@ void HistoryBatch::add(InstanceChange change) {
   if (is_new) entries_.push_back({{}, change.previous, {}, 0});
   Entry& entry = entries_[place->second];
   entry.annotation_count += change.annotations.size();
-  if (change.previous == 0) {
+  const bool was_deleted = !is_new && entry.latest.status == "deleted";
+  if (change.previous == 0 || was_deleted) {
     // A new life: nothing of the one before is left.
     entry.previous = 0;
     entry.began = {change.record, change.time_ns};

@@ -30,7 +30,8 @@ struct InstanceChange {
   std::string key_text;  // the key as people read it
   RecordNumber record = 0;
   std::uint64_t time_ns = 0;
-  RecordNumber previous = 0;  // the record that touched it before; 0: it begins, or begins again
+  RecordNumber previous = 0;  // the record that touched it before; 0: it begins, or begins again.
+                              // Behind a deletion by the same record it begins again, too
   std::string status;
   bool paused = false;
   std::string error_code;  // empty: there is none

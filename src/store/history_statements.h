@@ -26,6 +26,10 @@ inline constexpr const char* kRowColumns =
     "i.id, w.name, i.key, i.key_text, i.status, i.paused, i.first_record, i.first_ns, "
     "i.last_record, i.last_ns, i.steps, i.annotations, i.error_code, i.error_message";
 
+// Nothing: it has seen nothing. kConflict, kCorrupt: it must be made again.
+base::Result<std::optional<HistoryCursor>> read_cursor(SqliteDatabase& database,
+                                                       const std::string& path);
+
 InstanceRow read_row(const SqliteStatement& statement);
 
 // Every table but the one that says whose they are. An instance keeps its id when its key begins

@@ -35,7 +35,8 @@ base::Result<void> let_go_of_old_log(WorldFolder& world) {
   if (!TRY(is_there(world, log))) return {};
   static_cast<void>(HistoryIndex::open(world).has_value());
   if (TRY(is_there(world, log))) return remove_database(world, kHistoryFile);
-  return {};
+  // SQLite has removed it, and does not sync the folder.
+  return world.disk().sync_directory(world.path());
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ constexpr std::uint64_t kSegmentMagic = 0x31'47'45'53'44'4c'4f'48;  // "HOLDSEG1
 constexpr std::uint32_t kBatchMagic = 0x31'42'46'48;                // "HFB1"
 constexpr std::size_t kSegmentCrcEnd = 12;
 constexpr std::size_t kBatchCrcEnd = 8;
+constexpr std::size_t kHandoverBytes = 8;
 
 // The same fields in the same order, written and read.
 template <class Fields, class Header>
@@ -64,6 +65,24 @@ bool is_possible(const BatchHeader& header, const SegmentHeader& segment, std::u
          header.bytes <= segment.bytes - offset && header.first > 0 && header.first <= kMaxNumber &&
          header.count <= header.body_bytes / kRecordLengthBytes && header.synced < header.first &&
          header.epoch >= segment.epoch && header.epoch <= kMaxNumber;
+}
+
+// A batch whose header and body are still to be written; what is behind them is zero.
+void make_room(std::size_t body_bytes, base::Bytes& out) {
+  CHECK(batch_bytes_of(body_bytes) <= kMaxBatchBytes);
+  out.resize(batch_bytes_of(body_bytes));
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(kBatchHeaderBytes + body_bytes), out.end(),
+            std::uint8_t{0});
+}
+
+// The header of a batch whose body is written.
+void put_header(BatchHeader& header, std::uint32_t segment_crc, std::size_t body_bytes,
+                std::size_t count, base::Bytes& out) {
+  header.bytes = static_cast<std::uint32_t>(out.size());
+  header.body_bytes = static_cast<std::uint32_t>(body_bytes);
+  header.count = static_cast<std::uint32_t>(count);
+  header.body_crc = base::crc32c(base::ByteView(out).subspan(kBatchHeaderBytes));
+  encode(header, segment_crc, std::span(out).first(kBatchHeaderBytes));
 }
 
 }  // namespace
@@ -137,9 +156,7 @@ std::size_t body_bytes_of(std::span<const base::ByteView> records) {
 void encode_batch(BatchHeader& header, std::uint32_t segment_crc,
                   std::span<const base::ByteView> records, base::Bytes& out) {
   const std::size_t body_bytes = body_bytes_of(records);
-  const std::size_t bytes = batch_bytes_of(body_bytes);
-  CHECK(bytes <= kMaxBatchBytes);
-  out.resize(bytes);
+  make_room(body_bytes, out);
   std::uint8_t* at = out.data() + kBatchHeaderBytes;
   for (const base::ByteView record : records) {
     FieldWriter(std::span<std::uint8_t>(at, kRecordLengthBytes))
@@ -148,12 +165,21 @@ void encode_batch(BatchHeader& header, std::uint32_t segment_crc,
     if (!record.empty()) std::memcpy(at, record.data(), record.size());
     at += record.size();
   }
-  std::fill(at, out.data() + bytes, std::uint8_t{0});
-  header.bytes = static_cast<std::uint32_t>(bytes);
-  header.body_bytes = static_cast<std::uint32_t>(body_bytes);
-  header.count = static_cast<std::uint32_t>(records.size());
-  header.body_crc = base::crc32c(base::ByteView(out).subspan(kBatchHeaderBytes));
-  encode(header, segment_crc, std::span(out).first(kBatchHeaderBytes));
+  put_header(header, segment_crc, body_bytes, records.size(), out);
+}
+
+void encode_handover(BatchHeader& header, std::uint32_t segment_crc, std::uint64_t next_segment,
+                     base::Bytes& out) {
+  make_room(kHandoverBytes, out);
+  FieldWriter(std::span(out).subspan(kBatchHeaderBytes)).number(next_segment);
+  put_header(header, segment_crc, kHandoverBytes, 0, out);
+}
+
+std::optional<std::uint64_t> read_handover(const BatchHeader& header, base::ByteView body) {
+  if (!header.is_mark() || body.size() != kHandoverBytes) return std::nullopt;
+  std::uint64_t next_segment = 0;
+  FieldReader(body).number(next_segment);
+  return next_segment;
 }
 
 std::optional<base::ByteView> take_record(base::ByteView& body) {

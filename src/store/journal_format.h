@@ -72,6 +72,13 @@ base::Hash chain_hash(base::ByteView batch_header);
 void encode_batch(BatchHeader& header, std::uint32_t segment_crc,
                   std::span<const base::ByteView> records, base::Bytes& out);
 
+// The handover: a mark whose body is the number of the segment that goes on. It is the last thing
+// in a segment that is full, written when the next one is durable: without that one, the journal is
+// known to have lost its end.
+void encode_handover(BatchHeader& header, std::uint32_t segment_crc, std::uint64_t next_segment,
+                     base::Bytes& out);
+std::optional<std::uint64_t> read_handover(const BatchHeader& header, base::ByteView body);
+
 std::size_t body_bytes_of(std::span<const base::ByteView> records);
 inline std::size_t batch_bytes_of(std::size_t body_bytes) {
   return (kBatchHeaderBytes + body_bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;

@@ -61,6 +61,10 @@ base::Result<Tail> scan_tail(const Segment& segment, const std::string& path) {
     tail.chain.advance(header, scanner.header_bytes());
     tail.synced = std::max(tail.synced, header.synced);
     tail.epoch = header.epoch;
+    if (const auto next = read_handover(header, scanner.body())) {
+      return corrupt_at(path, header.offset,
+                        "segment " + std::to_string(*next) + " comes behind it and is not there");
+    }
     tail.mark = header.is_mark() ? std::optional(header.offset) : std::nullopt;
     tail.end = scanner.offset();
   }

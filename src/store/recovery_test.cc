@@ -100,6 +100,37 @@ TEST(Recovery, bad_batch_with_a_torn_batch_behind_it_is_refused) {
   EXPECT_EQ(open.error().where(), kFolder + "/000000000001.log at 4096");
 }
 
+// Every segment in turn is the last one, closed or not.
+TEST(Recovery, journal_without_its_last_segment_is_refused) {
+  for (const bool closes : {true, false}) {
+    for (int batches = 5; batches < 20; ++batches) {
+      SimWorld world;
+      {
+        auto open = opened(world);
+        for (int i = 0; i < batches; ++i) {
+          ASSERT_TRUE(commit_batch(open->journal(), 1));
+          if (i % 3 == 0) {
+            ASSERT_TRUE(open->journal().mark());
+          }
+        }
+        if (closes) {
+          ASSERT_TRUE(open->journal().close());
+        }
+      }
+      env::DiskState state = world.disk().now();
+      std::uint64_t last = 1;
+      while (state.names.contains(segment_path(kFolder, last + 1))) ++last;
+      ASSERT_GT(last, 1u);
+      state.names.erase(segment_path(kFolder, last));
+      const auto open = SimWorld(state).open();
+      ASSERT_FALSE(open) << batches;
+      EXPECT_EQ(open.error().code(), base::ErrorCode::kCorrupt);
+      EXPECT_EQ(open.error().message(),
+                "segment " + std::to_string(last) + " comes behind it and is not there");
+    }
+  }
+}
+
 // Two copies of a world went different ways, and a block of one came into the other: its checksum
 // is right, and only the chain tells.
 TEST(Recovery, batch_of_another_history_is_refused) {

@@ -4,53 +4,119 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "store/copy_blobs.h"
 #include "store/file_journal.h"
+#include "store/salvage_survey.h"
 
 namespace holdfast::store {
 namespace {
 
 class Salvaging {
  public:
-  explicit Salvaging(WorldFolder world) : world_(std::move(world)) {}
+  Salvaging(WorldPlace old, WorldFolder world, const BlobShapes& shapes)
+      : old_(std::move(old)), world_(std::move(world)), shapes_(shapes) {}
 
-  base::Result<void> add(RecordNumber first, std::span<const base::ByteView> records) {
-    if (!journal_) TRY(begin(first));
-    const RecordNumber last = first + records.size() - 1;
-    if (first == report_.last + 1) {
-      TRY(journal_->append(records));
-      TRY(journal_->sync());
-      report_.last = last;
-      return {};
-    }
-    return put_aside(first, last, records);
-  }
-
-  base::Result<SalvageReport> finish(Damage damage) {
-    report_.lost = std::move(damage);
-    if (!journal_) TRY(begin(1));
-    TRY(journal_->close());
+  base::Result<SalvageReport> run() {
+    // Before anything else: a salvage that is interrupted must not look like a world.
+    TRY(write_report(kSalvagingFile, false));
+    SalvageSurvey survey(look_at_snapshots());
+    TRY(read_old([&](RecordNumber first, std::span<const base::ByteView> records) {
+      return survey.add(first, records);
+    }));
+    TRY(take_snapshots(survey));
+    TRY(begin_journal(survey));
+    Damage damage = TRY(read_old([&](RecordNumber first, std::span<const base::ByteView> records) {
+      return take_records(first, records);
+    }));
     if (aside_) TRY(aside_->sync_data());
-    TRY(write_marker(world_, report_, true));
+    TRY(list_snapshots());
+    TRY(journal_->close());
+    std::ranges::move(damage.bytes, std::back_inserter(report_.lost.bytes));
+    report_.lost.records = std::move(damage.records);
+    TRY(write_report(kSalvagedFile, true));
+    TRY(world_.disk().remove(world_.path() + "/" + kSalvagingFile));
+    TRY(world_.disk().sync_directory(world_.path()));
     return std::move(report_);
   }
 
-  // Before anything else: a salvage that is interrupted must not look like a world.
-  static base::Result<void> write_marker(const WorldFolder& world, const SalvageReport& report,
-                                         bool is_complete) {
-    const base::Bytes document = document_of(report, is_complete);
-    const std::string text =
-        codec::to_json(codec::View::of(document), codec::JsonStyle::kIndented) + "\n";
-    return env::replace_file(world.disk(), world.path() + "/" + kSalvagedFile,
-                             base::as_bytes(text));
+  void note_lost(const std::string& file, const base::Error& error) {
+    report_.lost.bytes.push_back({old_.path + "/" + file, 0, 0, error.message()});
   }
 
  private:
-  base::Result<void> begin(RecordNumber first) {
-    journal_ = TRY(open_file_journal(world_, {.first_record = first})).journal;
-    report_.first = first;
-    report_.last = first - 1;
+  base::Result<Damage> read_old(const BatchVisitor& visit) {
+    return read_damaged_journal(old_.disk, old_.path + "/journal", old_.id, visit);
+  }
+
+  base::Result<void> write_report(const std::string& file, bool is_complete) const {
+    const base::Bytes document = document_of(report_, is_complete);
+    const std::string text =
+        codec::to_json(codec::View::of(document), codec::JsonStyle::kIndented) + "\n";
+    return env::replace_file(world_.disk(), world_.path() + "/" + file, base::as_bytes(text));
+  }
+
+  // A file that cannot be read has none.
+  std::vector<SnapshotEntry> look_at_snapshots() {
+    auto look = BlobsLook::open(old_);
+    if (!look) {
+      note_lost(kKernelBlobs, look.error());
+      return {};
+    }
+    if (!*look) return {};
+    auto snapshots = (*look)->snapshots();
+    if (!snapshots) {
+      note_lost(kKernelBlobs, snapshots.error());
+      return {};
+    }
+    old_blobs_ = std::move(*look);
+    return std::move(*snapshots);
+  }
+
+  // Decides for the run of the newest snapshot that is whole, and takes over all that stand in it.
+  base::Result<void> take_snapshots(const SalvageSurvey& survey) {
+    for (const SnapshotEntry& entry : survey.snapshots()) {
+      const std::string why = TRY(take_snapshot(survey, entry));
+      report_.snapshots.push_back({entry.next_record, why});
+    }
+    return {};
+  }
+
+  // Why it was not taken, or nothing.
+  base::Result<std::string> take_snapshot(const SalvageSurvey& survey, const SnapshotEntry& entry) {
+    const auto run = survey.run_of(entry);
+    if (!run) return std::string("the record that it was taken after is lost");
+    if (chosen_ && chosen_->first != run->first)
+      return std::string("records behind it are lost, and a newer one is whole");
+    if (!blobs_) blobs_ = TRY(BlobStore::open(world_));
+    const auto copied =
+        copy_reachable(*old_blobs_, *blobs_, shapes_, {entry.hash, shapes_.snapshot});
+    if (!copied) {
+      // What is wrong with the new place ends the salvage, what is wrong with the old one does not.
+      const base::ErrorCode code = copied.error().code();
+      if (code == base::ErrorCode::kIo || code == base::ErrorCode::kUnavailable)
+        return base::Error(code, copied.error().where(), copied.error().message());
+      return copied.error().to_string();
+    }
+    chosen_ = run;
+    taken_.push_back(entry);
+    return std::string();
+  }
+
+  base::Result<void> begin_journal(const SalvageSurvey& survey) {
+    if (!chosen_) chosen_ = survey.first_run();
+    report_.first = chosen_ ? chosen_->first : 1;
+    report_.last = report_.first - 1;
+    journal_ = TRY(open_file_journal(world_, {.first_record = report_.first})).journal;
+    return {};
+  }
+
+  base::Result<void> take_records(RecordNumber first, std::span<const base::ByteView> records) {
+    const RecordNumber last = first + records.size() - 1;
+    if (first != report_.last + 1) return put_aside(first, last, records);
+    TRY(journal_->append(records));
+    TRY(journal_->sync());
+    report_.last = last;
     return {};
   }
 
@@ -71,10 +137,27 @@ class Salvaging {
     return {};
   }
 
+  // From the oldest on, when the records that they stand for are there.
+  base::Result<void> list_snapshots() {
+    if (taken_.empty()) return {};
+    const auto list = TRY(Snapshots::open(*blobs_));
+    for (auto entry = taken_.rbegin(); entry != taken_.rend(); ++entry) {
+      const base::Bytes bytes = TRY(blobs_->get(entry->hash));
+      TRY(list->add(*journal_, entry->next_record, bytes, entry->time_ns, taken_.size()));
+    }
+    return {};
+  }
+
+  const WorldPlace old_;
   WorldFolder world_;
+  const BlobShapes& shapes_;
+  std::unique_ptr<BlobsLook> old_blobs_;
+  std::unique_ptr<BlobStore> blobs_;  // made when there is something for it
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<env::File> aside_;
   std::uint64_t aside_end_ = 0;
+  std::optional<RecordRun> chosen_;
+  std::vector<SnapshotEntry> taken_;  // from the newest
   SalvageReport report_;
 };
 
@@ -85,50 +168,7 @@ base::Result<void> refuse_if_there(env::Disk& disk, const std::string& path) {
   return base::Error(base::ErrorCode::kConflict, path, "is there already");
 }
 
-void write_range(codec::Buffer& out, RecordNumber first, RecordNumber last) {
-  codec::write_text(out, "first");
-  codec::write_nat(out, first);
-  codec::write_text(out, "last");
-  codec::write_nat(out, last);
-}
-
 }  // namespace
-
-base::Bytes document_of(const SalvageReport& report, bool is_complete) {
-  codec::Buffer out;
-  codec::write_map_head(out, 6);
-  codec::write_text(out, "complete");
-  codec::write_bool(out, is_complete);
-  write_range(out, report.first, report.last);
-  codec::write_text(out, "aside");
-  codec::write_list_head(out, report.aside.size());
-  for (const SalvageReport::Aside& aside : report.aside) {
-    codec::write_map_head(out, 3);
-    write_range(out, aside.first, aside.last);
-    codec::write_text(out, "file");
-    codec::write_text(out, aside.file);
-  }
-  codec::write_text(out, "lost_records");
-  codec::write_list_head(out, report.lost.records.size());
-  for (const LostRecords& lost : report.lost.records) {
-    codec::write_map_head(out, 2);
-    write_range(out, lost.first, lost.last);
-  }
-  codec::write_text(out, "lost_bytes");
-  codec::write_list_head(out, report.lost.bytes.size());
-  for (const LostBytes& lost : report.lost.bytes) {
-    codec::write_map_head(out, 4);
-    codec::write_text(out, "file");
-    codec::write_text(out, lost.path);
-    codec::write_text(out, "begin");
-    codec::write_nat(out, lost.begin);
-    codec::write_text(out, "end");
-    codec::write_nat(out, lost.end);
-    codec::write_text(out, "why");
-    codec::write_text(out, lost.why);
-  }
-  return out.to_bytes();
-}
 
 base::Result<bool> is_salvaged(const WorldFolder& world) {
   const std::vector<std::string> names = TRY(world.disk().list(world.path()));
@@ -136,25 +176,17 @@ base::Result<bool> is_salvaged(const WorldFolder& world) {
 }
 
 base::Result<SalvageReport> salvage(env::Disk& disk, env::Random& random, env::Process& process,
-                                    const std::string& from, const std::string& to) {
-  const std::string journal = from + "/journal";
-  TRY(disk.list(journal));
+                                    const std::string& from, const std::string& to,
+                                    const BlobShapes& shapes) {
+  TRY(disk.list(from + "/journal"));
   const auto lock = TRY(disk.lock(from + "/LOCK", env::describe(process)));
   const auto id = read_world_id(disk, from);
   TRY(refuse_if_there(disk, to));
   WorldFolder world = TRY(WorldFolder::open(disk, random, process, to));
-  TRY(Salvaging::write_marker(world, {}, false));
-  Salvaging salvaging(std::move(world));
-  Damage damage =
-      TRY(read_damaged_journal(disk, journal, id ? std::optional(*id) : std::nullopt,
-                               [&](RecordNumber first, std::span<const base::ByteView> records) {
-                                 return salvaging.add(first, records);
-                               }));
-  if (!id) {
-    damage.bytes.insert(damage.bytes.begin(),
-                        LostBytes{from + "/WORLD", 0, 0, id.error().message()});
-  }
-  return salvaging.finish(std::move(damage));
+  const WorldPlace old{disk, random, from, id ? std::optional(*id) : std::nullopt};
+  Salvaging salvaging(old, std::move(world), shapes);
+  if (!id) salvaging.note_lost("WORLD", id.error());
+  return salvaging.run();
 }
 
 }  // namespace holdfast::store

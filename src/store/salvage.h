@@ -2,10 +2,13 @@
 // Salvage: makes a new world of what can be read of a damaged one, which stays as it is. Never done
 // by itself: the new world has forgotten things that the old one had promised.
 //
-// The new journal holds the first unbroken run of records, under their numbers: what is behind a
-// loss cannot be replayed. It is kept beside the journal, as CBOR sequences (RFC 8742), for people.
-// The file SALVAGED says all this, also while the salvage is under way; the new world has an id of
-// its own.
+// The new journal holds one unbroken run of records, under their numbers: the one that the newest
+// snapshot stands in which is whole, or else the first one: what is behind a loss cannot be
+// replayed without a snapshot. The snapshots of the run are taken along, with the blobs that they
+// reach. The other records are kept beside the journal, as CBOR sequences (RFC 8742), for people.
+// The file SALVAGED says all this. While the salvage is under way the file SALVAGING is there, and
+// nobody else can open the world; one that was interrupted has to be done again. The new world has
+// an id of its own.
 #pragma once
 
 #include <string>
@@ -13,6 +16,7 @@
 
 #include "env/process.h"
 #include "env/random.h"
+#include "store/blob_marks.h"
 #include "store/damaged_journal.h"
 #include "store/world_folder.h"
 
@@ -24,19 +28,28 @@ struct SalvageReport {
   RecordNumber first = 1;  // in the new journal
   RecordNumber last = 0;   // less than `first`: there is none
 
-  // Records behind a loss.
+  // Records before or behind a loss, of another run.
   struct Aside {
     RecordNumber first = 0;
     RecordNumber last = 0;
     std::string file;  // in the new folder
   };
   std::vector<Aside> aside;
+
+  // Those of the old world, from the newest.
+  struct Snapshot {
+    RecordNumber next_record = 0;
+    std::string left_out;  // why; empty: it was taken along
+  };
+  std::vector<Snapshot> snapshots;
   Damage lost;
 };
 
-// kConflict: another process has the old world, or the new folder is there already.
+// `shapes`: how blobs are read. kConflict: another process has the old world, or the new folder is
+// there already.
 base::Result<SalvageReport> salvage(env::Disk& disk, env::Random& random, env::Process& process,
-                                    const std::string& from, const std::string& to);
+                                    const std::string& from, const std::string& to,
+                                    const BlobShapes& shapes);
 
 // Whether the world came out of a salvage.
 base::Result<bool> is_salvaged(const WorldFolder& world);

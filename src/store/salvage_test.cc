@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "env/crash.h"
-#include "store/testing.h"
+#include "store/testing_disks.h"
+#include "store/testing_snapshots.h"
 
 namespace holdfast::store::testing {
 namespace {
@@ -22,7 +23,7 @@ class SalvageTest : public ::testing::Test {
   base::Result<SalvageReport> run() {
     const auto random = env::seeded_random(8);
     const auto process = env::posix_process();
-    return salvage(world_.disk(), *random, *process, "./world", "./new");
+    return salvage(world_.disk(), *random, *process, "./world", "./new", tree_shapes());
   }
   void expect_records(RecordNumber first, RecordNumber last) {
     const auto random = env::seeded_random(8);
@@ -85,7 +86,7 @@ TEST_F(SalvageTest, every_flipped_byte_loses_what_it_says_and_nothing_else) {
       env::SimDisk disk(damaged);
       const auto random = env::seeded_random(8);
       const auto process = env::posix_process();
-      const auto report = salvage(disk, *random, *process, "./world", "./new");
+      const auto report = salvage(disk, *random, *process, "./world", "./new", tree_shapes());
       ASSERT_TRUE(report) << report.error().to_string();
       std::uint64_t accounted = report->last + 1 - report->first;
       if (report->lost.bytes.empty()) {  // behind the batches of a full segment
@@ -109,21 +110,200 @@ TEST_F(SalvageTest, every_flipped_byte_loses_what_it_says_and_nothing_else) {
   EXPECT_GT(damaged_ones, 80u);
 }
 
-TEST_F(SalvageTest, one_that_is_interrupted_says_so) {
+TEST_F(SalvageTest, a_place_that_the_device_cannot_read_loses_what_is_there_and_no_more) {
+  write(9);  // four to a segment, each a block
+  const std::string path = "./world/journal/000000000001.log";
+  for (std::uint64_t block = 0; block <= 5; ++block) {
+    for (const std::uint64_t blocks : {std::uint64_t{1}, std::uint64_t{3}}) {
+      SCOPED_TRACE(std::to_string(blocks) + " from " + std::to_string(block));
+      SimWorld copy(world_.disk().now());
+      FrontDisk disk(copy.disk());
+      disk.break_bytes(path, block * kBlockBytes + 1000, (block + blocks) * kBlockBytes - 1000);
+      const auto random = env::seeded_random(8);
+      const auto process = env::posix_process();
+      const auto report = salvage(disk, *random, *process, "./world", "./new", tree_shapes());
+      ASSERT_TRUE(report) << report.error().to_string();
+      std::uint64_t kept = report->last + 1 - report->first;
+      for (const auto& aside : report->aside) kept += aside.last - aside.first + 1;
+      const std::uint64_t last_lost = std::min<std::uint64_t>(block + blocks - 1, 4);
+      EXPECT_EQ(kept, block == 0 ? 5 : 9 - (std::max(last_lost + 1, block) - block));
+    }
+  }
+}
+
+TEST_F(SalvageTest, however_many_segments_there_are_few_files_are_open) {
+  write(200);
+  FrontDisk disk(world_.disk());
+  const auto random = env::seeded_random(8);
+  const auto process = env::posix_process();
+  const auto report = salvage(disk, *random, *process, "./world", "./new", tree_shapes());
+  ASSERT_TRUE(report) << report.error().to_string();
+  EXPECT_EQ(report->last, 200u);
+  EXPECT_LT(disk.most_open(), 12u);
+}
+
+TEST_F(SalvageTest, a_last_segment_that_is_gone_is_named) {
+  write(9);
+  ASSERT_TRUE(world_.disk().remove("./world/journal/000000000003.log"));
+  const auto report = run();
+  ASSERT_TRUE(report) << report.error().to_string();
+  EXPECT_EQ(report->last, 8u);
+  ASSERT_EQ(report->lost.bytes.size(), 1u);
+  EXPECT_EQ(report->lost.bytes[0].path, "./world/journal/000000000003.log");
+}
+
+// Snapshots before records 11, 21, 31 and 41, of which the last two are kept, and five records.
+class SalvageSnapshotsTest : public SalvageTest {
+ protected:
+  void SetUp() override {
+    const auto random = env::seeded_random(8);
+    auto open = *open_snapshots(world_.disk(), *random);
+    for (std::size_t state = 0; state < 4; ++state) {
+      for (int i = 0; i < 9; ++i) ASSERT_TRUE(commit_batch(open->journal(), 1, 3000));
+      ASSERT_TRUE(add_tree(*open, state));
+    }
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(commit_batch(open->journal(), 1, 3000));
+    ASSERT_TRUE(open->journal().close());
+  }
+
+  // The new world has these snapshots, whole, and of its journal.
+  void expect_snapshots(const std::vector<RecordNumber>& expected) {
+    const auto random = env::seeded_random(8);
+    auto open = *open_snapshots(world_.disk(), *random, "./new");
+    std::vector<RecordNumber> found;
+    for (const SnapshotEntry& entry : open->snapshots->list().take()) {
+      found.push_back(entry.next_record);
+      const auto bytes = open->snapshots->read(open->journal(), entry);
+      EXPECT_TRUE(bytes) << bytes.error().to_string();
+      const auto walked = walk(*open->blobs, {entry.hash, kNode});
+      EXPECT_TRUE(walked) << walked.error().to_string();
+    }
+    EXPECT_EQ(found, expected);
+  }
+
+  // Damages the batch of a record.
+  void lose(RecordNumber record) {
+    const base::Bytes text = [&] {
+      const std::string whole = record_text(record, 100);
+      return base::Bytes(whole.begin(), whole.end());
+    }();
+    env::DiskState state = world_.disk().now();
+    std::size_t hits = 0;
+    for (auto& [path, inode] : state.names) {
+      if (!path.ends_with(".log")) continue;
+      base::Bytes& bytes = state.files[inode];
+      const auto found = std::search(bytes.begin(), bytes.end(), text.begin(), text.end());
+      if (found == bytes.end()) continue;
+      *found ^= 1;
+      ++hits;
+    }
+    ASSERT_EQ(hits, 1u);
+    world_ = SimWorld(std::move(state));
+  }
+
+  // Changes a blob that the snapshot with this root reaches, or the root itself.
+  void damage_blob(base::ByteView part) {
+    env::DiskState state = world_.disk().now();
+    base::Bytes& bytes = state.files[state.names.at("./world/blobs.db")];
+    const auto found = std::search(bytes.begin(), bytes.end(), part.begin(), part.end());
+    ASSERT_NE(found, bytes.end());
+    found[5] ^= 1;
+    world_ = SimWorld(std::move(state));
+  }
+};
+
+TEST_F(SalvageSnapshotsTest, are_taken_along_with_all_that_they_reach) {
+  const auto report = run();
+  ASSERT_TRUE(report) << report.error().to_string();
+  ASSERT_EQ(report->snapshots.size(), 2u);
+  EXPECT_EQ(report->snapshots[0].left_out, "");
+  EXPECT_EQ(report->last, 45u);
+  expect_snapshots({41, 31});
+}
+
+TEST_F(SalvageSnapshotsTest, what_is_lost_before_the_newest_one_is_not_needed) {
+  lose(35);
+  const auto report = run();
+  ASSERT_TRUE(report) << report.error().to_string();
+  EXPECT_EQ(report->first, 36u);
+  EXPECT_EQ(report->last, 45u);
+  ASSERT_EQ(report->aside.size(), 1u);
+  EXPECT_EQ(report->aside[0].last, 34u);
+  EXPECT_THAT(report->snapshots[1].left_out, HasSubstr("a newer one is whole"));
+  expect_snapshots({41});
+}
+
+TEST_F(SalvageSnapshotsTest, one_whose_last_record_is_lost_is_left_out) {
+  lose(42);
+  {
+    const auto report = run();
+    ASSERT_TRUE(report) << report.error().to_string();
+    EXPECT_EQ(report->last, 41u);
+    expect_snapshots({41, 31});
+  }
+}
+
+TEST_F(SalvageSnapshotsTest, one_that_is_not_whole_is_left_out_and_the_one_before_it_serves) {
+  const auto random = env::seeded_random(8);
+  base::Bytes newest;
+  {
+    auto open = *open_snapshots(world_.disk(), *random);
+    const auto entries = open->snapshots->list().take();
+    newest = open->blobs->get(entries.front().hash).take();
+  }
+  damage_blob(base::ByteView(newest).first(30));
+  const auto report = run();
+  ASSERT_TRUE(report) << report.error().to_string();
+  EXPECT_THAT(report->snapshots[0].left_out, HasSubstr("the blob is damaged"));
+  EXPECT_EQ(report->snapshots[1].left_out, "");
+  EXPECT_EQ(report->last, 45u);
+  expect_snapshots({31});
+}
+
+TEST_F(SalvageSnapshotsTest, blobs_that_are_no_database_are_said_to_be_lost) {
+  env::DiskState state = world_.disk().now();
+  state.files[state.names.at("./world/blobs.db")].assign(5000, 7);
+  world_ = SimWorld(std::move(state));
+  const auto report = run();
+  ASSERT_TRUE(report) << report.error().to_string();
+  EXPECT_THAT(report->snapshots, IsEmpty());
+  ASSERT_EQ(report->lost.bytes.size(), 1u);
+  EXPECT_EQ(report->lost.bytes[0].path, "./world/blobs.db");
+  EXPECT_EQ(report->last, 45u);
+}
+
+TEST_F(SalvageSnapshotsTest, the_old_world_stays_as_it_is) {
+  const env::DiskState before = world_.disk().now();
+  ASSERT_TRUE(run());
+  for (const auto& [path, inode] : before.names) {
+    ASSERT_TRUE(world_.disk().now().names.contains(path)) << path;
+    EXPECT_EQ(world_.disk().now().files.at(inode), before.files.at(inode)) << path;
+  }
+}
+
+TEST_F(SalvageTest, one_that_is_interrupted_is_no_world) {
   write(9);
   const std::size_t begin = world_.disk().operations().size();
   ASSERT_TRUE(run());
-  std::size_t incomplete = 0;
+  std::size_t refused = 0;
   for (std::size_t at = begin; at <= world_.disk().operations().size(); ++at) {
+    SCOPED_TRACE(at);
     env::SimDisk after(
         env::after_crash(world_.disk().start(), world_.disk().operations(), env::Crash{.at = at}));
     const auto names = after.list("./new/journal");
     if (!names || names->empty()) continue;
-    const auto marker = env::read_file(after, "./new/SALVAGED", 1 << 20);
-    ASSERT_TRUE(marker) << "operation " << at << ": a journal without the mark";
-    if (base::as_text(*marker).find("\"complete\": false") != std::string::npos) ++incomplete;
+    const auto random = env::seeded_random(8);
+    const auto open = open_world(after, *random, "./new", small_segments());
+    if (open) {
+      EXPECT_TRUE(env::read_file(after, "./new/SALVAGED", 1 << 20));
+      EXPECT_EQ((*open)->journal().last(), 9u);
+      continue;
+    }
+    ++refused;
+    EXPECT_EQ(open.error().code(), base::ErrorCode::kConflict);
+    EXPECT_THAT(open.error().message(), HasSubstr("half of a salvage"));
   }
-  EXPECT_GT(incomplete, 5u);
+  EXPECT_GT(refused, 5u);
   EXPECT_THAT(run().error().to_string(), HasSubstr("./new: is there already"));
 }
 

@@ -3,8 +3,7 @@
 
 namespace holdfast::store {
 
-base::Result<void> SegmentWriter::write(std::span<const base::ByteView> records) {
-  CHECK(is_synced());
+BatchHeader SegmentWriter::next_header() const {
   BatchHeader header;
   header.segment = segment_.header.number;
   header.offset = end_;
@@ -12,6 +11,12 @@ base::Result<void> SegmentWriter::write(std::span<const base::ByteView> records)
   header.synced = chain_.next - 1;
   header.epoch = epoch_;
   header.chain = chain_.hash;
+  return header;
+}
+
+base::Result<void> SegmentWriter::write(std::span<const base::ByteView> records) {
+  CHECK(is_synced());
+  BatchHeader header = next_header();
   encode_batch(header, segment_.header.crc, records, batch_);
   CHECK(end_ + batch_.size() <= segment_.header.bytes);
   TRY(env::write_all(*segment_.file, end_, batch_));
@@ -28,6 +33,17 @@ base::Result<void> SegmentWriter::sync() {
   ends_with_mark_ = unsynced_->is_mark;
   unsynced_.reset();
   return {};
+}
+
+base::Result<void> SegmentWriter::hand_over_to(std::uint64_t next_segment) {
+  CHECK(is_synced());
+  BatchHeader header = next_header();
+  // It says all that a mark says.
+  if (ends_with_mark_) header.offset -= kBlockBytes;
+  encode_handover(header, segment_.header.crc, next_segment, batch_);
+  CHECK(header.offset + batch_.size() <= segment_.header.bytes);
+  TRY(env::write_all(*segment_.file, header.offset, batch_));
+  return segment_.file->sync_data();
 }
 
 }  // namespace holdfast::store

@@ -28,6 +28,10 @@ class SegmentWriter {
   base::Result<void> write(std::span<const base::ByteView> records);
   base::Result<void> sync();
 
+  // Says, durably, that the journal goes on in this segment. The last thing to be written; there is
+  // room for it where a mark is, or would be.
+  base::Result<void> hand_over_to(std::uint64_t next_segment);
+
   bool is_synced() const noexcept { return !unsynced_.has_value(); }
   RecordNumber last() const noexcept { return (unsynced_ ? unsynced_->chain : chain_).next - 1; }
   RecordNumber durable() const noexcept { return chain_.next - 1; }
@@ -38,6 +42,8 @@ class SegmentWriter {
   const SegmentHeader& segment() const noexcept { return segment_.header; }
 
  private:
+  BatchHeader next_header() const;
+
   struct Unsynced {
     ChainPoint chain;
     std::uint64_t end;

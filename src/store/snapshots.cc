@@ -44,17 +44,18 @@ Snapshots::Snapshots(BlobStore& blobs, Statements statements)
 base::Result<std::unique_ptr<Snapshots>> Snapshots::open(BlobStore& blobs) {
   SqliteDatabase& database = blobs.database();
   Statements statements;
-  statements.list =
-      TRY(database.prepare("SELECT number, next_record, hash, lineage, time_ns FROM snapshots"
-                           " ORDER BY number DESC"));
+  statements.list = TRY(database.prepare(kListSnapshots));
   statements.insert = TRY(database.prepare(kInsert));
   statements.remove = TRY(database.prepare("DELETE FROM snapshots WHERE number = ?1"));
   return std::unique_ptr<Snapshots>(new Snapshots(blobs, std::move(statements)));
 }
 
 base::Result<std::vector<SnapshotEntry>> Snapshots::list() {
+  return read_snapshots(statements_.list);
+}
+
+base::Result<std::vector<SnapshotEntry>> read_snapshots(SqliteStatement& select) {
   std::vector<SnapshotEntry> entries;
-  SqliteStatement& select = statements_.list;
   while (TRY(select.step())) {
     SnapshotEntry entry;
     entry.number = static_cast<std::uint64_t>(select.number(0));

@@ -31,6 +31,11 @@ struct SnapshotEntry {
   std::int64_t time_ns = 0;      // when it was taken
 };
 
+// The statement that lists them, from the newest to the oldest, and what it comes to.
+inline constexpr const char* kListSnapshots =
+    "SELECT number, next_record, hash, lineage, time_ns FROM snapshots ORDER BY number DESC";
+base::Result<std::vector<SnapshotEntry>> read_snapshots(SqliteStatement& list);
+
 class Snapshots {
  public:
   // The blobs must outlive it.

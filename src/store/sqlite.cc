@@ -78,23 +78,36 @@ void SqliteDatabase::Close::operator()(sqlite3* database) const noexcept {
   sqlite3_close_v2(database);
 }
 
-base::Result<SqliteDatabase> SqliteDatabase::open(const SqliteVfs& vfs, const std::string& path) {
+base::Result<SqliteDatabase> SqliteDatabase::open(const SqliteVfs& vfs, const std::string& path,
+                                                  int flags) {
   sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &opened,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                                   vfs.name().c_str());
+  const int code =
+      sqlite3_open_v2(path.c_str(), &opened, flags | SQLITE_OPEN_NOMUTEX, vfs.name().c_str());
   SqliteDatabase database{std::unique_ptr<sqlite3, Close>(opened)};
   if (code != SQLITE_OK)
     return base::Error(code_of(code), path, opened ? sqlite3_errmsg(opened) : "out of memory");
   // Exclusive first: then the index of the write-ahead log is in memory, and needs no other file.
   TRY(database.run("PRAGMA locking_mode = EXCLUSIVE"));
   TRY(database.run("PRAGMA temp_store = MEMORY"));
+  // Damage is found where it is, and not as a wrong answer later.
+  TRY(database.run("PRAGMA cell_size_check = ON"));
+  return database;
+}
+
+base::Result<SqliteDatabase> SqliteDatabase::open(const SqliteVfs& vfs, const std::string& path) {
+  SqliteDatabase database = TRY(open(vfs, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   TRY(database.run("PRAGMA journal_mode = WAL"));
   TRY(database.run("PRAGMA synchronous = FULL"));
   // A log that one large transaction made long is cut by the next one: opening reads all of it.
   TRY(database.run("PRAGMA journal_size_limit = 1048576"));
-  // Damage is found where it is, and not as a wrong answer later.
-  TRY(database.run("PRAGMA cell_size_check = ON"));
+  return database;
+}
+
+base::Result<SqliteDatabase> SqliteDatabase::look(const SqliteVfs& vfs, const std::string& path) {
+  SqliteDatabase database = TRY(open(vfs, path, SQLITE_OPEN_READONLY));
+  // Otherwise closing it puts the log into the database.
+  CHECK(sqlite3_db_config(database.database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr) ==
+        SQLITE_OK);
   return database;
 }
 

@@ -57,6 +57,9 @@ class SqliteDatabase {
   // durable.
   static base::Result<SqliteDatabase> open(const SqliteVfs& vfs, const std::string& path);
 
+  // For reading one that is there; writes nothing, also when it is closed.
+  static base::Result<SqliteDatabase> look(const SqliteVfs& vfs, const std::string& path);
+
   base::Result<void> run(const std::string& sql);
   base::Result<SqliteStatement> prepare(const std::string& sql);
 
@@ -69,6 +72,9 @@ class SqliteDatabase {
   };
   explicit SqliteDatabase(std::unique_ptr<sqlite3, Close> database)
       : database_(std::move(database)) {}
+
+  static base::Result<SqliteDatabase> open(const SqliteVfs& vfs, const std::string& path,
+                                           int flags);
 
   std::unique_ptr<sqlite3, Close> database_;
 };

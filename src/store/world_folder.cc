@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/world_folder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/crc32c.h"
@@ -48,6 +49,10 @@ base::Result<WorldFolder> WorldFolder::open(env::Disk& disk, env::Random& random
   TRY(disk.make_directory(path));
   TRY(disk.sync_directory(env::parent_of(path)));
   world.lock_ = TRY(disk.lock(path + "/LOCK", env::describe(process)));
+  if (std::ranges::binary_search(TRY(disk.list(path)), kSalvagingFile)) {
+    return base::Error(base::ErrorCode::kConflict, path,
+                       "is half of a salvage, which was interrupted; salvage into another folder");
+  }
   TRY(disk.make_directory(world.journal_path()));
   TRY(disk.sync_directory(path));
   TRY(world.read_or_make());

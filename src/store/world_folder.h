@@ -17,10 +17,13 @@
 
 namespace holdfast::store {
 
+// There while the world is being made out of a damaged one, by store/salvage.h.
+inline constexpr const char* kSalvagingFile = "SALVAGING";
+
 class WorldFolder {
  public:
   // Makes the folder if there is none; the one around it must be there. kConflict: another process
-  // has it, and the message says which.
+  // has it, and the message says which; or it was to be made by a salvage that was interrupted.
   static base::Result<WorldFolder> open(env::Disk& disk, env::Random& random, env::Process& process,
                                         std::string path);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds of the demo's orders, for the tests of commands that look at one."""
+"""Worlds of the demo's orders, for the tests of commands that work on one."""
 import contextlib
 import subprocess
 
@@ -11,14 +11,15 @@ RECORDS = 36  # of so many orders; they fill three segments
 
 
 class OrderWorldTest(ProgramTest):
-    def make_world(self, name="world", orders=ORDERS, how=()):
-        subprocess.run([ORDER_WORLD, self.folder / name, str(orders), *how], check=True, timeout=60)
+    def make_world(self, name="world", orders=ORDERS, snapshots=0, how=()):
+        """Makes the world, or adds to it: so many orders, and those before each of the snapshots."""
+        subprocess.run([ORDER_WORLD, self.folder / name, str(orders), str(snapshots), *how], check=True, timeout=60)
         return self.folder / name
 
     @contextlib.contextmanager
     def held_world(self):
         """A world that another process has; gives the process id."""
-        process = subprocess.Popen([ORDER_WORLD, self.folder / "world", "3", "held"],
+        process = subprocess.Popen([ORDER_WORLD, self.folder / "world", "3", "1", "held"],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         with process:
             self.assertEqual(process.stdout.readline(), b"ready\n")

@@ -33,8 +33,9 @@ class Reindex(OrderWorldTest):
         done = self.run_program("reindex", "world", "--json")
         self.assertEqual(json.loads(done.stdout), {"first": 1, "last": RECORDS})
         self.assertEqual(self.rows(), rows)
-        self.assertEqual(sorted(path.name for path in (self.folder / "world").iterdir()),
-                         ["LOCK", "WORLD", "history.db", "journal"])
+        names = {path.name for path in (self.folder / "world").iterdir()}
+        self.assertEqual({name for name in names if not name.startswith("blobs.db")},
+                         {"LOCK", "WORLD", "history.db", "journal"})
 
     def test_a_damaged_index_is_replaced(self):
         world = self.make_world()

@@ -25,20 +25,23 @@ class Salvage(OrderWorldTest):
         self.assertEqual(found["notes"], ["the world was salvaged; see SALVAGED"])
 
     def batch_of(self, record):
-        """The segment and the offset of the batch that begins with the record."""
+        return self.batch_or_none(record) or self.fail(f"no batch begins with record {record}")
+
+    def batch_or_none(self, record):
+        """The segment, the offset and the length of the batch that begins with the record."""
         for segment in self.segments():
             data = segment.read_bytes()
             for offset in range(4096, len(data), 4096):
                 if data[offset:offset + 4] == b"HFB1" and int.from_bytes(data[offset + 20:offset + 24], "little") > 0 \
                         and int.from_bytes(data[offset + 40:offset + 48], "little") == record:
                     return segment, offset, int.from_bytes(data[offset + 8:offset + 12], "little")
-        return self.fail(f"no batch begins with record {record}")
+        return None
 
     def test_a_good_world_is_taken_over_whole(self):
         self.make_world()
         report = self.salvage()
-        self.assertEqual(report, {"complete": True, "first": 1, "last": RECORDS, "aside": [], "lost_records": [],
-                                  "lost_bytes": []})
+        self.assertEqual(report, {"complete": True, "first": 1, "last": RECORDS, "aside": [], "snapshots": [],
+                                  "lost_records": [], "lost_bytes": []})
         self.assert_good(RECORDS)
         ours = self.run_program("journal", "world", "--json").stdout
         self.assertEqual(self.run_program("journal", "new", "--json").stdout, ours)
@@ -109,6 +112,25 @@ class Salvage(OrderWorldTest):
                            "lost      records 10 to 12\n"
                            f"lost      world/journal/{segment.name} from {offset} to {offset + length}: the checksum of "
                            "the batch is wrong\n", "salvage", "world", "new")
+
+    def test_snapshots_are_taken_along_and_make_up_for_what_is_lost_before_them(self):
+        self.make_world(orders=30, snapshots=4)
+        verified = json.loads(self.run_program("verify", "world", "--json").stdout)
+        lost = verified["first"] + 20
+        newest, oldest = verified["last"] + 1, verified["last"] + 1 - 70
+        self.assertLess(oldest, lost)
+        segment, offset, _ = next(found for found in map(self.batch_or_none, range(lost, lost + 5)) if found)
+        self.flip(segment, offset + 150)
+        report = self.salvage()
+        self.assertEqual(report["snapshots"], [
+            {"next_record": newest, "left_out": None},
+            {"next_record": oldest, "left_out": "records behind it are lost, and a newer one is whole"}])
+        self.assertEqual(report["last"], verified["last"])
+        done = self.run_program("verify", "new", "--json", "--blobs")
+        self.assertEqual((done.stderr, done.returncode), (b"", 0))
+        self.assertEqual(json.loads(done.stdout)["snapshots"], 1)
+        self.make_world("new", orders=3, snapshots=1)  # it opens, and goes on
+        self.assertEqual(self.run_program("verify", "new").returncode, 0)
 
     def test_a_folder_that_is_there_is_refused(self):
         self.make_world()

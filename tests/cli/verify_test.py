@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """holdfast verify: a good world, and everything that may be wrong with one."""
+import contextlib
 import json
 import shutil
+import sqlite3
 
 from order_worlds import ORDERS, RECORDS, OrderWorldTest
 from program import main
@@ -20,12 +22,13 @@ class Verify(OrderWorldTest):
         self.assert_prints(f"journal   3 segments, {RECORDS} records from 1 to {RECORDS}\n"
                            f"instances {ORDERS} followed\n"
                            f"replay    {RECORDS} records came out as recorded\n"
+                           "snapshots 0, of which replay came to 0\n"
                            "blobs     not looked at (--blobs)\n", "verify", "world")
         self.assertEqual(self.contents(), before)
         found = json.loads(self.run_program("verify", "world", "--json", "--blobs").stdout)
         self.assertEqual(found, {
             "first": 1, "last": RECORDS, "segments": 3, "records": RECORDS, "instances": ORDERS, "instances_not_followed": 0,
-            "replayed": RECORDS, "replay_stopped": None, "blobs": 0, "notes": [], "errors": []})
+            "snapshots": 0, "snapshots_replayed": 0, "replayed": RECORDS, "replay_stopped": None, "blobs": 0, "notes": [], "errors": []})
 
     def test_a_process_that_died_leaves_a_good_world(self):
         self.make_world(how=("dies",))
@@ -60,7 +63,9 @@ class Verify(OrderWorldTest):
         first, last = self.segments()[0], self.segments()[-1]
         whole = first.read_bytes()
         first.write_bytes(whole[:-1] + b"x")
-        self.assert_finds(f"world/journal/{first.name} at {len(whole) - 1}: should be zero, behind the end of the segment")
+        # The last block is the handover to the next segment.
+        self.assert_finds(f"world/journal/{first.name} at {len(whole) - 4096}: should be zero or a mark, behind the last "
+                          "record of the segment")
         first.write_bytes(whole)
         whole = last.read_bytes()
         last.write_bytes(whole[:-1] + b"x")
@@ -88,22 +93,63 @@ class Verify(OrderWorldTest):
                             "verify", "world")
         self.assertFalse((world / "WORLD").exists())
 
+    def change_blobs(self, sql):
+        with contextlib.closing(sqlite3.connect(self.folder / "world" / "blobs.db", isolation_level=None)) as blobs:
+            blobs.execute(sql)
+
     def test_a_damaged_blob_is_found_when_asked(self):
-        import sqlite3
-        world = self.make_world()
-        identity = (world / "WORLD").read_bytes()[8:24]
-        blobs = sqlite3.connect(world / "blobs.db")
-        blobs.execute("CREATE TABLE world(id BLOB NOT NULL)")
-        blobs.execute("INSERT INTO world VALUES (?)", (identity,))
-        blobs.execute("CREATE TABLE blobs(hash BLOB NOT NULL PRIMARY KEY, bytes BLOB NOT NULL)")
-        blobs.execute("INSERT INTO blobs VALUES (?, ?)", (bytes(32), b"not these"))
-        blobs.commit()
-        blobs.close()
+        self.make_world(snapshots=1)
+        count = json.loads(self.run_program("verify", "world", "--json", "--blobs").stdout)["blobs"]
+        self.assertGreater(count, 2)
+        self.change_blobs("INSERT INTO blobs(hash, bytes) VALUES (zeroblob(32), 'not these')")
         self.assertEqual(self.run_program("verify", "world").returncode, 0)
         done = self.run_program("verify", "world", "--blobs")
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"blobs     1 looked at\n", done.stdout)
-        self.assertIn(b"world/blobs.db, blob number 1: is not what its hash says\n", done.stderr)
+        self.assertIn(f"blobs     {count + 1} looked at\n", done.stdout.decode())
+        self.assertIn(f"world/blobs.db, blob number {count + 1}: is not what its hash says\n", done.stderr.decode())
+
+    def test_a_trimmed_world_is_replayed_from_its_oldest_snapshot_and_nothing_is_changed(self):
+        for how in ((), ("dies",)):
+            self.make_world(orders=30, snapshots=4, how=how)
+            before = self.contents()
+            done = self.run_program("verify", "world", "--json", "--blobs")
+            self.assertEqual((done.stderr, done.returncode), (b"", 0))
+            self.assertEqual(self.contents(), before)
+            found = json.loads(done.stdout)
+            self.assertGreater(found["first"], 1)
+            self.assertEqual((found["snapshots"], found["snapshots_replayed"]), (2, 1))
+            self.assertEqual(found["replayed"], 70, "those between the two snapshots")
+            self.assertEqual(found["replay_stopped"], None)
+
+    def test_a_journal_that_lost_its_last_segment_is_found(self):
+        self.make_world(orders=30)
+        last = self.segments()[-1]
+        last.unlink()
+        number = int(last.stem)
+        done = self.run_program("verify", "world")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), rf"{number - 1}\.log at \d+: segment {number} comes behind it and is not "
+                         r"there\n\Z")
+
+    def test_a_journal_that_is_older_than_a_snapshot_or_the_index_is_found(self):
+        world = self.make_world(orders=6)
+        shutil.copytree(world / "journal", self.folder / "older")
+        self.make_world(orders=6, snapshots=1)
+        self.assertEqual(self.run_program("reindex", "world").returncode, 0)
+        last = json.loads(self.run_program("verify", "world", "--json").stdout)["last"]
+        shutil.rmtree(world / "journal")
+        shutil.copytree(self.folder / "older", world / "journal")
+        done = self.run_program("verify", "world")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr.decode(), "holdfast: 2 errors in world\n"
+                         "  record 16: is not there, but the journal ends with record 15: the snapshot before record "
+                         f"{last + 1} was taken when it was\n"
+                         f"  history.db: has seen record {last}, but the journal ends with record 15\n")
+
+    def test_a_snapshot_that_is_not_what_replay_comes_to_is_found(self):
+        self.make_world(orders=6, snapshots=2)
+        self.change_blobs("UPDATE snapshots SET hash = (SELECT hash FROM snapshots ORDER BY number LIMIT 1)")
+        self.assert_finds("the snapshot before record 30: is not what replaying the records before it comes to")
 
     def test_no_world_and_a_world_in_use_are_refused(self):
         self.assert_refused_without_a_world("verify")

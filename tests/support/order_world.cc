@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a world of the demo's orders for tests, in segments so small that a few orders fill one:
-// every third order is shipped, every third refused, every third waits. With `held` it then says
-// "ready" and keeps the world until its standard input ends; with `dies` the journal is not closed.
+// Makes a world of the demo's orders for tests, or adds to one, in segments so small that a few
+// orders fill one: every third order is shipped, every third refused, every third waits. With a
+// number of snapshots, so many orders come before each of them.
 //
-// usage: order_world FOLDER ORDERS [held|dies|strange]     strange: code that nobody else has
+// usage: order_world FOLDER ORDERS [SNAPSHOTS] [held|dies|strange]
+//   held: then says "ready", and keeps the world until its standard input ends
+//   dies: nothing is closed
+//   strange: with code that nobody else has
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
+#include "base/check.h"
+#include "codec/normaliser.h"
 #include "demo/order/order.h"
-#include "native/testing.h"
-#include "node/testing.h"
+#include "env/posix_disk.h"
+#include "native/machines.h"
+#include "node/local_world.h"
 
 namespace {
 
@@ -17,6 +24,9 @@ using namespace holdfast;
 using kernel::OpenIntent;
 using kernel::ReceiptStatus;
 
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::int64_t kSnapshotTime = 1'700'000'000'000'000'000;
+constexpr std::size_t kRecordsPerBatch = 3;
 constexpr char kRefusal[] = R"({"code":"no","message":"no luck","retryable":false,"details":null})";
 
 struct Wait {
@@ -28,14 +38,32 @@ struct Wait {
   static void step(State&, const demo::OrderPlaced&, Context&) {}
 };
 
+// In canonical form, without the tag in front.
+base::Bytes value(std::string_view json) {
+  codec::Normaliser normaliser;
+  const auto made = normaliser.from_json(codec::Schema::any(), json).take();
+  return {made.begin() + 3, made.end()};
+}
+
 class Shop {
  public:
-  explicit Shop(const Module& module) : world_(module) {}
+  Shop(const std::string& path, Module module)
+      : modules_{std::move(module)},
+        machines_(modules_),
+        open_(node::LocalWorld::open(
+                  *disk_, *random_, *process_, path, machines_,
+                  {.journal = {.segment_bytes = 6 * 4096}, .world = {}, .any_file_system = true})
+                  .take()) {
+    const std::uint64_t next = open_->world().next_record();
+    if (next > 1) ordered_ = next;  // beyond all orders so far
+    if (next == 1) run(kernel::ApplyManifest{value(definitions_of(modules_))});
+  }
 
   void order(std::size_t number) {
-    const std::string id = "o-" + std::to_string(number);
-    opened_ = world_.bench.event("demo/OrderPlaced@1",
-                                 R"({"id":")" + id + R"(","sku":"mug","count":2,"cents":1990})");
+    const std::string id = "o-" + std::to_string(ordered_ + number);
+    run(kernel::EventArrived{"demo/OrderPlaced@1",
+                             value(R"({"id":")" + id + R"(","sku":"mug","count":2,"cents":1990})"),
+                             {}});
     if (number % 3 == 1) {
       answer("demo/charge@1", R"({"payment":"p-7"})");
       answer("demo/reserve@1", "{}");
@@ -45,41 +73,84 @@ class Shop {
     }
   }
 
-  const std::vector<base::Bytes>& records() const { return world_.bench.journal(); }
+  void take_snapshot() {
+    write();
+    const auto now = static_cast<std::int64_t>(open_->world().next_record());
+    open_->take_snapshot(kSnapshotTime + now).take();
+  }
+
+  // What is left of a batch.
+  void write() {
+    if (records_.empty()) return;
+    const std::vector<base::ByteView> views(records_.begin(), records_.end());
+    open_->journal().append(views).take();
+    open_->journal().sync().take();
+    records_.clear();
+  }
+
+  void close() { open_->journal().close().take(); }
 
  private:
+  void run(decltype(kernel::Tick::input) input) {
+    kernel::Tick tick;
+    tick.time_ns = open_->world().next_record() * kSecond;
+    tick.input = std::move(input);
+    last_ = open_->world().reduce(tick);
+    records_.emplace_back(last_.record.begin(), last_.record.end());
+    if (records_.size() == kRecordsPerBatch) write();
+  }
+
   void answer(std::string_view effect, std::string_view json,
               ReceiptStatus status = ReceiptStatus::kOk) {
-    for (const kernel::Command& command : opened_.commands) {
+    for (const kernel::Command& command : last_.commands) {
       const auto* open = std::get_if<OpenIntent>(&command);
       if (open == nullptr || open->effect->name != effect) continue;
-      opened_ = world_.bench.receipt(base::Hash(open->intent), json, status);
+      kernel::ReceiptArrived receipt;
+      receipt.intent = open->intent;
+      receipt.status = status;
+      const base::Bytes payload = value(json);
+      receipt.payload = payload;
+      run(receipt);
       return;
     }
   }
 
-  native::testing::World world_;
-  kernel::Outcome opened_;
+  std::unique_ptr<env::Disk> disk_ = env::posix_disk();
+  std::unique_ptr<env::Random> random_ = env::posix_random();
+  std::unique_ptr<env::Process> process_ = env::posix_process();
+  const std::vector<Module> modules_;
+  const native::Machines machines_;
+  std::unique_ptr<node::LocalWorld> open_;
+  std::size_t ordered_ = 0;
+  std::vector<base::Bytes> records_;
+  kernel::Outcome last_;
 };
+
+bool is_number(const std::string& text) {
+  return text.find_first_not_of("0123456789") == std::string::npos;
+}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CHECK(argc == 3 || argc == 4);
-  const std::string how = argc == 4 ? argv[3] : "";
-  const Module strange = Module::of<Wait>("strange/code@1");
-  Shop shop(how == "strange" ? strange : demo::order_module());
+  CHECK(argc >= 3 && argc <= 5);
   const std::size_t orders = std::stoul(argv[2]);
-  for (std::size_t i = 1; i <= orders; ++i) shop.order(i);
-  const auto disk = env::posix_disk();
-  const auto random = env::posix_random();
-  auto world =
-      store::testing::open_world(*disk, *random, argv[1], store::testing::small_segments()).take();
-  node::testing::append_records(world->journal(), shop.records()).take();
+  const bool has_snapshots = argc > 3 && is_number(argv[3]);
+  const std::size_t snapshots = has_snapshots ? std::stoul(argv[3]) : 0;
+  const int after = has_snapshots ? 4 : 3;
+  const std::string how = argc > after ? argv[after] : "";
+  Shop shop(argv[1], how == "strange" ? Module::of<Wait>("strange/code@1") : demo::order_module());
+  std::size_t number = 0;
+  for (std::size_t round = 0; round < std::max<std::size_t>(snapshots, 1); ++round) {
+    for (std::size_t i = 0; i < orders; ++i) shop.order(++number);
+    if (snapshots > 0) shop.take_snapshot();
+  }
+  shop.write();
   if (how == "held") {
     std::puts("ready");
     std::fflush(stdout);
     while (std::getchar() != EOF) continue;
   }
-  if (how != "dies") world->journal().close().take();
+  if (how == "dies") std::_Exit(0);
+  shop.close();
 }

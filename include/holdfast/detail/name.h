@@ -53,6 +53,11 @@ constexpr bool is_name(std::string_view name) {
 // The system's own definitions are in every world.
 constexpr bool is_reserved(std::string_view name) { return name.substr(0, 4) == "sys/"; }
 
+// The system's schemas of what comes back from effects.
+inline constexpr std::string_view kReceiptEnvelope = "sys/EffectReceiptEnvelope@1";
+inline constexpr std::string_view kReceiptRejected = "sys/EffectReceiptRejected@1";
+inline constexpr std::string_view kStreamFrame = "sys/EffectStreamFrame@1";
+
 // "Placed" of "shop/Placed@1".
 constexpr std::string_view short_name(std::string_view name) {
   name.remove_prefix(name.find('/') + 1);

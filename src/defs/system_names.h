@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The system's own schemas that code knows by name; defs/builtin.h has all of them.
+#pragma once
+
+#include <string_view>
+
+namespace holdfast::defs {
+
+inline constexpr std::string_view kWorkflowContext = "sys/WorkflowContext@1";
+inline constexpr std::string_view kReceiptEnvelope = "sys/EffectReceiptEnvelope@1";
+inline constexpr std::string_view kReceiptRejected = "sys/EffectReceiptRejected@1";
+inline constexpr std::string_view kStreamFrame = "sys/EffectStreamFrame@1";
+inline constexpr std::string_view kEffectError = "sys/EffectError@1";
+
+}  // namespace holdfast::defs

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executors/child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "base/check.h"
+#include "env/system_error.h"
+
+namespace holdfast::executors {
+namespace {
+
+using env::Descriptor;
+
+// What the child needs to know, made before there is a child.
+struct Launch {
+  char* const* argv;
+  char* const* environment;
+  const char* folder;
+  int input;
+  int output;
+  int errors;
+  int failure;  // where it says what went wrong
+  pid_t parent;
+};
+
+struct Failure {
+  int step;
+  int number;
+};
+
+constexpr std::array<const char*, 7> kSteps = {"setpgid", "prctl",       "setrlimit", "dup2",
+                                               "chdir",   "close_range", "execve"};
+
+[[noreturn]] void give_up(const Launch& launch, int step) noexcept {
+  const Failure failure{step, errno};
+  [[maybe_unused]] const auto written = ::write(launch.failure, &failure, sizeof failure);
+  ::_exit(127);
+}
+
+// In the child, whose memory is still the parent's: nothing but system calls, nothing changed.
+[[noreturn]] void become(const Launch& launch) noexcept {
+  if (::setpgid(0, 0) != 0) give_up(launch, 0);
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(launch, 1);
+  if (::getppid() != launch.parent) ::_exit(127);  // it has died already, and nobody will tell
+  const rlimit no_core{0, 0};
+  if (::setrlimit(RLIMIT_CORE, &no_core) != 0) give_up(launch, 2);
+  if (::dup2(launch.input, 0) < 0 || ::dup2(launch.output, 1) < 0 || ::dup2(launch.errors, 2) < 0)
+    give_up(launch, 3);
+  if (::chdir(launch.folder) != 0) give_up(launch, 4);
+  // What others of this program have opened may not be marked to be closed.
+  if (::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) give_up(launch, 5);
+  struct sigaction plain {};
+  plain.sa_handler = SIG_DFL;
+  for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &plain, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve(launch.argv[0], launch.argv, launch.environment);
+  give_up(launch, 6);
+}
+
+// vfork: a copy of the page tables of a large world would take longer than all the rest. The
+// signals of this thread are blocked, so no handler runs in the child.
+[[gnu::noinline]] pid_t launch_child(const Launch& launch) noexcept {
+  const pid_t id = ::vfork();   // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (id == 0) become(launch);  // NOLINT(clang-analyzer-unix.Vfork)
+  return id;
+}
+
+// Above the three that the child's own will replace.
+base::Result<Descriptor> above_standard(int number, const char* call) {
+  if (number < 0) return env::system_error("process", call);
+  if (number > 2) return Descriptor(number);
+  const Descriptor low(number);
+  Descriptor high(::fcntl(number, F_DUPFD_CLOEXEC, 3));
+  if (!high.is_open()) return env::system_error("process", "fcntl");
+  return high;
+}
+
+struct Pipe {
+  Descriptor from;
+  Descriptor to;
+};
+
+base::Result<Pipe> make_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return env::system_error("process", "pipe2");
+  auto from = above_standard(ends[0], "pipe2");
+  auto to = above_standard(ends[1], "pipe2");
+  if (!from) return std::move(from).error();
+  if (!to) return std::move(to).error();
+  return Pipe{std::move(*from), std::move(*to)};
+}
+
+// A file that nobody can change: the child reads it at its own pace, and nobody has to feed it.
+base::Result<Descriptor> input_file(std::string_view input) {
+  Descriptor file = TRY(above_standard(
+      ::memfd_create("holdfast-stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create"));
+  for (std::size_t done = 0; done < input.size();) {
+    const auto written = env::again_after_signals([&] {
+      return ::pwrite(file.number(), input.data() + done, input.size() - done,
+                      static_cast<off_t>(done));
+    });
+    if (written <= 0) return env::system_error("process", "pwrite");
+    done += static_cast<std::size_t>(written);
+  }
+  if (::fcntl(file.number(), F_ADD_SEALS,
+              F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
+    return env::system_error("process", "fcntl");
+  return file;
+}
+
+base::Result<void> set_nonblocking(const Descriptor& file) {
+  if (::fcntl(file.number(), F_SETFL, O_NONBLOCK) != 0)
+    return env::system_error("process", "fcntl");
+  return {};
+}
+
+// Of texts that outlive it.
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Child::Child(pid_t id, Descriptor process, Descriptor output, Descriptor errors)
+    : id_(id),
+      process_(std::move(process)),
+      output_(std::move(output)),
+      errors_(std::move(errors)) {}
+
+base::Result<Child> Child::start(const ChildPlan& plan) {
+  CHECK(!plan.argv.empty());
+  const Descriptor input = TRY(input_file(plan.input));
+  Pipe output = TRY(make_pipe());
+  Pipe errors = TRY(make_pipe());
+  Pipe failure = TRY(make_pipe());
+  TRY(set_nonblocking(output.from));
+  TRY(set_nonblocking(errors.from));
+  const std::vector<char*> argv = pointers_to(plan.argv);
+  const std::vector<char*> environment = pointers_to(plan.environment);
+  const pid_t id =
+      launch_child({argv.data(), environment.data(), plan.folder.c_str(), input.number(),
+                    output.to.number(), errors.to.number(), failure.to.number(), ::getpid()});
+  if (id < 0) return env::system_error("process", "vfork");
+  // Not glibc's pidfd_open: its header is not for C++ in 2.36.
+  Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
+  const int opening = errno;
+  Child child(id, std::move(process), std::move(output.from), std::move(errors.from));
+  if (!child.process_.is_open()) return env::system_error("process", "pidfd_open", opening);
+  failure.to = Descriptor();
+  Failure why{};
+  const auto got =
+      env::again_after_signals([&] { return ::read(failure.from.number(), &why, sizeof why); });
+  if (got == static_cast<ssize_t>(sizeof why)) {
+    const bool known = why.step >= 0 && static_cast<std::size_t>(why.step) < kSteps.size();
+    return env::system_error(plan.argv[0], known ? kSteps[static_cast<std::size_t>(why.step)] : "?",
+                             why.number);
+  }
+  return child;
+}
+
+Child::~Child() {
+  if (id_.value < 0) return;
+  signal_group(SIGKILL);
+  ::kill(id_.value, SIGKILL);  // if it did not get as far as having a group
+  siginfo_t info{};
+  env::again_after_signals(
+      [&] { return ::waitid(P_PID, static_cast<id_t>(id_.value), &info, WEXITED); });
+}
+
+void Child::signal_group(int signal) const noexcept {
+  if (id_.value > 0) ::kill(-id_.value, signal);
+}
+
+base::Result<Ending> Child::wait() {
+  // As long as it is not waited for, its number is not given to anybody else.
+  signal_group(SIGKILL);
+  siginfo_t info{};
+  const auto waited = env::again_after_signals(
+      [&] { return ::waitid(P_PIDFD, static_cast<id_t>(process_.number()), &info, WEXITED); });
+  id_.value = -1;
+  if (waited != 0) return env::system_error("process", "waitid");
+  if (info.si_code == CLD_EXITED) return Ending{info.si_status, 0};
+  return Ending{0, info.si_status};
+}
+
+}  // namespace holdfast::executors

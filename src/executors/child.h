@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Child: a process that was started by us, with its process group. No shell, no environment and no
+// descriptor of ours; no signal handler, no core file. It dies when the thread that started it
+// does, and it is killed and waited for when this goes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "env/descriptor.h"
+
+namespace holdfast::executors {
+
+struct ChildPlan {
+  std::vector<std::string> argv;         // the first is the whole path of the program
+  std::vector<std::string> environment;  // NAME=value
+  std::string folder;
+  std::string_view input;
+};
+
+struct Ending {
+  int code = 0;    // what it exited with
+  int signal = 0;  // what killed it; 0: it exited
+};
+
+class Child {
+ public:
+  // An error says which call failed, in the child too.
+  static base::Result<Child> start(const ChildPlan& plan);
+  ~Child();
+  Child(Child&& other) noexcept = default;
+  Child& operator=(Child&&) = delete;
+
+  // Become readable when it has ended, when it has written, and when it has closed them.
+  int ended() const noexcept { return process_.number(); }
+  int output() const noexcept { return output_.number(); }
+  int errors() const noexcept { return errors_.number(); }
+  void close_output() { output_ = env::Descriptor(); }
+  void close_errors() { errors_ = env::Descriptor(); }
+
+  void signal_group(int signal) const noexcept;
+
+  // It has ended: puts an end to what is left of its group, and to it. An error: somebody else in
+  // this program has waited for it.
+  base::Result<Ending> wait();
+
+ private:
+  Child(pid_t id, env::Descriptor process, env::Descriptor output, env::Descriptor errors);
+
+  struct Number {  // moves leave nothing behind
+    pid_t value = -1;
+    explicit Number(pid_t id) noexcept : value(id) {}
+    Number(Number&& other) noexcept : value(std::exchange(other.value, -1)) {}
+  };
+  Number id_;
+  env::Descriptor process_;
+  env::Descriptor output_;
+  env::Descriptor errors_;
+};
+
+}  // namespace holdfast::executors

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Process: sys/process.run@1. Runs a program: argv and no shell, no environment but what is asked
+// for and HOLDFAST_IDEMPOTENCY_KEY (the intent), stdin from the params, stdout and stderr up to a
+// limit in the receipt. Any way to end by itself is `ok`, with the exit code or the signal.
+//
+// Who is stopped, or has had its time, gets SIGTERM with its whole process group, and SIGKILL after
+// a grace time. When a program has ended, the rest of its group is killed. A program dies with us,
+// however we die, so that it can be run again after a restart; what it has started in its turn ends
+// with it unless we were killed. What has left its process group is not found any more.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "env/clock.h"
+#include "executors/secrets.h"
+#include "executors/thread_executor.h"
+
+namespace holdfast::executors {
+
+struct ProcessOptions {
+  QueueOptions queue{.at_once = 16};
+  std::size_t output_bytes = std::size_t{1} << 20;         // of stdout, and of stderr
+  std::uint64_t time_limit_ns = 3'600 * 1'000'000'000ULL;  // also where nobody asks for one
+  std::uint64_t grace_ns = 5 * 1'000'000'000ULL;
+};
+
+// What is given must outlive it; secrets may be null. kInvalid: the options cannot be used.
+base::Result<std::unique_ptr<Executor>> process_executor(const ProcessOptions& options,
+                                                         env::Clock& clock,
+                                                         const SecretSource* secrets);
+
+}  // namespace holdfast::executors

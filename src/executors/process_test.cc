@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executors/process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/testing.h"
+#include "env/testing.h"
+#include "executors/testing.h"
+
+namespace holdfast::executors {
+namespace {
+
+using testing::HeardReceipt;
+using testing::name;
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+class ProcessTest : public ::testing::Test {
+ protected:
+  ProcessTest() { make({.grace_ns = 200 * kMs}); }
+  void make(const ProcessOptions& options) {
+    executor_.reset();
+    auto made = process_executor(options, *clock_, &secrets_);
+    ASSERT_TRUE(made);
+    executor_ = std::move(*made);
+  }
+  void start(std::uint64_t n, std::string_view json) {
+    executor_->start(testing::intent(n, testing::value("sys/ProcessRunParams@1", json)), heard_);
+  }
+  HeardReceipt run(std::uint64_t n, std::string_view json) {
+    start(n, json);
+    HeardReceipt receipt = heard_.wait_for(n);
+    EXPECT_EQ(
+        testing::refusal(receipt.status == kernel::ReceiptStatus::kOk ? "sys/ProcessRunReceipt@1"
+                                                                      : "sys/EffectError@1",
+                         receipt),
+        "");
+    return receipt;
+  }
+  static std::string sh(const std::string& script, const std::string& more = "") {
+    return R"({"argv":["/bin/sh","-c",")" + script + R"("])" + more + "}";
+  }
+  // A line of a file that a child writes, when it is there.
+  std::string line_of(const std::string& file) {
+    const std::string path = folder_.path() + "/" + file;
+    for (int i = 0; i < 6000; ++i) {
+      const std::string text = base::testing::file_text(path);
+      if (text.find('\n') != std::string::npos) return text.substr(0, text.find('\n'));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ADD_FAILURE() << "nobody wrote " << file;
+    return "0";
+  }
+  static bool is_gone(pid_t id) {
+    for (int i = 0; i < 1000; ++i) {
+      std::ifstream file("/proc/" + std::to_string(id) + "/stat");
+      std::string number;
+      std::string command;
+      std::string state;
+      if (!(file >> number >> command >> state) || state == "Z" || state == "X") return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  }
+
+  env::testing::TemporaryFolder folder_;
+  std::unique_ptr<env::Clock> clock_ = env::posix_clock();
+  testing::KnownSecrets secrets_{{{"shop/key@1", "s3cr3t-value"}}};
+  testing::Heard heard_;
+  std::unique_ptr<Executor> executor_;
+};
+
+TEST_F(ProcessTest, output_and_exit_code_are_in_the_receipt) {
+  const HeardReceipt receipt = run(1, sh("printf out; printf err >&2; exit 3"));
+  EXPECT_EQ(receipt.code(), "ok");
+  EXPECT_EQ(receipt.number("exit_code"), 3);
+  EXPECT_TRUE(receipt.view().find("signal")->is_null());
+  EXPECT_EQ(receipt.text("stdout"), "out");
+  EXPECT_EQ(receipt.text("stderr"), "err");
+  const auto timings = receipt.view().find("timings");
+  EXPECT_LE(*timings->find("start_ns")->nat(), *timings->find("end_ns")->nat());
+}
+
+TEST_F(ProcessTest, a_signal_that_kills_is_in_the_receipt) {
+  const HeardReceipt receipt = run(1, sh("kill -9 $$"));
+  EXPECT_EQ(receipt.number("signal"), 9);
+  EXPECT_TRUE(receipt.view().find("exit_code")->is_null());
+}
+
+TEST_F(ProcessTest, arguments_go_through_no_shell) {
+  EXPECT_EQ(run(1, R"({"argv":["/bin/echo","$HOME; `id`","*"]})").text("stdout"),
+            "$HOME; `id` *\n");
+}
+
+TEST_F(ProcessTest, the_environment_is_what_is_asked_for_and_the_key) {
+  ASSERT_EQ(::setenv("HOLDFAST_TEST_LEAK", "yes", 1), 0);
+  const HeardReceipt receipt = run(1, R"({"argv":["/usr/bin/env"],"env":{"A":{"literal":"1"}}})");
+  EXPECT_EQ(receipt.text("stdout"), "A=1\nHOLDFAST_IDEMPOTENCY_KEY=" + name(1).to_text() + "\n");
+  EXPECT_EQ(run(2, R"({"argv":["/usr/bin/env"]})").text("stdout"),
+            "HOLDFAST_IDEMPOTENCY_KEY=" + name(2).to_text() + "\n");
+}
+
+TEST_F(ProcessTest, the_working_directory_is_what_is_asked_for) {
+  EXPECT_EQ(run(1, R"({"argv":["/bin/pwd"]})").text("stdout"), "/\n");
+  EXPECT_EQ(run(2, R"({"argv":["/bin/pwd"],"cwd":")" + folder_.path() + R"("})").text("stdout"),
+            folder_.path() + "\n");
+}
+
+TEST_F(ProcessTest, stdin_comes_from_the_params_and_is_empty_otherwise) {
+  EXPECT_EQ(run(1, R"({"argv":["/bin/cat"],"stdin":{"literal":"aGVsbG8="}})").text("stdout"),
+            "hello");
+  EXPECT_EQ(run(2, R"({"argv":["/bin/cat"]})").text("stdout"), "");
+  // More than a pipe holds, to a program that reads nothing of it.
+  const std::string much(400'000, 'A');
+  EXPECT_EQ(
+      run(3, R"({"argv":["/bin/true"],"stdin":{"literal":")" + much + R"("}})").number("exit_code"),
+      0);
+}
+
+TEST_F(ProcessTest, no_descriptor_of_ours_reaches_a_child) {
+  const int leak = ::open("/dev/null", O_RDONLY);  // not marked to be closed
+  ASSERT_GE(leak, 0);
+  const HeardReceipt receipt = run(1, R"({"argv":["/bin/ls","/proc/self/fd"]})");
+  ::close(leak);
+  EXPECT_EQ(receipt.text("stdout"), "0\n1\n2\n3\n") << "3 is the folder that ls reads";
+}
+
+TEST_F(ProcessTest, more_output_than_the_limit_is_counted_and_not_kept) {
+  make({.output_bytes = 1000});
+  const HeardReceipt receipt = run(1, sh("head -c 3000000 /dev/zero; echo end >&2"));
+  EXPECT_EQ(receipt.text("stdout").size(), 1000u);
+  EXPECT_EQ(receipt.number("stdout_size"), 3'000'000);
+  EXPECT_EQ(receipt.text("stderr"), "end\n");
+  EXPECT_EQ(run(2, sh("echo 12345", R"(,"max_output_bytes":3)")).text("stdout"), "123");
+}
+
+TEST_F(ProcessTest, one_that_cannot_be_started_is_an_error) {
+  for (const auto& [json, code, word] : std::vector<std::array<std::string, 3>>{
+           {R"({"argv":["/no/such/program"]})", "process.not_started", "execve"},
+           {R"({"argv":["/bin/ls"],"cwd":"/no/such/folder"})", "process.not_started", "chdir"},
+           {R"({"argv":["/etc/passwd"]})", "process.not_started", "execve"},
+           {R"({"argv":["ls"]})", "process.params", "whole path"},
+           {R"({"argv":[]})", "process.params", "argv"},
+           {R"({"argv":["/bin/ls"],"env":{"A=B":{"literal":""}}})", "process.params", "env"},
+           {R"({"argv":["/bin/ls"],"env":{"HOLDFAST_IDEMPOTENCY_KEY":{"literal":""}}})",
+            "process.params", "env"},
+           {R"({"argv":["/bin/ls"],"env":{"K":{"secret":{"alias":"shop/other","version":1}}}})",
+            "process.params", "no such secret"}}) {
+    const std::uint64_t n = std::hash<std::string>()(json);
+    const HeardReceipt receipt = run(n, json);
+    EXPECT_EQ(receipt.status, kernel::ReceiptStatus::kError);
+    EXPECT_EQ(receipt.code(), code) << json;
+    EXPECT_NE(receipt.text("message").find(word), std::string::npos) << receipt.json();
+  }
+}
+
+TEST_F(ProcessTest, params_of_another_shape_are_an_error) {
+  executor_->start(testing::intent(1, {0xf6}), heard_);
+  EXPECT_EQ(heard_.wait_for(1).code(), "process.params");
+}
+
+TEST_F(ProcessTest, one_that_takes_too_long_is_asked_to_end_and_then_made_to) {
+  const HeardReceipt polite =
+      run(1, sh("trap 'exit 0' TERM; while :; do sleep 0.01; done", R"(,"timeout_ns":50000000)"));
+  EXPECT_EQ(polite.status, kernel::ReceiptStatus::kTimeout);
+  EXPECT_EQ(polite.code(), "process.timeout");
+  const std::int64_t before = clock_->since_boot_ns();
+  const HeardReceipt deaf =
+      run(2, sh("trap '' TERM; while :; do sleep 0.01; done", R"(,"timeout_ns":50000000)"));
+  EXPECT_EQ(deaf.code(), "process.timeout");
+  EXPECT_GE(clock_->since_boot_ns() - before, static_cast<std::int64_t>(250 * kMs));
+}
+
+TEST_F(ProcessTest, the_executor_s_limit_holds_where_nobody_asks) {
+  make({.time_limit_ns = 50 * kMs, .grace_ns = 50 * kMs});
+  EXPECT_EQ(run(1, R"({"argv":["/bin/sleep","100"]})").code(), "process.timeout");
+  EXPECT_EQ(run(2, R"({"argv":["/bin/sleep","100"],"timeout_ns":9000000000000})").code(),
+            "process.timeout");
+}
+
+TEST_F(ProcessTest, stopping_one_kills_its_whole_group_without_a_receipt) {
+  start(1, sh("trap '' TERM; (trap '' TERM; sleep 1000) & echo $! > " + folder_.path() +
+              "/inner; echo $$ > " + folder_.path() + "/outer; wait; sleep 1000"));
+  const pid_t inner = std::stoi(line_of("inner"));
+  const pid_t outer = std::stoi(line_of("outer"));
+  executor_->stop(name(1));
+  executor_->stop(name(1));
+  EXPECT_TRUE(is_gone(outer));
+  EXPECT_TRUE(is_gone(inner));
+  EXPECT_EQ(run(2, R"({"argv":["/bin/true"]})").number("exit_code"), 0);
+  EXPECT_EQ(heard_.count(1), 0u);
+}
+
+TEST_F(ProcessTest, what_a_program_leaves_behind_in_its_group_ends_with_it) {
+  const HeardReceipt receipt =
+      run(1, sh("sleep 1000 & echo $! > " + folder_.path() + "/left; echo done"));
+  EXPECT_EQ(receipt.text("stdout"), "done\n");
+  EXPECT_TRUE(is_gone(std::stoi(line_of("left"))));
+}
+
+TEST_F(ProcessTest, no_more_run_at_once_than_allowed_and_all_are_run) {
+  make({.queue = {.at_once = 2}});
+  const std::string script = "echo x >> " + folder_.path() + "/now; ls " + folder_.path() +
+                             " | grep -c here; touch " + folder_.path() +
+                             "/here$$; sleep 0.05; ls " + folder_.path() + " | grep -c here; rm " +
+                             folder_.path() + "/here$$";
+  for (std::uint64_t n = 0; n < 8; ++n)
+    start(n, sh(script, R"(,"env":{"PATH":{"literal":"/usr/bin:/bin"}})"));
+  for (std::uint64_t n = 0; n < 8; ++n) {
+    const std::string out = heard_.wait_for(n).text("stdout");
+    ASSERT_EQ(out.size(), 4u) << out;
+    EXPECT_LE(out[2], '2');
+  }
+}
+
+TEST_F(ProcessTest, one_that_waits_is_stopped_before_it_begins) {
+  make({.queue = {.at_once = 1, .waiting = 1}, .grace_ns = kMs});
+  start(1, sh("echo $$ > " + folder_.path() + "/first; sleep 1000"));
+  line_of("first");
+  start(2, sh("touch " + folder_.path() + "/second"));
+  start(3, R"({"argv":["/bin/true"]})");
+  EXPECT_EQ(heard_.wait_for(3).code(), "executor.busy");
+  EXPECT_EQ(*heard_.wait_for(3).view().find("retryable")->boolean(), true);
+  executor_->stop(name(2));
+  executor_->stop(name(1));
+  EXPECT_EQ(run(4, R"({"argv":["/bin/true"]})").number("exit_code"), 0);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/second"));
+}
+
+TEST_F(ProcessTest, one_that_is_told_twice_runs_once) {
+  const std::string script = sh("echo x >> " + folder_.path() + "/runs; sleep 0.2");
+  start(1, script);
+  start(1, script);
+  line_of("runs");
+  start(1, script);
+  heard_.wait_for(1);
+  executor_->shut_down();
+  EXPECT_EQ(heard_.count(1), 1u);
+  EXPECT_EQ(base::testing::file_text(folder_.path() + "/runs"), "x\n");
+}
+
+TEST_F(ProcessTest, secrets_reach_the_child_and_are_hidden_in_what_comes_back) {
+  const std::string reference = R"({"secret":{"alias":"shop/key","version":1}})";
+  const HeardReceipt receipt =
+      run(1, sh("test \\\"$K\\\" = s3cr3t-value && cat; echo $K >&2",
+                R"(,"stdin":)" + reference + R"(,"env":{"K":)" + reference + "}"));
+  EXPECT_EQ(receipt.text("stdout"), "************");
+  EXPECT_EQ(receipt.text("stderr"), "************\n");
+}
+
+TEST_F(ProcessTest, no_part_of_a_secret_is_left_where_output_is_cut) {
+  const std::string reference = R"({"secret":{"alias":"shop/key","version":1}})";
+  const HeardReceipt receipt =
+      run(1, sh("echo ab$K", R"(,"max_output_bytes":6,"env":{"K":)" + reference + "}"));
+  EXPECT_EQ(receipt.text("stdout"), "ab****");
+}
+
+TEST_F(ProcessTest, ending_kills_what_runs_and_reports_nothing) {
+  start(1, sh("echo $$ > " + folder_.path() + "/id; sleep 1000"));
+  const pid_t id = std::stoi(line_of("id"));
+  executor_->shut_down();
+  EXPECT_TRUE(is_gone(id));
+  start(2, R"({"argv":["/bin/true"]})");
+  EXPECT_EQ(heard_.count(1) + heard_.count(2), 0u);
+}
+
+// The child of a process that is killed, which cannot tidy up.
+TEST_F(ProcessTest, children_die_with_us) {
+  executor_.reset();
+  const pid_t parent = ::fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    auto made = process_executor({}, *clock_, nullptr);
+    if (!made) ::_exit(1);
+    executor_ = std::move(*made);
+    start(1, sh("echo $$ > " + folder_.path() + "/orphan; exec sleep 1000"));
+    while (true) ::pause();
+  }
+  const pid_t id = std::stoi(line_of("orphan"));
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  EXPECT_TRUE(is_gone(id));
+}
+
+}  // namespace
+}  // namespace holdfast::executors

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executors/thread_executor.h"
+
+#include <signal.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace holdfast::executors {
+
+ThreadExecutor::ThreadExecutor(std::unique_ptr<Performer> performer, std::size_t most_waiting)
+    : performer_(std::move(performer)), desk_(most_waiting) {
+  // The thread is born with the signals blocked: none can slip in before it blocks them itself.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+ThreadExecutor::~ThreadExecutor() { ThreadExecutor::shut_down(); }
+
+void ThreadExecutor::start(const kernel::OpenIntent& intent, Reports& reports) {
+  if (desk_.start(intent, reports)) performer_->wake();
+}
+
+void ThreadExecutor::stop(const base::Hash& intent) {
+  if (desk_.stop(intent)) performer_->wake();
+}
+
+void ThreadExecutor::shut_down() {
+  desk_.end();
+  performer_->wake();
+  const std::lock_guard lock(joining_);
+  if (thread_.joinable()) thread_.join();
+}
+
+// Nothing of ours throws, but what others wrote, and memory that is not there, may.
+void ThreadExecutor::run() noexcept {
+  std::string why = "it left";
+  try {
+    performer_->perform(desk_);
+  } catch (const std::exception& thrown) {
+    why = thrown.what();
+  } catch (...) {
+    why = "something unknown was thrown";
+  }
+  desk_.left(why);
+}
+
+}  // namespace holdfast::executors

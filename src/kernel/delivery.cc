@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages go into mailboxes; whoever gets one is touched by the tick.
+#include <memory>
+#include <utility>
+
+#include "codec/cbor_head.h"
+#include "codec/view.h"
+#include "kernel/envelope.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+
+void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
+  Touched& touched = touch(world, cell);
+  if (cell.terminal()) {
+    ++touched.ignored;
+    ++world.draft.ignored;
+    return;
+  }
+  ++world.draft.deliveries;
+  const std::size_t before = cell.mail.bytes();
+  cell.mail.push_back(std::move(letter));
+  world.mail_bytes += cell.mail.bytes() - before;
+  if (!cell.ready && !cell.paused) line_up(world, cell);
+}
+
+void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
+                   const Target& target) {
+  std::unique_ptr<Letter> letter = world.letters.take();
+  Mail& mail = letter->mail;
+  mail.schema = event.schema_name;
+  // A machine sees the arm, whether the event came as such or inside the workflow's variant.
+  const WorkflowProgram& workflow = world.program->workflow(target.workflow);
+  if (const Arm* arm = arm_inside(workflow, event.schema_name, value)) {
+    mail.schema = arm->schema;
+    const auto inner = codec::View::of(value).find("$value");
+    value = inner ? inner->encoded() : base::ByteView(&codec::kNullByte, 1);  // a unit has none
+  }
+  mail.value.assign(value.begin(), value.end());
+  if (target.cell != nullptr) return deliver(world, *target.cell, std::move(letter));
+  Cell& begun = world.cells[target.workflow].begin(target.id, target.key);
+  if (begun.last_record == 0) begun.last_record = world.draft.record_before(begun);
+  deliver(world, begun, std::move(letter));
+}
+
+Touched& touch(WorldState& world, Cell& cell) {
+  if (cell.touched != 0) return world.draft.touched(cell.touched - 1);
+  return world.draft.add(world.program->workflow(cell.workflow).name, cell);
+}
+
+}  // namespace holdfast::kernel

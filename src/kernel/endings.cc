@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Effects settle, instances end or are deleted; what an instance leaves open is stopped.
+#include <algorithm>
+#include <utility>
+
+#include "kernel/effect_error.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+namespace {
+
+constexpr std::string_view kNotOpen = "an intent that an instance waits for is not open";
+
+}  // namespace
+
+// A world that has failed goes on to the end of its tick; nothing of what it does is used.
+void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status) {
+  if (world.intents.find(world.blobs, intent) == nullptr) return contradiction(world, kNotOpen);
+  touch(world, cell).settled.push_back({intent, status});
+  std::erase(cell.intents, intent);
+  world.intents.remove(intent);
+  if (!world.settled.add(intent, {world.next_record, status}))
+    contradiction(world, "an intent settles twice");
+}
+
+void abandon(WorldState& world, Cell& cell) {
+  const std::vector<base::Hash> open = std::exchange(cell.intents, {});
+  for (const base::Hash& hash : open) {
+    const Intent* intent = world.intents.find(world.blobs, hash);
+    if (intent == nullptr) return contradiction(world, kNotOpen);
+    const EffectProgram& effect = world.program->effect(intent->effect());
+    settle(world, cell, hash, ReceiptStatus::kCancelled);
+    world.draft.commands.emplace_back(
+        StopIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect)});
+  }
+}
+
+void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
+  touch(world, cell).ignored += static_cast<std::uint32_t>(cell.mail.size());
+  lighten(world, cell.mail.bytes());
+  cell.mail.clear();
+  if (cell.ready) leave_line(world, cell);
+  abandon(world, cell);
+  world.cells[cell.workflow].end(cell, phase);
+  cell.paused = false;
+  cell.outcome = std::move(outcome);
+}
+
+void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message) {
+  codec::Buffer out;
+  write_effect_error(out, code, message);
+  end(world, cell, Phase::kFailed, out.to_bytes());
+}
+
+void remove_instance(WorldState& world, Cell& cell) {
+  const std::size_t before = cell.mail.bytes();
+  touch(world, cell).ignored += static_cast<std::uint32_t>(
+      cell.mail.erase_if([](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
+  lighten(world, before - cell.mail.bytes());
+  abandon(world, cell);
+  world.draft.end_life(cell);
+  if (!cell.mail.empty()) {
+    world.cells[cell.workflow].clear_state(cell);
+    touch(world, cell);
+    return;
+  }
+  if (cell.ready) leave_line(world, cell);
+  world.cells[cell.workflow].erase(cell);
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a world has failed.
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+
+std::optional<base::Error> failure_of(const WorldState& world) {
+  const auto copy = [](const base::Error& error) {
+    return base::Error(error.code(), error.where(), error.message());
+  };
+  if (world.failure) return copy(*world.failure);
+  if (world.intents.failure()) return copy(*world.intents.failure());
+  for (const Cells& cells : world.cells) {
+    if (cells.failure()) return copy(*cells.failure());
+  }
+  return std::nullopt;
+}
+
+void contradiction(WorldState& world, std::string_view what) {
+  // What could not be read is the reason for what does not fit.
+  if (!failure_of(world)) world.failure = corrupt(what);
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/record_input.h"
+
+#include "kernel/record.h"
+
+namespace holdfast::kernel {
+namespace {
+
+// The fields of each kind, in their order.
+
+void read(ListReader& list, EventArrived& event) {
+  event.schema = list.text();
+  event.value = list.next().encoded();
+  event.id = list.text();
+  event.workflow = list.text();
+  event.key = list.bytes();
+  event.starts = list.boolean();
+}
+
+void read(ListReader& list, ReceiptArrived& receipt) {
+  receipt.intent = list.hash();
+  receipt.status = list.choice(ReceiptStatus::kCancelled);
+  receipt.payload = list.bytes();
+  receipt.cost_cents = list.optional_nat();
+  receipt.signature.key = list.bytes();
+  receipt.signature.bytes = list.bytes();
+}
+
+void read(ListReader& list, ProgressArrived& progress) {
+  progress.intent = list.hash();
+  progress.sequence = list.nat();
+  progress.kind = list.text();
+  progress.payload = list.bytes();
+}
+
+void read(ListReader&, Continue&) {}
+
+void read(ListReader& list, ControlRequested& request) {
+  request.control = list.choice(Control::kResume);
+  request.workflow = list.text();
+  request.key = list.bytes();
+  request.reason = list.text();
+}
+
+void read(ListReader& list, ApplyManifest& apply) { apply.definitions = list.bytes(); }
+
+void read(ListReader& list, Propose& propose) {
+  propose.document = list.bytes();
+  propose.description = list.text();
+}
+
+void read(ListReader& list, ReportShadow& shadow) {
+  shadow.proposal = list.nat();
+  shadow.report = list.bytes();
+}
+
+void read(ListReader& list, Decide& decide) {
+  decide.proposal = list.nat();
+  decide.approve = list.boolean();
+  decide.by = list.text();
+  decide.reason = list.text();
+}
+
+void read(ListReader& list, ApplyProposal& apply) { apply.proposal = list.nat(); }
+
+template <class Input>
+void read_as(ListReader& list, Tick& tick) {
+  read(list, tick.input.emplace<Input>());
+}
+
+}  // namespace
+
+bool read_input(ListReader& list, Tick& tick) {
+  switch (list.choice(TickKind::kApplyProposal)) {
+    case TickKind::kEvent: read_as<EventArrived>(list, tick); break;
+    case TickKind::kReceipt: read_as<ReceiptArrived>(list, tick); break;
+    case TickKind::kProgress: read_as<ProgressArrived>(list, tick); break;
+    case TickKind::kContinue: read_as<Continue>(list, tick); break;
+    case TickKind::kControl: read_as<ControlRequested>(list, tick); break;
+    case TickKind::kApply: read_as<ApplyManifest>(list, tick); break;
+    case TickKind::kPropose: read_as<Propose>(list, tick); break;
+    case TickKind::kShadow: read_as<ReportShadow>(list, tick); break;
+    case TickKind::kDecide: read_as<Decide>(list, tick); break;
+    case TickKind::kApplyProposal: read_as<ApplyProposal>(list, tick); break;
+  }
+  return list.done();
+}
+
+}  // namespace holdfast::kernel

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// WorldEffectBlobs: what workflows put and get, in a file of the world of its own: the executors
+// that use it have their own threads, and wait for the disk, while the kernel's blobs belong to the
+// thread that reduces. Nothing is collected there.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "executors/effect_blobs.h"
+#include "store/blob_store.h"
+
+namespace holdfast::node {
+
+class WorldEffectBlobs : public executors::EffectBlobs {
+ public:
+  // The world must outlive it.
+  static base::Result<std::unique_ptr<WorldEffectBlobs>> open(store::WorldFolder& world) {
+    auto store = TRY(store::BlobStore::open(world, store::kEffectBlobs));
+    return std::unique_ptr<WorldEffectBlobs>(new WorldEffectBlobs(std::move(store)));
+  }
+
+  base::Result<base::Bytes> get(const base::Hash& hash) override {
+    const std::lock_guard lock(mutex_);
+    return store_->get(hash);
+  }
+  base::Result<base::Hash> put(base::ByteView bytes) override {
+    const std::lock_guard lock(mutex_);
+    return store_->put(bytes);
+  }
+  base::Result<void> sync() override {
+    const std::lock_guard lock(mutex_);
+    return store_->sync();
+  }
+
+ private:
+  explicit WorldEffectBlobs(std::unique_ptr<store::BlobStore> store) : store_(std::move(store)) {}
+
+  std::mutex mutex_;
+  std::unique_ptr<store::BlobStore> store_;
+};
+
+}  // namespace holdfast::node

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/blobs_look.h"
+
+#include <utility>
+
+#include "base/sha256.h"
+
+namespace holdfast::store {
+
+base::Result<std::unique_ptr<BlobsLook>> BlobsLook::open(const WorldPlace& world) {
+  auto look = TRY(DatabaseLook::open(world, kKernelBlobs));
+  if (!look) return std::unique_ptr<BlobsLook>();
+  SqliteStatement find = TRY(look->database().prepare(kFindBlob));
+  return std::unique_ptr<BlobsLook>(new BlobsLook(std::move(look), std::move(find)));
+}
+
+base::Result<std::vector<SnapshotEntry>> BlobsLook::snapshots() {
+  SqliteStatement select = TRY(look_->database().prepare(kListSnapshots));
+  return read_snapshots(select);
+}
+
+base::Result<std::uint64_t> BlobsLook::check(base::Errors& errors) {
+  const std::string& path = look_->path();
+  auto whole = TRY(look_->database().prepare("PRAGMA integrity_check(1)"));
+  if (TRY(whole.step()) && whole.text(0) != "ok")
+    errors.push_back(base::Error(base::ErrorCode::kCorrupt, path, std::string(whole.text(0))));
+  auto select = TRY(look_->database().prepare("SELECT hash, bytes FROM blobs"));
+  std::uint64_t count = 0;
+  while (TRY(select.step())) {
+    ++count;
+    if (base::equal(select.bytes(0), base::sha256(select.bytes(1)).bytes)) continue;
+    errors.push_back(base::Error(base::ErrorCode::kCorrupt,
+                                 path + ", blob number " + std::to_string(count),
+                                 "is not what its hash says"));
+  }
+  return count;
+}
+
+}  // namespace holdfast::store

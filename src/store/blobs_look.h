@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// BlobsLook: the blobs and the snapshots of a world, for looking at them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/errors.h"
+#include "store/database_look.h"
+#include "store/snapshots.h"
+
+namespace holdfast::store {
+
+class BlobsLook {
+ public:
+  // Null: the world has no blobs.
+  static base::Result<std::unique_ptr<BlobsLook>> open(const WorldPlace& world);
+
+  // As BlobStore::get.
+  base::Result<base::Bytes> get(const base::Hash& hash) { return read_blob(find_, hash); }
+
+  // As Snapshots::list.
+  base::Result<std::vector<SnapshotEntry>> snapshots();
+
+  // Looks at every blob, and gives how many there are. Each must be what its hash says, and SQLite
+  // must find nothing wrong with the file; what is wrong goes into `errors`.
+  base::Result<std::uint64_t> check(base::Errors& errors);
+
+ private:
+  BlobsLook(std::unique_ptr<DatabaseLook> look, SqliteStatement find)
+      : look_(std::move(look)), find_(std::move(find)) {}
+
+  std::unique_ptr<DatabaseLook> look_;
+  SqliteStatement find_;
+};
+
+}  // namespace holdfast::store

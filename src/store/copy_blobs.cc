@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/copy_blobs.h"
+
+#include <utility>
+
+namespace holdfast::store {
+namespace {
+
+constexpr std::size_t kBlobsPerTransaction = 10'000;
+
+}  // namespace
+
+base::Result<void> copy_reachable(BlobsLook& from, BlobStore& to, const BlobShapes& shapes,
+                                  const BlobReference& root) {
+  static_cast<void>(to.new_collection());  // the marks are ours now
+  BlobMarks marks = TRY(BlobMarks::open(to));
+  TRY(to.transact([&] { return marks.clear(); }));
+  std::vector<BlobReference> waiting = {root};
+  const auto copy_next = [&]() -> base::Result<void> {
+    const BlobReference next = waiting.back();
+    waiting.pop_back();
+    auto found = from.get(next.hash);
+    // Whatever it is that the old file cannot do says nothing of the new one.
+    if (!found && found.error().code() != base::ErrorCode::kNotFound) {
+      return base::Error(base::ErrorCode::kCorrupt, found.error().where(), found.error().message());
+    }
+    const base::Bytes bytes = TRY(std::move(found));
+    TRY(to.put(bytes));
+    const bool is_new = TRY(marks.add(next));
+    if (!is_new || next.kind == BlobReference::kPlain) return {};
+    auto named = shapes.references_of(next.kind, bytes);
+    if (!named) return std::move(named).error().within(next.hash.to_text());
+    waiting.insert(waiting.end(), named->begin(), named->end());
+    return {};
+  };
+  while (!waiting.empty()) {
+    TRY(to.transact([&]() -> base::Result<void> {
+      for (std::size_t i = 0; i < kBlobsPerTransaction && !waiting.empty(); ++i) TRY(copy_next());
+      return {};
+    }));
+  }
+  return to.transact([&] { return marks.clear(); });
+}
+
+}  // namespace holdfast::store
