@@ -24,7 +24,15 @@ namespace holdfast::base {
     copy(size - sizeof word, word);
   };
   if (size > 2 * sizeof(Sixteen)) {
+// Where sanitizers keep it from following sizes, gcc takes this for possible with smaller ones.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Warray-bounds"
+#ifndef __clang__
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#pragma GCC diagnostic ignored "-Wstringop-overread"
+#endif
     std::memcpy(to, from, size);
+#pragma GCC diagnostic pop
   } else if (size >= sizeof(Sixteen)) {
     ends(Sixteen{});
   } else if (size >= sizeof(std::uint64_t)) {

@@ -338,7 +338,8 @@ TEST_F(ReadBackTest, a_changed_byte_anywhere_in_the_indexes_is_survived) {
     const base::Bytes good = *bench().blobs().get(root);
     for (std::size_t at = 0; at < 2 * good.size(); ++at) {
       base::Bytes bad = good;
-      bad[at / 2] ^= at % 2 == 0 ? 0x01 : 0x80;
+      const std::uint8_t flipped = at % 2 == 0 ? 0x01 : 0x80;
+      bad[at / 2] = static_cast<std::uint8_t>(bad[at / 2] ^ flipped);
       OneChanged blobs(bench().blobs(), root, bad);
       auto world = World::restore(machines_, blobs, snapshot_);
       bool has_failed = !world;
