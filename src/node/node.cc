@@ -27,10 +27,12 @@ base::Result<std::unique_ptr<Node>> Node::start(kernel::World& world, store::Jou
 Node::~Node() { static_cast<void>(stop()); }
 
 base::Result<void> Node::stop() {
-  loop_.stop();
-  for (std::thread* thread : {&reducer_, &writer_, &preparer_})
-    if (thread->joinable()) thread->join();
-  loop_.shut_down_executors();
+  if (!std::exchange(has_stopped_, true)) {
+    loop_.stop();
+    for (std::thread* thread : {&reducer_, &writer_, &preparer_})
+      if (thread->joinable()) thread->join();
+    loop_.shut_down_executors();
+  }
   if (auto failure = loop_.failure()) return std::move(*failure);
   return {};
 }

@@ -35,6 +35,7 @@ class Node {
       : loop_(world, journal, clock, random, std::move(executors), std::move(options)) {}
 
   Loop loop_;
+  bool has_stopped_ = false;  // and with it the executors, which may be gone since
   std::thread reducer_;
   std::thread writer_;
   std::thread preparer_;
