@@ -206,7 +206,8 @@ TEST_F(NodeTest, an_effect_that_nobody_performs_comes_back_as_an_error) {
 TEST_F(NodeTest, a_failed_sync_ends_it_and_nobody_hears_an_answer) {
   begin();
   ask(go("a")).get();
-  while (journal_->durable() < 3) std::this_thread::yield();  // the manifest, the event, its receipt
+  while (journal_->durable() < 3)
+    std::this_thread::yield();  // the manifest, the event, its receipt
   journal_->fails = true;
   std::atomic<bool> heard = false;
   const int started = worker_.started;
