@@ -90,10 +90,11 @@ void Ledger::check_tick(const kernel::RecordView& record) {
 void Ledger::add(const kernel::RecordView& record, const kernel::InstanceView& instance) {
   Name name(instance.workflow, base::Bytes(instance.key.begin(), instance.key.end()));
   Instance& known = instances_[name];
-  if (instance.previous != known.last_record && instance.previous != 0)
+  const bool begins = known.last_record == 0 || known.status == "deleted";
+  if (instance.previous != known.last_record && !(instance.previous == 0 && begins))
     violation(record.number, "names record " + std::to_string(instance.previous) + " and not " +
                                  std::to_string(known.last_record) + " before it");
-  if (known.has_ended() && instance.previous != 0 && known.status != instance.status)
+  if (known.has_ended() && known.status != instance.status)
     violation(record.number, "an instance that has ended goes on");
   known = {std::string(instance.status), instance.paused, record.number};
   for (const kernel::OpenedView& opened : instance.opened) {

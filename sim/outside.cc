@@ -15,22 +15,20 @@ void Outside::start(const kernel::OpenIntent& intent, executors::Reports& report
     report_.violation("an effect begins before what opened it is durable");
   } else if (known->effect != intent.effect->name) {
     report_.violation("an intent is begun as another effect");
+  } else if (is_recovering_ && known->is_settled) {
+    report_.violation("an effect that has settled is begun again");
   }
   report_.trace(intent.intent.bytes);
   auto [at, is_new] = under_way_.try_emplace(intent.intent);
   if (!is_new) report_.sometimes("an effect is begun again");
-  at->second = {intent.effect->name, &reports, true};
+  at->second = {intent.effect->name, &reports};
 }
 
 void Outside::stop(const base::Hash& intent) {
   const auto found = under_way_.find(intent);
   if (found == under_way_.end()) return;
   report_.sometimes("an effect is stopped");
-  if (dice_.one_in(2)) {
-    found->second.wanted = false;  // too late to stop it; it will be heard of
-  } else {
-    under_way_.erase(found);
-  }
+  if (dice_.one_in(2)) under_way_.erase(found);  // else it is too late; it will be heard of
 }
 
 void Outside::forget() {

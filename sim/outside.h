@@ -23,6 +23,9 @@ class Outside : public executors::Executor {
   // The journal that what it is told must stand in.
   void watch(store::Journal* journal) { journal_ = journal; }
 
+  // While a world is opened again: then nothing that has settled may begin.
+  void set_recovering(bool recovering) { is_recovering_ = recovering; }
+
   void start(const kernel::OpenIntent& intent, executors::Reports& reports) override;
   void stop(const base::Hash& intent) override;
 
@@ -38,7 +41,6 @@ class Outside : public executors::Executor {
   struct Work {
     std::string effect;
     executors::Reports* reports = nullptr;  // nothing: nobody listens yet
-    bool wanted = true;
   };
   void report(const base::Hash& intent, const Work& work);
   void say_progress(const base::Hash& intent, const Work& work);
@@ -47,6 +49,7 @@ class Outside : public executors::Executor {
   Report& report_;
   Ledger& ledger_;
   store::Journal* journal_ = nullptr;
+  bool is_recovering_ = false;
   executors::Reports* listens_ = nullptr;
   std::map<base::Hash, Work> under_way_;
   std::map<base::Hash, std::uint64_t> progress_;

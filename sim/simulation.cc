@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/sha256.h"
@@ -103,7 +104,9 @@ class Simulation {
     if (world_->restoring().snapshot) report_.sometimes("a world is opened from a snapshot");
     if (world_->restoring().replayed != 0) report_.sometimes("records are replayed");
     if (world_->recovery().torn) report_.sometimes("a torn end is cut off");
+    outside_.set_recovering(true);
     TRY(loop_->recover());
+    outside_.set_recovering(false);
     is_applied_ = world_->world().next_record() != 1;
     is_applying_ = false;
     return {};
@@ -210,8 +213,17 @@ class Simulation {
     open();
   }
 
+  // Somewhere in the middle of a step.
   void cut_power() {
-    const auto& done = disk_->operations();
+    const std::size_t before = disk_->operations().size();
+    switch (dice_.below(3)) {
+      case 0: loop_->turn(); break;
+      case 1: loop_->write(); break;
+      default: loop_->prepare();
+    }
+    const std::span<const env::DiskOperation> all = disk_->operations();
+    const auto done = all.first(before + dice_.below(all.size() - before + 1));
+    if (done.size() != all.size()) report_.sometimes("the power is cut inside a step");
     env::Crash crash{.at = done.size()};
     for (const std::size_t pending : env::pending_operations(done)) {
       const env::DiskOperation& operation = done[pending];
@@ -226,7 +238,7 @@ class Simulation {
         crash.lost.insert(pending);
       }
     }
-    auto next = std::make_unique<env::SimDisk>(env::after_crash(disk_->start(), done, crash));
+    auto next = std::make_unique<env::SimDisk>(env::after_crash(disk_->start(), all, crash));
     forget_process(std::move(next));
     open();
   }
@@ -254,8 +266,9 @@ class Simulation {
       if (unsettled().empty()) return;
       if (!client_.is_content()) ask();
       resume_all();
-      loop_->turn();
-      loop_->write();
+      // Only when it says that there is something to do: nobody else wakes its threads.
+      if (loop_->has_turn()) loop_->turn();
+      if (loop_->has_writing()) loop_->write();
       prepare();
       outside_.work(true);
       if (!loop_->has_turn() && !loop_->has_writing()) clock_.advance_ns(kSecond);

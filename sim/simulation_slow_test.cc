@@ -35,6 +35,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "the node ends itself",
                            "the node takes nothing new",
                            "the power is cut",
+                           "the power is cut inside a step",
                            "the process dies",
                            "the wall clock jumps",
                            "there is room again"}) {
