@@ -93,6 +93,16 @@ TEST_F(ProcessTest, a_signal_that_kills_is_in_the_receipt) {
   EXPECT_TRUE(receipt.view().find("exit_code")->is_null());
 }
 
+TEST_F(ProcessTest, params_of_another_form_are_an_error_and_no_end) {
+  std::uint64_t n = 1;
+  for (const char* json : {R"({"argv":{"a":"/bin/true"}})", R"({"argv":[""]})", R"({"argv":[]})",
+                           R"({"argv":["true"]})", R"({"argv":7})", "7"}) {
+    executor_->start(testing::intent(n, testing::any_value(json)), heard_);
+    EXPECT_EQ(heard_.wait_for(n).status, kernel::ReceiptStatus::kError) << json;
+    ++n;
+  }
+}
+
 TEST_F(ProcessTest, arguments_go_through_no_shell) {
   EXPECT_EQ(run(1, R"({"argv":["/bin/echo","$HOME; `id`","*"]})").text("stdout"),
             "$HOME; `id` *\n");

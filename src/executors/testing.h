@@ -38,13 +38,18 @@ inline codec::Schema schema(std::string_view called) {
   return std::move(*compiled);
 }
 
-inline base::Bytes value(std::string_view of, std::string_view json) {
+inline base::Bytes value(const codec::Schema& schema, std::string_view json) {
   codec::Normaliser normaliser;
-  const auto made = normaliser.from_json(schema(of), json);
+  const auto made = normaliser.from_json(schema, json);
   EXPECT_TRUE(made) << made.error().to_string() << " in " << json;
   if (!made) return {0xf6};
   return {made->begin() + 3, made->end()};
 }
+
+inline base::Bytes value(std::string_view of, std::string_view json) {
+  return value(schema(of), json);
+}
+inline base::Bytes any_value(std::string_view json) { return value(codec::Schema::any(), json); }
 
 inline kernel::OpenIntent intent(std::uint64_t n, const base::Bytes& params) {
   const std::shared_ptr<std::uint8_t[]> bytes(new std::uint8_t[params.size()]);

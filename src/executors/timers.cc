@@ -1,17 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executors/timers.h"
 
-#include "base/check.h"
 #include "codec/buffer.h"
 #include "codec/cbor_writer.h"
 #include "codec/view.h"
+#include "executors/receipt.h"
 
 namespace holdfast::executors {
 
-void Timers::start(const kernel::OpenIntent& intent, Reports&) {
+void Timers::start(const kernel::OpenIntent& intent, Reports& reports) {
   const codec::View params = codec::View::of(intent.params);
   const auto at = params.find("deliver_at_ns");
-  CHECK(at && at->nat());  // the kernel has checked the params
+  if (!at ||
+      !at->nat()) {  // who defines an effect of their own may have made the params of anything
+    const Receipt refusal = failed("timer.params", "$.deliver_at_ns is not there, or no number");
+    kernel::ReceiptArrived receipt;
+    receipt.intent = intent.intent;
+    receipt.status = refusal.status;
+    receipt.payload = refusal.payload;
+    return reports.report(receipt);
+  }
   if (!due_.emplace(intent.intent, *at->nat()).second) return;
   order_.emplace(*at->nat(), intent.intent);
   const auto key = params.find("key");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -64,6 +65,21 @@ TEST_F(TimersTest, fire_in_their_order_never_early_and_once) {
   EXPECT_EQ(fire(100), (std::vector{name(3), name(1)}));
   EXPECT_TRUE(fire(1000).empty());
   EXPECT_FALSE(timers_.next_ns());
+}
+
+TEST_F(TimersTest, params_that_name_no_time_are_an_error_and_no_end) {
+  struct Refusal : Reports {
+    void report(const kernel::ReceiptArrived& receipt) override { status = receipt.status; }
+    void report(const kernel::ProgressArrived&) override { FAIL(); }
+    std::optional<kernel::ReceiptStatus> status;
+  } refusal;
+  codec::Buffer params;
+  codec::write_map_head(params, 1);
+  codec::write_text(params, "deliver_at_ns");
+  codec::write_text(params, "tomorrow");
+  timers_.start({name(1), nullptr, {}, {}, params.view(), nullptr}, refusal);
+  EXPECT_EQ(refusal.status, kernel::ReceiptStatus::kError);
+  EXPECT_EQ(timers_.size(), 0u);
 }
 
 TEST_F(TimersTest, one_that_is_started_again_fires_once) {
