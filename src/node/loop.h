@@ -63,7 +63,6 @@ class Loop : private executors::Reports {
   bool has_turn();
   void turn();
   bool is_over();
-  std::optional<std::uint64_t> next_timer_ns() const { return core_.next_timer_ns(); }
 
   // For whoever writes: appends the batch that waits, if there is one, and syncs it.
   bool has_writing();
