@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/hash_trie.h"
 
+#include <memory_resource>
+#include <unordered_map>
 #include <utility>
 
 #include "base/check.h"
+#include "base/kept_hash.h"
 #include "kernel/hash_trie_node.h"
 
 namespace holdfast::kernel {
@@ -106,7 +109,7 @@ class Updater {
       count += branch.children[i].count;
       begin = stop;
     }
-    if (count > HashTrie::kLeafEntries) return save(std::move(branch), count);
+    if (count > HashTrie::kLeafEntries) return save(branch, count);
     return gather(branch, path, depth);
   }
 
@@ -115,13 +118,13 @@ class Updater {
 
   base::Result<TrieChild> save(const TrieLeaf& leaf) {
     if (leaf.entries.empty()) return TrieChild{};
-    return TrieChild{leaf.entries.size(), TRY(blobs_.put(encode(leaf))), marks_of(leaf)};
+    return child_of(leaf, TRY(blobs_.put(encode(leaf))));
   }
 
-  base::Result<TrieChild> save(TrieBranch branch, std::uint64_t count) {
+  base::Result<TrieChild> save(const TrieBranch& branch, std::uint64_t count) {
     const base::Hash hash = TRY(blobs_.put(encode(branch)));
-    cache_.add(hash, std::move(branch));
-    return TrieChild{count, hash};
+    cache_.add(hash, branch);
+    return TrieChild{count, hash, {}};
   }
 
   base::Result<TrieChild> build(Entries entries, std::size_t depth) {
@@ -138,7 +141,7 @@ class Updater {
     for (std::size_t i = 0; i < parts.size(); ++i) {
       branch.children[i] = TRY(build(std::move(parts[i]), depth + 1));
     }
-    return save(std::move(branch), count);
+    return save(branch, count);
   }
 
   // A branch that has become small is a leaf again.
@@ -162,33 +165,39 @@ class Updater {
 
 }  // namespace
 
-TrieCache::TrieCache() = default;
+// Its nodes lie side by side, in memory of their own, and go together.
+struct TrieCache::Generation {
+  // Only looked into.
+  using Nodes = std::pmr::unordered_map<base::Hash, TrieNode, base::KeptHash<base::HashOfHash>>;
+
+  std::pmr::monotonic_buffer_resource memory;
+  Nodes nodes{&memory};
+  std::size_t bytes = 0;
+};
+
+TrieCache::TrieCache() : young_(new Generation), old_(new Generation) {}
 TrieCache::~TrieCache() = default;
 TrieCache::TrieCache(TrieCache&&) noexcept = default;
 TrieCache& TrieCache::operator=(TrieCache&&) noexcept = default;
 
 const TrieNode* TrieCache::find(const base::Hash& hash) {
-  if (const auto found = young_.find(hash); found != young_.end()) return found->second.get();
-  auto found = old_.extract(hash);
-  return found ? &keep(hash, std::move(found.mapped())) : nullptr;
+  if (const auto found = young_->nodes.find(hash); found != young_->nodes.end())
+    return &found->second;
+  const auto found = old_->nodes.find(hash);
+  return found != old_->nodes.end() ? &add(hash, std::move(found->second)) : nullptr;
 }
 
 const TrieNode& TrieCache::add(const base::Hash& hash, TrieNode node) {
-  return keep(hash, std::make_unique<const TrieNode>(std::move(node)));
-}
-
-const TrieNode& TrieCache::keep(const base::Hash& hash, std::unique_ptr<const TrieNode> node) {
-  const std::size_t bytes = bytes_of(*node);
-  if (young_bytes_ + bytes > kMostBytes) {
+  const std::size_t bytes = bytes_of(node);
+  if (young_->bytes + bytes > kMostBytes) {
     old_ = std::move(young_);
-    young_.clear();
-    young_bytes_ = 0;
+    young_ = std::make_unique<Generation>();
   }
-  young_bytes_ += bytes;
-  return *young_.emplace(hash, std::move(node)).first->second;
+  young_->bytes += bytes;
+  return young_->nodes.insert_or_assign(hash, std::move(node)).first->second;
 }
 
-TrieChild HashTrie::top() const { return {count_, root_}; }
+TrieChild HashTrie::top() const { return {count_, root_, {}}; }
 
 base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs, TrieCache& cache,
                                                         const base::Hash& key) const {

@@ -13,12 +13,10 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <variant>
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "base/kept_hash.h"
 #include "base/result.h"
 #include "kernel/blobs.h"
 
@@ -31,11 +29,12 @@ using TrieNode = std::variant<TrieLeaf, TrieBranch>;
 
 // Nodes of tries that were read or written lately, so that looking for a key reads little. A node
 // never changes: what is in here is right for every version of a trie. Bounded by bytes: there are
-// two generations, and when the younger one is full, it takes the place of the older one.
+// two generations, and when the younger one is full, it takes the place of the older one; what is
+// found in the older one moves into the younger.
 class TrieCache {
  public:
   static constexpr std::size_t kMostBytes = std::size_t{16} << 20;      // in each generation
-  static constexpr std::size_t kBranchBytes = 2048;                     // about, with all its marks
+  static constexpr std::size_t kBranchBytes = 1792;                     // about, with its place
   static constexpr std::size_t kMostLeafBytes = std::size_t{64} << 10;  // larger ones are not kept
 
   TrieCache();
@@ -48,15 +47,10 @@ class TrieCache {
   const TrieNode& add(const base::Hash& hash, TrieNode node);
 
  private:
-  // Only looked into.
-  using Nodes = std::unordered_map<base::Hash, std::unique_ptr<const TrieNode>,
-                                   base::KeptHash<base::HashOfHash>>;
+  struct Generation;
 
-  const TrieNode& keep(const base::Hash& hash, std::unique_ptr<const TrieNode> node);
-
-  std::size_t young_bytes_ = 0;
-  Nodes young_;
-  Nodes old_;
+  std::unique_ptr<Generation> young_;
+  std::unique_ptr<Generation> old_;
 };
 
 class HashTrie {

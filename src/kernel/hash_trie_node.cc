@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/check.h"
 #include "codec/cbor_writer.h"
 #include "codec/view.h"
 #include "codec/well_formed.h"
-#include "kernel/hash_trie.h"
 
 namespace holdfast::kernel {
 namespace {
 
 constexpr std::uint64_t kLeaf = 0;
 constexpr std::uint64_t kBranch = 1;
-constexpr std::size_t kMarkBytes = 2;
-constexpr std::size_t kMostMarks = HashTrie::kLeafEntries;
+constexpr std::size_t kMarkBytes = TrieChild::kMarkBytes;
 
 base::Error damaged() { return {base::ErrorCode::kCorrupt, "a node of a hash trie is damaged"}; }
 
@@ -42,7 +41,7 @@ struct Encoder {
     for (const TrieChild& child : branch.children) {
       codec::write_nat(out, child.count);
       codec::write_bytes(out, child.hash.bytes);
-      codec::write_bytes(out, child.marks);
+      codec::write_bytes(out, child.marks());
     }
   }
 };
@@ -88,31 +87,30 @@ base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
     child.count = *count;
     ++at;
     const auto marks = (*at).bytes();
-    // One for each key, so they are also bounded.
-    if (!marks || (!marks->empty() &&
-                   (child.count > kMostMarks || marks->size() != kMarkBytes * child.count)))
-      return damaged();
-    child.marks.assign(marks->begin(), marks->end());
+    if (!marks || marks->size() != child.marks().size()) return damaged();
+    std::copy(marks->begin(), marks->end(), child.mark_bytes.begin());
     ++at;
   }
   return TrieNode(branch);
 }
 
 bool TrieChild::may_have(const base::Hash& key) const noexcept {
-  if (marks.empty()) return true;
-  const std::size_t last = key.bytes.size() - kMarkBytes;
-  for (std::size_t i = 0; i + kMarkBytes <= marks.size(); i += kMarkBytes) {
-    if (std::memcmp(&marks[i], &key.bytes[last], kMarkBytes) == 0) return true;
+  if (!is_leaf()) return true;
+  const std::uint8_t* last = key.bytes.end() - kMarkBytes;
+  const base::ByteView all = marks();
+  for (std::size_t i = 0; i < all.size(); i += kMarkBytes) {
+    if (std::memcmp(&all[i], last, kMarkBytes) == 0) return true;
   }
   return false;
 }
 
-base::Bytes marks_of(const TrieLeaf& leaf) {
-  base::Bytes marks;
-  marks.reserve(kMarkBytes * leaf.entries.size());
+TrieChild child_of(const TrieLeaf& leaf, const base::Hash& hash) {
+  TrieChild child{leaf.entries.size(), hash, {}};
+  CHECK(child.is_leaf());
+  auto* mark = child.mark_bytes.begin();
   for (const auto& [key, entry] : leaf.entries)
-    marks.insert(marks.end(), key.bytes.end() - kMarkBytes, key.bytes.end());
-  return marks;
+    mark = std::copy(key.bytes.end() - kMarkBytes, key.bytes.end(), mark);
+  return child;
 }
 
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept {

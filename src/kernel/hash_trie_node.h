@@ -3,17 +3,18 @@
 // is [1, count, hash, marks, count, hash, marks, ...] for sixteen children.
 //
 // The marks of a child that is a leaf are the last two bytes of each of its keys: whoever looks for
-// a key that is not there, as every new instance does, seldom reads a leaf in vain.
+// a key that is not there, as every new instance does, seldom reads a leaf in vain. Other children
+// have none.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
-#include <variant>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "kernel/hash_trie.h"
 
 namespace holdfast::kernel {
 
@@ -21,10 +22,19 @@ struct TrieLeaf {
   std::map<base::Hash, base::Bytes> entries;
 };
 
+// A branch is one piece of memory: the cache keeps many, and many small pieces between everything
+// else that comes and goes would hold pages for nothing.
 struct TrieChild {
+  static constexpr std::size_t kMarkBytes = 2;
+
   std::uint64_t count = 0;  // 0: nothing there
   base::Hash hash;
-  base::Bytes marks = {};  // of a leaf; empty: not known
+  std::array<std::uint8_t, kMarkBytes * HashTrie::kLeafEntries> mark_bytes;  // see marks()
+
+  bool is_leaf() const noexcept { return count <= HashTrie::kLeafEntries; }
+  base::ByteView marks() const noexcept {
+    return {mark_bytes.data(), is_leaf() ? kMarkBytes * count : 0};
+  }
 
   // Whether the key may be below.
   bool may_have(const base::Hash& key) const noexcept;
@@ -34,14 +44,13 @@ struct TrieBranch {
   std::array<TrieChild, 16> children;
 };
 
-using TrieNode = std::variant<TrieLeaf, TrieBranch>;
-
 base::Bytes encode(const TrieNode& node);
 
 // Refuses what encode does not produce.
 base::Result<TrieNode> decode_trie_node(base::ByteView bytes);
 
-base::Bytes marks_of(const TrieLeaf& leaf);
+// What a branch says of a leaf that has entries.
+TrieChild child_of(const TrieLeaf& leaf, const base::Hash& hash);
 
 // The four bits of a hash that choose the child at a depth.
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept;

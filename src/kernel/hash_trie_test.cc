@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/sha256.h"
+#include "codec/cbor_writer.h"
 #include "kernel/hash_trie_node.h"
 #include "kernel/testing_blobs.h"
 
@@ -173,7 +174,7 @@ TEST(HashTrie, a_branch_with_few_entries_is_refused) {
   TrieLeaf leaf;
   leaf.entries[key(1)] = entry(1);
   TrieBranch branch;
-  branch.children[nibble(key(1), 0)] = {1, *blobs.put(encode(leaf)), marks_of(leaf)};
+  branch.children[nibble(key(1), 0)] = child_of(leaf, *blobs.put(encode(leaf)));
   const base::Hash root = *blobs.put(encode(branch));
   EXPECT_FALSE(HashTrie(root, 1).check_root(blobs));
   expect_refused(blobs, HashTrie(root, 1), key(1));
@@ -183,7 +184,7 @@ TEST(HashTrie, a_key_that_belongs_elsewhere_is_refused) {
   MemoryBlobs blobs;
   const TrieLeaf leaf = leaf_of(32);  // they begin with many different bits
   TrieBranch branch;
-  for (TrieChild& child : branch.children) child = {32, *blobs.put(encode(leaf)), {}};
+  for (TrieChild& child : branch.children) child = child_of(leaf, *blobs.put(encode(leaf)));
   expect_refused(blobs, HashTrie(*blobs.put(encode(branch)), 32 * 16), key(1));
 }
 
@@ -202,14 +203,28 @@ TEST(HashTrie, a_branch_deeper_than_the_hashes_is_refused) {
   expect_refused(blobs, HashTrie(below, 33), key(1));
 }
 
+// A branch whose first child says that it has so many entries, with so many bytes of marks.
+base::Bytes branch_with_marks(std::uint64_t count, std::size_t bytes) {
+  codec::Buffer out;
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  codec::write_list_head(out, 1 + 3 * 16);
+  codec::write_nat(out, 1);
+  for (int child = 0; child < 16; ++child) {
+    codec::write_nat(out, child == 0 ? count : 0);
+    codec::write_bytes(out, key(1).bytes);
+    codec::write_bytes(out, base::Bytes(child == 0 ? bytes : 0));
+  }
+  return out.to_bytes();
+}
+
 TEST(HashTrie, marks_that_are_not_those_of_a_leaf_are_refused) {
-  TrieBranch branch;
-  branch.children[0] = {33, key(1), base::Bytes(66)};
-  EXPECT_FALSE(decode_trie_node(encode(branch)));
-  branch.children[0] = {3, key(1), base::Bytes(4)};
-  EXPECT_FALSE(decode_trie_node(encode(branch)));
-  branch.children[0] = {3, key(1), base::Bytes(6)};
-  EXPECT_TRUE(decode_trie_node(encode(branch)));
+  EXPECT_TRUE(decode_trie_node(branch_with_marks(3, 6)));
+  EXPECT_TRUE(decode_trie_node(branch_with_marks(32, 64)));
+  EXPECT_TRUE(decode_trie_node(branch_with_marks(33, 0)));
+  EXPECT_FALSE(decode_trie_node(branch_with_marks(3, 4)));
+  EXPECT_FALSE(decode_trie_node(branch_with_marks(3, 0)));
+  EXPECT_FALSE(decode_trie_node(branch_with_marks(33, 66)));
+  EXPECT_FALSE(decode_trie_node(branch_with_marks(33, 64)));
 }
 
 TEST(HashTrie, a_small_leaf_stays_in_the_cache_and_a_large_one_does_not) {

@@ -57,8 +57,7 @@ base::Result<References> of_index(BlobKind kind, base::ByteView bytes) {
   References found;
   if (const auto* branch = std::get_if<TrieBranch>(&node)) {
     for (const TrieChild& child : branch->children) {
-      // Only leaves have marks.
-      const bool names_nothing = kind == BlobKind::kIntentIndex && !child.marks.empty();
+      const bool names_nothing = kind == BlobKind::kIntentIndex && child.is_leaf();
       if (child.count != 0) add(found, child.hash, names_nothing ? BlobKind::kPlain : kind);
     }
   } else if (kind == BlobKind::kCellIndex) {
