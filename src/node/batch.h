@@ -23,10 +23,13 @@ struct Batch {
   std::vector<base::Bytes> records;
   std::size_t record_bytes = 0;
   std::vector<Reply> replies;
+  std::vector<std::function<void()>> seen;  // to be called for those who asked what there is
   std::vector<kernel::Command> commands;
   bool ends_work = true;  // nothing in it is new work
 
-  bool empty() const noexcept { return records.empty() && replies.empty() && commands.empty(); }
+  bool empty() const noexcept {
+    return records.empty() && replies.empty() && seen.empty() && commands.empty();
+  }
 };
 
 }  // namespace holdfast::node

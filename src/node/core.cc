@@ -49,6 +49,8 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   world_.reduce(tick_, outcome_);
   if (outcome_.failure) return std::move(*outcome_.failure);
   if (!outcome_.record.empty()) {
+    if (!watchers_.empty())
+      for (const Question& question : watchers_.ended_by(outcome_.record)) look(question);
     batch_.record_bytes += outcome_.record.size();
     batch_.records.push_back(std::move(outcome_.record));
     batch_.ends_work = batch_.ends_work && input.ends_work();
@@ -64,8 +66,13 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   return {};
 }
 
+void Core::look(const Question& question) {
+  if (auto seen = question(world_)) batch_.seen.push_back(std::move(seen));
+}
+
 void Core::release(Batch batch) {
   for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
+  for (const auto& seen : batch.seen) seen();
   for (const kernel::Command& command : batch.commands) {
     if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) start(*open);
     if (const auto* stopped = std::get_if<kernel::StopIntent>(&command)) stop(*stopped);

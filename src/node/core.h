@@ -18,6 +18,7 @@
 #include "kernel/world.h"
 #include "node/batch.h"
 #include "node/input.h"
+#include "node/watchers.h"
 
 namespace holdfast::node {
 
@@ -34,6 +35,10 @@ class Core {
 
   // Reduces an input into the present batch. An error has ended the world.
   base::Result<void> reduce(const Input& input, Heard heard);
+
+  // Asks the world, as it is with the present batch; what was seen is told when that is durable.
+  void look(const Question& question);
+  Watchers& watchers() noexcept { return watchers_; }
 
   const Batch& batch() const noexcept { return batch_; }
   Batch take_batch() { return std::exchange(batch_, {}); }
@@ -69,6 +74,7 @@ class Core {
   kernel::Tick tick_;
   kernel::Outcome outcome_;
   Batch batch_;
+  Watchers watchers_;
   bool go_on_ = false;
 };
 

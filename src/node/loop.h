@@ -55,6 +55,10 @@ class Loop : private executors::Reports {
   // the disk is full; after the end, the error that it ended with.
   base::Result<void> send(Input input, Heard heard);
 
+  // From any thread. The question is asked between ticks. Errors as of send.
+  using LookInside = std::function<void(Core&)>;
+  base::Result<void> look(LookInside look);
+
   // Takes nothing new from now on, and ends when what was taken is durable.
   void stop();
 
@@ -87,6 +91,7 @@ class Loop : private executors::Reports {
   struct Waiting {
     Input input;
     Heard heard;
+    LookInside look = {};  // instead of the input
   };
   enum class Stage : std::uint8_t { kIdle, kGiven, kDone };  // of the batch at the journal
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Result<T>: a value, or why there is none. Nothing of Holdfast throws.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace holdfast {
+
+enum class ErrorCode : std::uint8_t {
+  kInvalid,      // the input is wrong; the same input will be refused again
+  kTooLarge,     // the input passes a limit; the same input will be refused again
+  kNotFound,     // the thing named does not exist
+  kConflict,     // the request contradicts the present state; trying later may help
+  kUnavailable,  // full, busy or not ready; trying again helps
+  kIo,           // the operating system refused; trying again may help
+  kCorrupt,      // stored bytes are not what was written; trying again does not help
+};
+
+struct Error {
+  ErrorCode code = ErrorCode::kInvalid;
+  std::string message;  // with the place that it speaks of
+};
+
+template <class T>
+class [[nodiscard]] Result {
+ public:
+  // Implicit, so that a function returns its value or its error and nothing around it.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  explicit operator bool() const noexcept { return state_.index() == 0; }
+  T& operator*() { return std::get<0>(state_); }
+  const T& operator*() const { return std::get<0>(state_); }
+  T* operator->() { return &std::get<0>(state_); }
+  const T* operator->() const { return &std::get<0>(state_); }
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+struct Done {};  // the value of what has none
+
+}  // namespace holdfast
