@@ -30,11 +30,12 @@ LAYERS = {
     "executors": "base codec defs kernel env",
     "registry": "base env",
     "node": "holdfast base codec defs kernel native steps tasks env bundle store executors",
+    "engine": "holdfast base codec defs kernel native steps tasks env bundle store executors node",
     "postgres": "holdfast base codec defs env node",
     "gateway": "holdfast base codec defs node",
     "worker": "base codec env registry",
     "cli": "holdfast base codec defs kernel native steps tasks env bundle store executors registry"
-           " node postgres gateway worker demo",
+           " node engine postgres gateway worker demo",
     "demo": "holdfast",
 }
 

@@ -15,10 +15,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "holdfast/handler.h"
@@ -27,15 +31,36 @@
 
 namespace holdfast {
 
-namespace codec {
-class Buffer;
-}
+// A secret that definitions name is found only where these say. See docs/decisions/0010.
+struct SecretOptions {
+  std::vector<std::string> variables = {};  // of the environment, that may be read
+  std::string folder = {};                  // whose files may be read; empty: none
+};
+
+// Where sys/http.request may go: nowhere, unless it is said here.
+struct AllowedHost {
+  std::string name;                // "api.example.com", "*.example.com", or an address
+  std::uint16_t port = 0;          // 0: any
+  bool private_addresses = false;  // also to addresses that are not public
+};
 
 struct EngineOptions {
   std::string dir;  // of the world; it is begun if there is none
   std::vector<Module> modules = {};
   std::vector<Handler> handlers = {};
   std::size_t handler_threads = 4;
+  SecretOptions secrets = {};
+  std::vector<AllowedHost> http_hosts = {};
+
+  // Also on a file system that cannot keep what the engine promises (one in memory, another
+  // machine's): somebody has decided that it will do.
+  bool any_file_system = false;
+
+  // A snapshot after so many records, so that a restart has not many more to replay.
+  std::uint64_t snapshot_every = 200'000;
+
+  // Told, in one line each, what an operator would like to know. From any thread of the engine.
+  std::function<void(std::string_view line)> log = {};
 };
 
 struct SendOptions {
@@ -45,6 +70,7 @@ struct SendOptions {
 struct Sent {
   std::uint64_t record = 0;      // that holds it
   std::uint32_t deliveries = 0;  // instances that got it
+  std::uint32_t ignored = 0;     // instances that had ended already
   bool is_repeated = false;      // it was sent before, and nothing happened now
 };
 
@@ -78,11 +104,21 @@ struct Instance {
   }
 };
 
+// Of a workflow without key: {}.
+template <class Workflow>
+using KeyOf = typename detail::Parts<Workflow>::Key;
+
 class Engine {
  public:
   using Timeout = std::chrono::milliseconds;
 
-  // The definitions of the modules are applied if they are not the world's already.
+  // What is called when there is an answer, once, on a thread of the engine: it must not wait for
+  // the engine, nor for long.
+  template <class T>
+  using Then = std::function<void(Result<T>)>;
+
+  // The definitions of the modules are applied if they are not the world's already; kConflict if
+  // instances that have not ended stand in the way. What was under way goes on before this returns.
   static Result<std::unique_ptr<Engine>> open(EngineOptions options);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -91,55 +127,109 @@ class Engine {
   // An event for everybody who subscribes to it.
   template <class Event>
   Result<Sent> send(const Event& event, SendOptions options = {}) {
-    return send_raw(Event::kSchema, bytes_of(event), options);
+    return wait_for<Sent>([&](Then<Sent> then) { send(event, options, std::move(then)); });
+  }
+  template <class Event>
+  void send(const Event& event, SendOptions options, Then<Sent> then) {
+    send_raw({.schema = Event::kSchema, .value = bytes_of(event), .id = options.id},
+             std::move(then));
+  }
+
+  // A new instance, begun by an event that only it gets. kConflict: it is there already, and was
+  // not begun by this event (which its id tells).
+  template <class Workflow, class Event>
+  Result<Sent> start(const KeyOf<Workflow>& key, const Event& event, SendOptions options = {}) {
+    return wait_for<Sent>(
+        [&](Then<Sent> then) { start<Workflow>(key, event, options, std::move(then)); });
+  }
+  template <class Workflow, class Event>
+  void start(const KeyOf<Workflow>& key, const Event& event, SendOptions options, Then<Sent> then) {
+    send_raw({.schema = Event::kSchema,
+              .value = bytes_of(event),
+              .id = options.id,
+              .workflow = Workflow::kWorkflow,
+              .key = bytes_of_key(key)},
+             std::move(then));
   }
 
   // kNotFound: there is no such instance.
   template <class Workflow>
-  Result<Instance<Workflow>> query(const typename detail::Parts<Workflow>::Key& key) {
-    return typed<Workflow>(query_raw(Workflow::kWorkflow, bytes_of(key)));
+  Result<Instance<Workflow>> query(const KeyOf<Workflow>& key) {
+    return typed<Workflow>(wait_for<RawInstance>([&](Then<RawInstance> then) {
+      query_raw(Workflow::kWorkflow, bytes_of_key(key), std::move(then));
+    }));
   }
 
   // Until it has ended. kUnavailable: it has not within that time; it may not even be there yet.
   template <class Workflow>
-  Result<Instance<Workflow>> wait(const typename detail::Parts<Workflow>::Key& key,
-                                  Timeout timeout) {
-    return typed<Workflow>(wait_raw(Workflow::kWorkflow, bytes_of(key), timeout));
+  Result<Instance<Workflow>> wait(const KeyOf<Workflow>& key, Timeout timeout) {
+    return typed<Workflow>(wait_raw(Workflow::kWorkflow, bytes_of_key(key), timeout));
+  }
+  template <class Workflow>
+  void wait(const KeyOf<Workflow>& key, Then<Instance<Workflow>> then) {
+    wait_raw(Workflow::kWorkflow, bytes_of_key(key),
+             [then = std::move(then)](auto raw) { then(typed<Workflow>(std::move(raw))); });
   }
 
   // kNotFound: there is no such instance; kConflict: it has ended.
   template <class Workflow>
-  Result<Done> cancel(const typename detail::Parts<Workflow>::Key& key, std::string_view reason) {
-    return control_raw(Control::kCancel, Workflow::kWorkflow, bytes_of(key), reason);
+  Result<Done> cancel(const KeyOf<Workflow>& key, std::string_view reason) {
+    return control_raw(Control::kCancel, Workflow::kWorkflow, bytes_of_key(key), reason);
   }
   template <class Workflow>
-  Result<Done> pause(const typename detail::Parts<Workflow>::Key& key, std::string_view reason) {
-    return control_raw(Control::kPause, Workflow::kWorkflow, bytes_of(key), reason);
+  Result<Done> pause(const KeyOf<Workflow>& key, std::string_view reason) {
+    return control_raw(Control::kPause, Workflow::kWorkflow, bytes_of_key(key), reason);
   }
   template <class Workflow>
-  Result<Done> resume(const typename detail::Parts<Workflow>::Key& key, std::string_view reason) {
-    return control_raw(Control::kResume, Workflow::kWorkflow, bytes_of(key), reason);
+  Result<Done> resume(const KeyOf<Workflow>& key, std::string_view reason) {
+    return control_raw(Control::kResume, Workflow::kWorkflow, bytes_of_key(key), reason);
   }
 
-  // Takes nothing new, makes durable what was taken, and ends. What waits is told so.
+  // Takes nothing new, makes durable what was taken, and ends. Whoever still waits is told so. An
+  // error: why it had ended before.
   Result<Done> close();
 
-  // The same without types: canonical values.
-  Result<Sent> send_raw(std::string_view schema, const Bytes& value, SendOptions options);
-  Result<RawInstance> query_raw(std::string_view workflow, const Bytes& key);
-  Result<RawInstance> wait_raw(std::string_view workflow, const Bytes& key, Timeout timeout);
+  // The same without types: canonical values, without the self-describe tag.
+  struct RawEvent {
+    std::string_view schema;
+    Bytes value;
+    std::string_view id = {};
+    std::string_view workflow = {};  // not empty: begins an instance of it
+    Bytes key = {};
+  };
+  void send_raw(const RawEvent& event, Then<Sent> then);
+  void query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
+  void wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
+  Result<RawInstance> wait_raw(std::string_view workflow, Bytes key, Timeout timeout);
 
  private:
   enum class Control : std::uint8_t { kCancel, kPause, kResume };
   struct Body;
 
   explicit Engine(std::unique_ptr<Body> body);
-  Result<Done> control_raw(Control control, std::string_view workflow, const Bytes& key,
+  Result<Done> control_raw(Control control, std::string_view workflow, Bytes key,
                            std::string_view reason);
+
+  // Calls `ask` with where the answer goes, and waits for it.
+  template <class T, class Ask>
+  static Result<T> wait_for(Ask&& ask) {
+    // Shared: whoever answers may still be busy with it when the answer is read.
+    const auto answer = std::make_shared<std::promise<Result<T>>>();
+    ask(Then<T>([answer](Result<T> told) { answer->set_value(std::move(told)); }));
+    return answer->get_future().get();
+  }
 
   template <class T>
   static Bytes bytes_of(const T& value) {
     return written([&value](Writer& out) { detail::Form<T>::write(out, value); });
+  }
+  template <class Key>
+  static Bytes bytes_of_key(const Key& key) {
+    if constexpr (std::is_same_v<Key, detail::NoKey>) {
+      return {};
+    } else {
+      return bytes_of(key);
+    }
   }
   static Bytes written(const std::function<void(Writer&)>& write);
 
@@ -150,8 +240,7 @@ class Engine {
     instance.status = raw->status;
     instance.is_paused = raw->is_paused;
     Reader state(raw->state);
-    if (!raw->state.empty() &&
-        !detail::Form<typename Workflow::State>::read(state, instance.state))
+    if (!raw->state.empty() && !detail::Form<typename Workflow::State>::read(state, instance.state))
       return Error{ErrorCode::kCorrupt, "the state is not what this program takes it for"};
     if (raw->status == InstanceStatus::kCompleted) instance.result = std::move(raw->outcome);
     if (raw->status == InstanceStatus::kFailed) instance.error = error_of(raw->outcome);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Handlers: functions of this program that perform effects, on threads of the engine.
 //
-//   handle<Charge>([](const Charge::Params& params, const Call& call) -> Outcome<Charge> {
+//   handle<Charge>([](const Charge::Params& params, const Call& call) -> Performed<Charge> {
 //     return Charge::Receipt{pay(params.cents, call.key)};
 //   })
 //
 // A handler runs again after a crash, unless its receipt was durable: `call.key` is the same then,
-// and is what tells the other side that it is the same request.
+// and is what tells the other side that it is the same request. What it throws is an error that the
+// workflow hears of, handler.exception.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,8 +23,18 @@
 
 namespace holdfast {
 
-struct Call {
-  std::string key;  // of the intent, the same each time
+class Call {
+ public:
+  Call(std::string the_key, const std::atomic<bool>& stopped)
+      : key(std::move(the_key)), stopped_(stopped) {}
+
+  const std::string key;  // of the intent, the same each time
+
+  // Nobody waits for the outcome any more, or the engine closes: whoever takes long may end.
+  bool stopped() const noexcept { return stopped_; }
+
+ private:
+  const std::atomic<bool>& stopped_;
 };
 
 // What an effect came to: its receipt, or an error that the workflow hears of.
@@ -30,10 +43,9 @@ using Performed = std::variant<typename Effect::Receipt, EffectError>;
 
 namespace detail {
 
-// How a handler is called without its types: false if it came to an error, which is then written.
-using RawHandler = std::function<bool(Reader params, const Call& call, Writer& out)>;
-
-void write_error(Writer& out, const EffectError& error);
+// How a handler is called without its types: it writes its receipt, or comes to an error.
+using RawHandler =
+    std::function<std::optional<EffectError>(Reader params, const Call& call, Writer& receipt)>;
 
 }  // namespace detail
 
@@ -46,20 +58,16 @@ struct Handler {
 template <class Effect, class Function>
 Handler handle(Function function) {
   return {std::string(Effect::kEffect), Effect::kExecutor,
-          [function = std::move(function)](Reader in, const Call& call, Writer& out) {
+          [function = std::move(function)](Reader in, const Call& call,
+                                           Writer& out) -> std::optional<EffectError> {
             typename Effect::Params params{};
-            if (!detail::Form<typename Effect::Params>::read(in, params)) {
-              detail::write_error(out, {"handler.params", "the parameters cannot be read", false});
-              return false;
-            }
+            if (!detail::Form<typename Effect::Params>::read(in, params))
+              return EffectError{"handler.params", "they do not fit the struct of the effect"};
             const Performed<Effect> performed = function(std::as_const(params), call);
-            if (const auto* error = std::get_if<EffectError>(&performed)) {
-              detail::write_error(out, *error);
-              return false;
-            }
+            if (const auto* error = std::get_if<EffectError>(&performed)) return *error;
             detail::Form<typename Effect::Receipt>::write(
-                out, std::get<typename Effect::Receipt>(performed));
-            return true;
+                out, *std::get_if<typename Effect::Receipt>(&performed));
+            return std::nullopt;
           }};
 }
 

@@ -151,7 +151,7 @@ bool run_event(Step& step, typename W::State& state, Events<Ons...>) {
   return refuse(step, "native.unknown_event", "the workflow has no step for such an event");
 }
 
-bool read_error(Step& step, EffectError& error);
+bool read_error(Reader in, EffectError& error);  // a sys/EffectError@1
 
 template <class W, class Effect>
 bool step_received(Step& step, typename W::State& state) {
@@ -163,7 +163,7 @@ bool step_received(Step& step, typename W::State& state) {
     Reader in = step.value();
     fits = Form<typename Effect::Receipt>::read(in, received.receipt);
   } else {
-    fits = read_error(step, received.error);
+    fits = read_error(step.value(), received.error);
   }
   if (!fits)
     return refuse(step, "native.bad_receipt", "the receipt does not fit the struct of its effect");

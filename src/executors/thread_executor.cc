@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executors/thread_executor.h"
 
-#include <signal.h>
-
 #include <exception>
 #include <string>
 #include <utility>
 
+#include "env/quiet_thread.h"
+
 namespace holdfast::executors {
 
 ThreadExecutor::ThreadExecutor(std::unique_ptr<Performer> performer, std::size_t most_waiting)
-    : performer_(std::move(performer)), desk_(most_waiting) {
-  // The thread is born with the signals blocked: none can slip in before it blocks them itself.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
+    : performer_(std::move(performer)),
+      desk_(most_waiting),
+      thread_(env::quiet_thread([this] { run(); })) {}
 
 ThreadExecutor::~ThreadExecutor() { ThreadExecutor::shut_down(); }
 

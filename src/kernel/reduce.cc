@@ -102,6 +102,19 @@ base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView 
   return cell;
 }
 
+base::Result<std::optional<InstanceValues>> World::read(std::string_view workflow,
+                                                        base::ByteView key) {
+  if (TRY(find(workflow, key)) == nullptr) return std::optional<InstanceValues>();
+  Cells& cells = state_->cells[*state_->program->workflow_named(workflow)];
+  Cell* cell = cells.find(key_hash(key));
+  InstanceValues values{cell->status(), cell->paused, {}, {}};
+  if (const auto state = cells.state_of(*cell)) values.state.assign(state->begin(), state->end());
+  const base::ByteView outcome = cells.outcome_of(*cell);
+  values.outcome.assign(outcome.begin(), outcome.end());
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  return std::optional(std::move(values));
+}
+
 base::Result<const Intent*> World::find_intent(const base::Hash& intent) {
   trim(*state_);
   const Intent* found = state_->intents.find(state_->blobs, intent);

@@ -28,6 +28,13 @@ struct InstanceName {
   base::Bytes key;
 };
 
+struct InstanceValues {
+  Status status = Status::kRunning;
+  bool paused = false;
+  base::Bytes state;    // canonical, without the self-describe tag; empty: it has none
+  base::Bytes outcome;  // the result, or a sys/EffectError@1; empty: it has not ended
+};
+
 struct WorldOptions {
   CellLimits cells;
   const ReceiptVerifier* verifier = nullptr;  // without one, signed receipts are refused
@@ -95,6 +102,9 @@ class World {
   // An instance; null: it is not there. It holds until the next tick or question. A large state or
   // outcome is in the blob that the cell names.
   base::Result<const Cell*> find(std::string_view workflow, base::ByteView key);
+
+  // The same with its values, wherever they are kept.
+  base::Result<std::optional<InstanceValues>> read(std::string_view workflow, base::ByteView key);
   std::vector<ProposalView> proposals() const;
   const Counters& counters() const noexcept;
 

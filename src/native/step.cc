@@ -85,13 +85,12 @@ static_assert(static_cast<int>(Status::kTimeout) ==
 static_assert(static_cast<int>(Status::kCancelled) ==
               static_cast<int>(kernel::ReceiptStatus::kCancelled));
 
-bool detail::read_error(Step& step, EffectError& error) {
+bool detail::read_error(Reader in, EffectError& error) {
   // sys/EffectError@1, of which the details are for people.
   static constexpr std::string_view kCode = "code";
   static constexpr std::string_view kDetails = "details";
   static constexpr std::string_view kMessage = "message";
   static constexpr std::string_view kRetryable = "retryable";
-  Reader in = step.value();
   std::uint64_t count = 0;
   return in.map(count) && count == 4 && in.items(kEncodedName<kCode>) &&
          Form<std::string>::read(in, error.code) && in.items(kEncodedName<kDetails>) && in.skip() &&

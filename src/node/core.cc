@@ -50,7 +50,7 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   if (outcome_.failure) return std::move(*outcome_.failure);
   if (!outcome_.record.empty()) {
     if (!watchers_.empty())
-      for (const Question& question : watchers_.ended_by(outcome_.record)) look(question);
+      for (const Question& question : watchers_.ended_by(outcome_.record)) ask(question);
     batch_.record_bytes += outcome_.record.size();
     batch_.records.push_back(std::move(outcome_.record));
     batch_.ends_work = batch_.ends_work && input.ends_work();
@@ -66,8 +66,23 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   return {};
 }
 
-void Core::look(const Question& question) {
+void Core::ask(const Question& question) {
   if (auto seen = question(world_)) batch_.seen.push_back(std::move(seen));
+}
+
+bool Core::ask_at_end(std::uint64_t number, const kernel::InstanceName& instance,
+                      Question question) {
+  const auto cell = world_.find(instance.workflow, instance.key);
+  // What cannot be read says so to whoever asks for it.
+  if (cell && (*cell == nullptr || !(*cell)->terminal()))
+    return watchers_.add(number, instance, std::move(question));
+  ask(question);
+  return true;
+}
+
+void Core::let_go() {
+  batch_ = {};
+  watchers_ = {};
 }
 
 void Core::release(Batch batch) {

@@ -37,8 +37,15 @@ class Core {
   base::Result<void> reduce(const Input& input, Heard heard);
 
   // Asks the world, as it is with the present batch; what was seen is told when that is durable.
-  void look(const Question& question);
-  Watchers& watchers() noexcept { return watchers_; }
+  void ask(const Question& question);
+
+  // The same when the instance has ended, which may be now. The number is the caller's own: it
+  // takes the question away again, if it has not been asked. False: too many wait for something.
+  bool ask_at_end(std::uint64_t number, const kernel::InstanceName& instance, Question question);
+  void ask_no_more(std::uint64_t number) { watchers_.remove(number); }
+
+  // Nobody is told anything any more.
+  void let_go();
 
   const Batch& batch() const noexcept { return batch_; }
   Batch take_batch() { return std::exchange(batch_, {}); }

@@ -47,6 +47,16 @@ base::Result<void> Loop::send(Input input, Heard heard) {
   return {};
 }
 
+base::Result<void> Loop::look(Look look) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || failure_) return why_ended();
+  if (inbox_.size() >= options_.inbox)
+    return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
+  inbox_.push_back({Input::go_on(), nullptr, std::move(look)});
+  for_reducer_.notify_one();
+  return {};
+}
+
 void Loop::report(const kernel::ReceiptArrived& receipt) { add_result(Input::receipt(receipt)); }
 void Loop::report(const kernel::ProgressArrived& progress) {
   add_result(Input::progress(progress));
@@ -89,7 +99,7 @@ base::Error Loop::why_ended() const {
 }
 
 bool Loop::has_ended() const {
-  if (failure_) return true;
+  if (failure_) return stage_ != Stage::kGiven;  // the writer leaves the batch behind
   return stopping_ && stage_ == Stage::kIdle && core_.batch().empty() && inbox_.empty();
 }
 
@@ -101,9 +111,10 @@ bool Loop::is_over() {
 // Reducing.
 
 bool Loop::can_turn() const {
+  if (failure_) return has_ended();
   const bool has_input =
       !inbox_.empty() || !results_.empty() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
-  return failure_ || stage_ == Stage::kDone || (has_room() && has_input && !wants_snapshot()) ||
+  return stage_ == Stage::kDone || (has_room() && has_input && !wants_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || stopping_));
 }
 
@@ -130,7 +141,20 @@ bool Loop::wait_for_turn() {
   is_over_ = true;
   for_writer_.notify_one();
   for_preparer_.notify_one();
+  lock.unlock();
+  let_go();
   return false;
+}
+
+// Nobody who still waits will be answered. What they handed over may do anything when it goes, so
+// it goes without the mutex.
+void Loop::let_go() {
+  core_.let_go();
+  std::deque<Waiting> inbox;
+  Batch batch;
+  const std::lock_guard lock(mutex_);
+  inbox.swap(inbox_);
+  std::swap(batch, at_journal_);
 }
 
 bool Loop::wants_snapshot() const {
@@ -189,6 +213,10 @@ base::Result<void> Loop::reduce_some() {
   for (std::size_t i = 0; i < kInputsPerTurn && has_room(); ++i) {
     auto next = next_input();
     if (!next) break;
+    if (next->look) {
+      next->look(core_);
+      continue;
+    }
     if (!next->input.ends_work() && !takes_new_work()) {
       if (next->heard)
         next->heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
@@ -266,7 +294,7 @@ base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
 void Loop::end_writing(base::Result<store::RecordNumber> written) {
   const std::lock_guard lock(mutex_);
   const bool no_space = !written && written.error().code() == base::ErrorCode::kUnavailable;
-  is_stalled_ = no_space && !stopping_;
+  is_stalled_ = no_space && !stopping_ && !failure_;
   is_full_ = is_full_ || no_space;
   if (is_stalled_) return;  // it stays where it is, and is tried again
   if (written) {

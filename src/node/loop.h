@@ -52,12 +52,13 @@ class Loop : private executors::Reports {
   base::Result<void> recover() { return core_.recover(); }
 
   // From any thread. `heard` is called when the answer is durable. kUnavailable: too much waits, or
-  // the disk is full; after the end, the error that it ended with.
+  // the disk is full; after the end, the error that it ended with. Whoever is not answered before
+  // the end is let go of: what was handed over is destroyed without being called.
   base::Result<void> send(Input input, Heard heard);
 
-  // From any thread. The question is asked between ticks. Errors as of send.
-  using LookInside = std::function<void(Core&)>;
-  base::Result<void> look(LookInside look);
+  // From any thread: calls `look` between two ticks. Errors as of send; a full disk is none.
+  using Look = std::function<void(Core&)>;
+  base::Result<void> look(Look look);
 
   // Takes nothing new from now on, and ends when what was taken is durable.
   void stop();
@@ -91,7 +92,7 @@ class Loop : private executors::Reports {
   struct Waiting {
     Input input;
     Heard heard;
-    LookInside look = {};  // instead of the input
+    Look look = {};  // instead of the input
   };
   enum class Stage : std::uint8_t { kIdle, kGiven, kDone };  // of the batch at the journal
 
@@ -113,6 +114,7 @@ class Loop : private executors::Reports {
   bool release_durable();
   bool takes_new_work();
   std::optional<Waiting> next_input();
+  void let_go();
   base::Result<void> reduce_some();
   base::Result<void> take_snapshot_if_due();
   void pass_on();

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "env/quiet_thread.h"
+
 namespace holdfast::node {
 
 base::Result<std::unique_ptr<Node>> Node::start(kernel::World& world, store::Journal& journal,
@@ -12,13 +14,13 @@ base::Result<std::unique_ptr<Node>> Node::start(kernel::World& world, store::Jou
       new Node(world, journal, clock, random, std::move(executors), std::move(options)));
   Loop& loop = node->loop_;
   TRY(loop.recover());
-  node->reducer_ = std::thread([&loop] {
+  node->reducer_ = env::quiet_thread([&loop] {
     while (loop.wait_for_turn()) loop.turn();
   });
-  node->writer_ = std::thread([&loop] {
+  node->writer_ = env::quiet_thread([&loop] {
     while (loop.wait_for_writing()) loop.write();
   });
-  node->preparer_ = std::thread([&loop] {
+  node->preparer_ = env::quiet_thread([&loop] {
     while (loop.wait_for_preparing()) loop.prepare();
   });
   return node;

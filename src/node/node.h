@@ -25,6 +25,9 @@ class Node {
     return loop_.send(std::move(input), std::move(heard));
   }
 
+  // As Loop::look.
+  base::Result<void> look(Loop::Look look) { return loop_.look(std::move(look)); }
+
   // Takes nothing new, makes durable what was taken, and ends, and its executors with it: what they
   // had under way stays open. The error that it ended with, if it ended before.
   base::Result<void> stop();

@@ -6,11 +6,12 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/hash.h"
+#include "base/kept_hash.h"
 #include "kernel/world.h"
 
 namespace holdfast::node {
@@ -21,24 +22,23 @@ using Question = std::function<std::function<void()>(kernel::World&)>;
 
 class Watchers {
  public:
-  // `question` is asked when the instance has ended, once. The number takes it away again.
-  std::uint64_t add(std::string_view workflow, base::ByteView key, Question question);
+  static constexpr std::size_t kMost = std::size_t{1} << 16;
+
+  // `question` is to be asked when the instance has ended, once. The number, which must be new,
+  // takes it away again. False: there are too many already.
+  bool add(std::uint64_t number, const kernel::InstanceName& instance, Question question);
   void remove(std::uint64_t number);
 
-  bool empty() const noexcept { return watchers_.empty(); }
+  bool empty() const noexcept { return names_.empty(); }
 
   // The questions of those whose instance ends with this record.
   std::vector<Question> ended_by(base::ByteView record);
 
  private:
-  using Name = std::pair<std::string, base::Bytes>;
-  struct Watcher {
-    std::uint64_t number;
-    Question question;
-  };
-  std::multimap<Name, Watcher> watchers_;
-  std::map<std::uint64_t, Name> names_;
-  std::uint64_t next_ = 1;
+  // Only looked into.
+  using OfInstance = std::map<std::uint64_t, Question>;  // in the order of their numbers
+  std::unordered_map<std::string, OfInstance, base::KeptHash<base::HashOfText>> watchers_;
+  std::unordered_map<std::uint64_t, std::string> names_;
 };
 
 }  // namespace holdfast::node

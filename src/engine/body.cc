@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/body.h"
+
+#include <future>
+#include <utility>
+
+#include "defs/builtin.h"
+#include "defs/load.h"
+#include "engine/ticket.h"
+#include "engine/translate.h"
+#include "env/posix_disk.h"
+#include "executors/blob.h"
+#include "executors/functions.h"
+#include "executors/http.h"
+#include "native/bundle.h"
+
+namespace holdfast {
+namespace {
+
+executors::SecretOptions inside(const SecretOptions& options) {
+  return {{options.variables.begin(), options.variables.end()}, options.folder};
+}
+
+executors::HttpOptions inside(const std::vector<AllowedHost>& hosts) {
+  executors::HttpOptions options;
+  for (const AllowedHost& host : hosts)
+    options.hosts.push_back({host.name, host.port, host.private_addresses});
+  return options;
+}
+
+// Every effect of the modules must be one that somebody performs, before anything runs.
+base::Result<void> check_executors(const defs::Bundle& bundle, const node::Executors& executors,
+                                   const engine::FunctionsByEffect& functions) {
+  for (const auto& [name, entry] : bundle.catalogue.entries()) {
+    const auto* effect = std::get_if<defs::EffectDef>(&entry.definition);
+    const auto* by = effect == nullptr ? nullptr : std::get_if<defs::Executor>(&effect->performer);
+    if (by == nullptr || by->kind == "timer") continue;
+    if (!executors.contains(by->kind))
+      return base::invalid(name, "there is no executor '" + by->kind + "'");
+    if (by->kind == "worker" && !functions.contains(name))
+      return base::invalid(name, "the effect has no handler");
+  }
+  return {};
+}
+
+std::string report_of(node::LocalWorld& world, std::int64_t took_ns) {
+  const node::RestoreReport& report = world.restoring();
+  std::string line = "ready: " + std::to_string(world.world().open_intents()) + " effects open, " +
+                     std::to_string(report.replayed) + " records replayed";
+  if (report.snapshot) line += " behind snapshot " + std::to_string(report.snapshot->number);
+  for (const auto& left_out : report.left_out)
+    line += ", snapshot " + std::to_string(left_out.snapshot.number) + " left out (" +
+            left_out.why + ")";
+  return line + ", " + std::to_string(took_ns / 1'000'000) + " ms";
+}
+
+}  // namespace
+
+Engine::Body::Body(EngineOptions the_options)
+    : options(std::move(the_options)),
+      disk(env::posix_disk()),
+      clock(env::posix_clock()),
+      random(env::posix_random()),
+      process(env::posix_process()),
+      machines(options.modules),
+      secrets(inside(options.secrets)) {}
+
+Engine::Body::~Body() = default;
+
+void Engine::Body::log(const std::string& line) const {
+  if (options.log) options.log(line);
+}
+
+base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
+  const std::int64_t begun_ns = clock->since_boot_ns();
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Bundle bundle = native::load(options.modules, &builtin);
+  if (!bundle.errors.empty())
+    return base::Error(base::ErrorCode::kInvalid, bundle.errors.begin()->to_string());
+  auto functions = TRY(engine::functions_of(std::move(handlers)));
+
+  node::LocalWorldOptions world_options;
+  world_options.any_file_system = options.any_file_system;
+  world =
+      TRY(node::LocalWorld::open(*disk, *random, *process, options.dir, machines, world_options));
+  blobs = TRY(node::WorldEffectBlobs::open(world->folder()));
+  node::Executors executors = TRY(make_executors(std::move(functions), bundle));
+
+  // Before the world runs, as it is the node's own from then on.
+  const base::Bytes present = world->world().program().closure();
+  const base::Bytes wanted = options.modules.empty() ? present : TRY(defs::closure_of(bundle));
+  if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
+  TRY(start(std::move(executors)));
+  if (wanted != present) TRY(apply(wanted));
+  log(report_of(*world, clock->since_boot_ns() - begun_ns));
+  return {};
+}
+
+base::Result<node::Executors> Engine::Body::make_executors(engine::FunctionsByEffect functions,
+                                                           const defs::Bundle& bundle) {
+  node::Executors by_kind{{"echo", &echo}};
+  const auto add = [&](const char* kind, std::unique_ptr<executors::Executor> executor) {
+    by_kind[kind] = executor.get();
+    made.push_back(std::move(executor));
+  };
+  add("blob.put", executors::blob_put_executor({}, *blobs));
+  add("blob.get", executors::blob_get_executor({}, *blobs));
+  add("http",
+      TRY(executors::http_executor(inside(options.http_hosts), {*clock, &secrets, blobs.get()})));
+  by_kind["worker"] = nullptr;  // it is made when everything else is known to be well
+  TRY(check_executors(bundle, by_kind, functions));
+  add("worker",
+      std::make_unique<executors::Functions>(
+          std::move(functions), executors::FunctionOptions{.threads = options.handler_threads}));
+  return by_kind;
+}
+
+base::Result<void> Engine::Body::start(node::Executors executors) {
+  node::LoopOptions loop;
+  loop.snapshot_every = options.snapshot_every;
+  loop.behind_snapshot = world->restoring().replayed;
+  loop.last_ns = world->restoring().last_ns;
+  loop.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
+    TRY(world->take_snapshot(static_cast<std::int64_t>(last_ns)));
+    return {};
+  };
+  node = TRY(node::Node::start(world->world(), world->journal(), *clock, *random,
+                               std::move(executors), std::move(loop)));
+  return {};
+}
+
+base::Result<void> Engine::Body::apply(const base::Bytes& closure) {
+  const auto answer = wait_for<kernel::Answer>(
+      [&](Then<kernel::Answer> then) { send(node::Input::apply({closure}), std::move(then)); });
+  if (!answer) return base::Error(base::ErrorCode::kUnavailable, answer.error().message);
+  if (auto error = engine::refusal(*answer)) return std::move(*error).within("definitions");
+  secrets.declare(TRY(executors::secrets_of(closure)));
+  return {};
+}
+
+void Engine::Body::send(node::Input input, Then<kernel::Answer> then) {
+  const auto ticket = engine::ticket(std::move(then));
+  const auto sent = node->send(std::move(input),
+                               [ticket](const kernel::Answer& answer) { ticket->tell(answer); });
+  if (!sent) ticket->tell(engine::outside(sent.error()));
+}
+
+}  // namespace holdfast

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of an engine, each standing on those before it, and how they come up: the world is
+// opened, the executors are made, what is open is started again, and the definitions are applied.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "defs/load.h"
+#include "engine/handlers.h"
+#include "env/clock.h"
+#include "env/disk.h"
+#include "env/process.h"
+#include "env/random.h"
+#include "executors/echo.h"
+#include "executors/secrets.h"
+#include "holdfast/engine.h"
+#include "native/machines.h"
+#include "node/effect_blobs.h"
+#include "node/local_world.h"
+#include "node/node.h"
+
+namespace holdfast {
+
+struct Engine::Body {
+  explicit Body(EngineOptions options);
+  ~Body();
+
+  base::Result<void> open(std::vector<Handler> handlers);
+
+  // `then` hears the error if it cannot even be sent.
+  void send(node::Input input, Then<kernel::Answer> then);
+  std::uint64_t wait(kernel::InstanceName name, Then<RawInstance> then);
+
+  EngineOptions options;
+  std::unique_ptr<env::Disk> disk;
+  std::unique_ptr<env::Clock> clock;
+  std::unique_ptr<env::Random> random;
+  std::unique_ptr<env::Process> process;
+  native::Machines machines;
+  executors::LocalSecrets secrets;
+  std::unique_ptr<node::LocalWorld> world;
+  std::unique_ptr<node::WorldEffectBlobs> blobs;
+  executors::Echo echo;
+  std::vector<std::unique_ptr<executors::Executor>> made;  // the others
+  std::unique_ptr<node::Node> node;
+  std::atomic<std::uint64_t> next_question = 1;
+
+ private:
+  base::Result<node::Executors> make_executors(engine::FunctionsByEffect functions,
+                                               const defs::Bundle& bundle);
+  base::Result<void> start(node::Executors executors);
+  base::Result<void> apply(const base::Bytes& closure);
+  void log(const std::string& line) const;
+};
+
+}  // namespace holdfast

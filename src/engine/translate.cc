@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/translate.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "kernel/record_view.h"
+
+namespace holdfast::engine {
+namespace {
+
+// How many of a list a message names.
+constexpr std::size_t kMostNamed = 5;
+
+ErrorCode outside(base::ErrorCode code) {
+  switch (code) {
+    case base::ErrorCode::kInvalid: return ErrorCode::kInvalid;
+    case base::ErrorCode::kTooLarge: return ErrorCode::kTooLarge;
+    case base::ErrorCode::kNotFound: return ErrorCode::kNotFound;
+    case base::ErrorCode::kConflict: return ErrorCode::kConflict;
+    case base::ErrorCode::kUnavailable: return ErrorCode::kUnavailable;
+    case base::ErrorCode::kIo: return ErrorCode::kIo;
+    case base::ErrorCode::kCorrupt: return ErrorCode::kCorrupt;
+  }
+  return ErrorCode::kCorrupt;
+}
+
+base::Error error_of(const kernel::Refused& refused) {
+  std::string message = refused.message;
+  for (std::size_t i = 0; i < refused.details.size() && i < kMostNamed; ++i)
+    message += (i == 0 ? ": " : "; ") + refused.details[i];
+  if (refused.details.size() > kMostNamed) message += "; and more";
+  return {refused.code, std::move(message)};
+}
+
+base::Error error_of(const kernel::Blocked& blocked) {
+  std::string message = std::to_string(blocked.count) + " instances have not ended: ";
+  for (std::size_t i = 0; i < blocked.blockers.size() && i < kMostNamed; ++i) {
+    const kernel::Blocker& blocker = blocked.blockers[i];
+    message += (i == 0 ? "" : ", ") + kernel::instance_text(blocker.workflow, blocker.key);
+  }
+  if (blocked.count > kMostNamed) message += " and others";
+  return {base::ErrorCode::kConflict, std::move(message)};
+}
+
+InstanceStatus outside(kernel::Status status) {
+  switch (status) {
+    case kernel::Status::kRunning: return InstanceStatus::kRunning;
+    case kernel::Status::kWaiting: return InstanceStatus::kWaiting;
+    case kernel::Status::kCompleted: return InstanceStatus::kCompleted;
+    case kernel::Status::kFailed: return InstanceStatus::kFailed;
+    case kernel::Status::kCancelled: break;
+  }
+  return InstanceStatus::kCancelled;
+}
+
+}  // namespace
+
+Error outside(const base::Error& error) { return {outside(error.code()), error.to_string()}; }
+
+std::optional<base::Error> refusal(const kernel::Answer& answer) {
+  if (const auto* refused = std::get_if<kernel::Refused>(&answer)) return error_of(*refused);
+  if (const auto* blocked = std::get_if<kernel::Blocked>(&answer)) return error_of(*blocked);
+  return std::nullopt;
+}
+
+Result<Sent> sent(const kernel::Answer& answer) {
+  if (const auto error = refusal(answer)) return outside(*error);
+  if (const auto* repeated = std::get_if<kernel::Repeated>(&answer))
+    return Sent{repeated->record, repeated->deliveries, repeated->ignored, true};
+  const auto* accepted = std::get_if<kernel::Accepted>(&answer);
+  return Sent{accepted->record, accepted->deliveries, accepted->ignored, false};
+}
+
+Result<Done> done(const kernel::Answer& answer) {
+  if (const auto error = refusal(answer)) return outside(*error);
+  return Done{};
+}
+
+Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name) {
+  auto found = world.read(name.workflow, name.key);
+  if (!found) return outside(found.error());
+  if (!found->has_value()) {
+    return Error{ErrorCode::kNotFound,
+                 "there is no " + kernel::instance_text(name.workflow, name.key)};
+  }
+  kernel::InstanceValues& values = **found;
+  return RawInstance{outside(values.status), values.paused, std::move(values.state),
+                     std::move(values.outcome)};
+}
+
+}  // namespace holdfast::engine

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the types of include/holdfast and those inside: errors, answers, instances.
+#pragma once
+
+#include <optional>
+
+#include "base/error.h"
+#include "holdfast/engine.h"
+#include "kernel/outcome.h"
+#include "kernel/world.h"
+
+namespace holdfast::engine {
+
+Error outside(const base::Error& error);
+
+// Why it was not accepted, if it was not.
+std::optional<base::Error> refusal(const kernel::Answer& answer);
+
+Result<Sent> sent(const kernel::Answer& answer);
+Result<Done> done(const kernel::Answer& answer);
+
+// The instance as the world has it now.
+Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name);
+
+}  // namespace holdfast::engine

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions: effects that are performed by functions of this program, on threads of this executor.
+// A function may wait for whatever it likes. It is called again after a crash, unless its receipt
+// was durable.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "executors/desk.h"
+#include "executors/executor.h"
+
+namespace holdfast::executors {
+
+// Becomes true when nobody waits for the effect any more.
+using StopFlag = std::atomic<bool>;
+
+// What it throws becomes an error receipt.
+using Function = std::function<Receipt(const kernel::OpenIntent& intent, const StopFlag& stopped)>;
+
+struct FunctionOptions {
+  std::size_t threads = 4;
+  std::size_t waiting = std::size_t{1} << 16;
+};
+
+class Functions : public Executor {
+ public:
+  // By the names of effects. What has no function gets an error receipt.
+  Functions(std::map<std::string, Function, std::less<>> functions, const FunctionOptions& options);
+  ~Functions() override;
+  Functions(const Functions&) = delete;
+  Functions& operator=(const Functions&) = delete;
+
+  void start(const kernel::OpenIntent& intent, Reports& reports) override;
+  void stop(const base::Hash& intent) override;
+
+  // Waits for the functions that are under way; they can see that they should end.
+  void shut_down() override;
+
+ private:
+  void run();
+  std::optional<Orders> wait_for_orders();
+  Receipt perform(const kernel::OpenIntent& intent);
+  Receipt call(const kernel::OpenIntent& intent, const StopFlag& stopped) const;
+
+  const std::map<std::string, Function, std::less<>> functions_;
+  Desk desk_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t orders_ = 0;  // that may wait at the desk
+  bool ended_ = false;
+  std::unordered_map<base::Hash, std::shared_ptr<StopFlag>, base::HashOfHash> running_;
+  std::mutex joining_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace holdfast::executors
