@@ -104,6 +104,13 @@ struct Instance {
   }
 };
 
+// What an engine has made durable since it was opened.
+struct Figures {
+  std::uint64_t records = 0;
+  std::uint64_t syncs = 0;
+  std::uint64_t journal_bytes = 0;
+};
+
 // Of a workflow without key: {}.
 template <class Workflow>
 using KeyOf = typename detail::Parts<Workflow>::Key;
@@ -184,6 +191,8 @@ class Engine {
   Result<Done> resume(const KeyOf<Workflow>& key, std::string_view reason) {
     return control_raw(Control::kResume, Workflow::kWorkflow, bytes_of_key(key), reason);
   }
+
+  Figures figures();
 
   // Takes nothing new, makes durable what was taken, and ends. Whoever still waits is told so. An
   // error: why it had ended before.

@@ -11,6 +11,7 @@ class App;
 
 namespace holdfast::cli {
 
+void add_bench(CLI::App& app, ExitCode& exit_code);
 void add_version(CLI::App& app);
 void add_cbor(CLI::App& app, ExitCode& exit_code);
 void add_defs(CLI::App& app, ExitCode& exit_code);

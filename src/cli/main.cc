@@ -22,6 +22,7 @@ ExitCode run(int argc, char** argv) {
   holdfast::cli::add_verify(app, exit_code);
   holdfast::cli::add_reindex(app, exit_code);
   holdfast::cli::add_salvage(app, exit_code);
+  holdfast::cli::add_bench(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

@@ -138,6 +138,14 @@ base::Result<void> Engine::Body::apply(const base::Bytes& closure) {
   return {};
 }
 
+// The journal is closed in order only by whoever knows that everything is well.
+base::Result<void> Engine::Body::close() {
+  const std::lock_guard lock(closing);
+  TRY(node->stop());
+  if (!std::exchange(is_closed, true)) TRY(world->journal().close());
+  return {};
+}
+
 void Engine::Body::send(node::Input input, Then<kernel::Answer> then) {
   const auto ticket = engine::ticket(std::move(then));
   const auto sent = node->send(std::move(input),

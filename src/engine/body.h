@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct Engine::Body {
 
   base::Result<void> open(std::vector<Handler> handlers);
 
+  // Also more than once, from any thread.
+  base::Result<void> close();
+
   // `then` hears the error if it cannot even be sent.
   void send(node::Input input, Then<kernel::Answer> then);
   std::uint64_t wait(kernel::InstanceName name, Then<RawInstance> then);
@@ -47,6 +51,8 @@ struct Engine::Body {
   std::vector<std::unique_ptr<executors::Executor>> made;  // the others
   std::unique_ptr<node::Node> node;
   std::atomic<std::uint64_t> next_question = 1;
+  std::mutex closing;
+  bool is_closed = false;
 
  private:
   base::Result<node::Executors> make_executors(engine::FunctionsByEffect functions,

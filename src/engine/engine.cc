@@ -37,8 +37,13 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
   return std::unique_ptr<Engine>(new Engine(std::move(body)));
 }
 
+Figures Engine::figures() {
+  const node::LoopFigures figures = body_->node->figures();
+  return {figures.records, figures.syncs, figures.journal_bytes};
+}
+
 Result<Done> Engine::close() {
-  if (auto stopped = body_->node->stop(); !stopped) return engine::outside(stopped.error());
+  if (auto closed = body_->close(); !closed) return engine::outside(closed.error());
   return Done{};
 }
 

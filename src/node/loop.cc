@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "store/journal_format.h"
+
 namespace holdfast::node {
 namespace {
 
@@ -91,6 +93,11 @@ std::optional<base::Error> Loop::failure() {
   const std::lock_guard lock(mutex_);
   if (!failure_) return std::nullopt;
   return why_ended();
+}
+
+LoopFigures Loop::figures() {
+  const std::lock_guard lock(mutex_);
+  return figures_;
 }
 
 base::Error Loop::why_ended() const {
@@ -299,6 +306,10 @@ void Loop::end_writing(base::Result<store::RecordNumber> written) {
   if (is_stalled_) return;  // it stays where it is, and is tried again
   if (written) {
     stage_ = Stage::kDone;
+    figures_.records += at_journal_.records.size();
+    figures_.syncs += 1;
+    figures_.journal_bytes += store::batch_bytes_of(
+        at_journal_.record_bytes + at_journal_.records.size() * store::kRecordLengthBytes);
     if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
   } else {
     if (!failure_) failure_ = std::move(written).error();

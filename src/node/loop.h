@@ -42,6 +42,13 @@ struct LoopOptions {
   std::uint64_t last_ns = 0;  // the time of the last tick of the world
 };
 
+// What a loop has made durable since it began.
+struct LoopFigures {
+  std::uint64_t records = 0;
+  std::uint64_t syncs = 0;
+  std::uint64_t journal_bytes = 0;
+};
+
 class Loop : private executors::Reports {
  public:
   // All of them must outlive it.
@@ -87,6 +94,8 @@ class Loop : private executors::Reports {
 
   // Why it ended, if it did.
   std::optional<base::Error> failure();
+
+  LoopFigures figures();  // from any thread
 
  private:
   struct Waiting {
@@ -144,6 +153,7 @@ class Loop : private executors::Reports {
   bool stopping_ = false;
   bool is_over_ = false;  // the reducer has ended, and the others may
   std::optional<base::Error> failure_;
+  LoopFigures figures_;
 };
 
 }  // namespace holdfast::node

@@ -28,6 +28,8 @@ class Node {
   // As Loop::look.
   base::Result<void> look(Loop::Look look) { return loop_.look(std::move(look)); }
 
+  LoopFigures figures() { return loop_.figures(); }
+
   // Takes nothing new, makes durable what was taken, and ends, and its executors with it: what they
   // had under way stays open. The error that it ended with, if it ended before.
   base::Result<void> stop();

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_embedded.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "cli/bench_workflows.h"
+#include "holdfast/engine.h"
+
+namespace holdfast::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A lane runs one workflow after the other. What the engine tells comes on one thread of its own.
+class Lanes {
+ public:
+  Lanes(Engine& engine, std::uint64_t lanes) : engine_(engine), running_(lanes) {}
+
+  std::optional<Error> run(Clock::duration how_long) {
+    end_ = Clock::now() + how_long;
+    const std::uint64_t lanes = running_;
+    for (std::uint64_t lane = 0; lane < lanes; ++lane) begin(lane * kPerLane);
+    std::unique_lock lock(mutex_);
+    all_ended_.wait(lock, [this] { return running_ == 0; });
+    return error_;
+  }
+
+  std::vector<double>& took_us() { return took_us_; }
+
+ private:
+  static constexpr std::uint64_t kPerLane = std::uint64_t{1} << 32;
+
+  void begin(std::uint64_t id) {
+    const auto begun = Clock::now();
+    engine_.wait<BenchSteps>(id, [this, id, begun](Result<Instance<BenchSteps>> ended) {
+      went(id, begun, std::move(ended));
+    });
+    engine_.start<BenchSteps>(id, BenchBegin{id}, {}, [this](Result<Sent> sent) {
+      if (!sent) fail(sent.error());
+    });
+  }
+
+  void went(std::uint64_t id, Clock::time_point begun, Result<Instance<BenchSteps>> ended) {
+    if (!ended || ended->status != InstanceStatus::kCompleted) {
+      fail(ended ? Error{ErrorCode::kConflict, "a workflow failed"} : ended.error());
+      return leave();
+    }
+    const auto now = Clock::now();
+    took_us_.push_back(std::chrono::duration<double, std::micro>(now - begun).count());
+    if (now < end_) return begin(id + 1);
+    leave();
+  }
+
+  void fail(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = error;
+  }
+  void leave() {
+    const std::lock_guard lock(mutex_);
+    --running_;
+    all_ended_.notify_one();
+  }
+
+  Engine& engine_;
+  Clock::time_point end_;
+  std::vector<double> took_us_;
+  std::mutex mutex_;
+  std::condition_variable all_ended_;
+  std::uint64_t running_;
+  std::optional<Error> error_;
+};
+
+double at_share(std::vector<double>& values, double share) {
+  if (values.empty()) return 0;
+  const auto index = std::min(values.size() - 1,
+                              static_cast<std::size_t>(share * static_cast<double>(values.size())));
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index),
+                   values.end());
+  return values[index];
+}
+
+base::Error inside(const Error& error) { return {base::ErrorCode::kIo, error.message}; }
+
+}  // namespace
+
+base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options) {
+  EngineOptions engine_options;
+  engine_options.dir = options.folder + "/world";
+  engine_options.modules = {Module::of<BenchSteps>("bench/steps@1")};
+  engine_options.any_file_system = true;  // it is gone afterwards
+  auto engine = Engine::open(std::move(engine_options));
+  if (!engine) return inside(engine.error());
+
+  const Figures before = (*engine)->figures();
+  const auto begin = Clock::now();
+  Lanes lanes(**engine, options.in_flight);
+  const auto error = lanes.run(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds)));
+  if (error) return inside(*error);
+  const Figures after = (*engine)->figures();
+
+  EmbeddedFigures figures;
+  figures.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  figures.workflows = lanes.took_us().size();
+  figures.p50_us = at_share(lanes.took_us(), 0.5);
+  figures.p99_us = at_share(lanes.took_us(), 0.99);
+  const auto each = [&](std::uint64_t from, std::uint64_t to) {
+    return static_cast<double>(to - from) /
+           static_cast<double>(std::max<std::uint64_t>(1, figures.workflows));
+  };
+  figures.syncs_per_workflow = each(before.syncs, after.syncs);
+  figures.journal_bytes_per_workflow = each(before.journal_bytes, after.journal_bytes);
+  if (auto closed = (*engine)->close(); !closed) return inside(closed.error());
+  return figures;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workflows of three echo effects in an engine inside this process, so many at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "cli/bench_limits.h"
+
+namespace holdfast::cli {
+
+struct EmbeddedOptions {
+  std::string folder;
+  std::uint64_t in_flight = 512;
+  double seconds = 10;
+};
+
+struct EmbeddedFigures {
+  std::uint64_t workflows = 0;
+  double seconds = 0;
+  double p50_us = 0;  // from the call that begins one until its end is known to be durable
+  double p99_us = 0;
+  double syncs_per_workflow = 0;
+  double journal_bytes_per_workflow = 0;
+};
+
+base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options);
+
+}  // namespace holdfast::cli
