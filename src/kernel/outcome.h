@@ -90,6 +90,13 @@ struct Blocked {
   std::uint64_t count = 0;        // of all
 };
 
+// An instance that was touched and has ended, now or before, or was deleted. It borrows from the
+// world, until the next tick.
+struct InstanceEnd {
+  std::string_view workflow;
+  base::ByteView key;
+};
+
 using Answer = std::variant<Accepted, Repeated, Refused, Blocked>;
 
 struct Outcome {
@@ -99,6 +106,7 @@ struct Outcome {
 
   base::Bytes record;  // empty: the tick left no trace
   std::vector<Command> commands;
+  std::vector<InstanceEnd> ended;
   Answer answer;
 };
 

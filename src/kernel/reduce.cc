@@ -24,9 +24,11 @@ struct Dispatch {
 };
 
 // The tick is over: what it touched is marked.
-void close_tick(WorldState& world) {
+void close_tick(WorldState& world, std::vector<InstanceEnd>& ended) {
   for (std::size_t i = 0; i < world.draft.touched_count(); ++i) {
     const Touched& touched = world.draft.touched(i);
+    if (touched.cell == nullptr || touched.cell->terminal())
+      ended.push_back({touched.workflow, touched.key});
     if (touched.cell == nullptr) continue;
     Cell& cell = *touched.cell;
     cell.touched = 0;
@@ -68,6 +70,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
   world.draft.clear();
   outcome.record.clear();
   outcome.commands.clear();
+  outcome.ended.clear();
   outcome.answer = std::visit(Dispatch{world}, tick.input);
   if (auto* accepted = std::get_if<Accepted>(&outcome.answer)) {
     take_turns(world);
@@ -75,7 +78,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
     encode_record(world);
     outcome.record.assign(world.record.view().begin(), world.record.view().end());
     std::swap(outcome.commands, world.draft.commands);
-    close_tick(world);
+    close_tick(world, outcome.ended);
   } else if (!std::holds_alternative<Repeated>(outcome.answer)) {
     ++world.counters.refused;
   }
@@ -86,6 +89,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
   // Nobody is to take for true what a failed world came to.
   outcome.record.clear();
   outcome.commands.clear();
+  outcome.ended.clear();
 }
 
 const Program& World::program() const noexcept { return *state_->program; }
@@ -104,9 +108,12 @@ base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView 
 
 base::Result<std::optional<InstanceValues>> World::read(std::string_view workflow,
                                                         base::ByteView key) {
-  if (TRY(find(workflow, key)) == nullptr) return std::optional<InstanceValues>();
-  Cells& cells = state_->cells[*state_->program->workflow_named(workflow)];
-  Cell* cell = cells.find(key_hash(key));
+  trim(*state_);
+  const auto index = state_->program->workflow_named(workflow);
+  Cell* cell = index ? state_->cells[*index].find(key_hash(key)) : nullptr;
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  if (cell == nullptr) return std::optional<InstanceValues>();
+  Cells& cells = state_->cells[*index];
   InstanceValues values{cell->status(), cell->paused, {}, {}};
   if (const auto state = cells.state_of(*cell)) values.state.assign(state->begin(), state->end());
   const base::ByteView outcome = cells.outcome_of(*cell);

@@ -43,18 +43,17 @@ base::Result<void> Core::recover() {
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
   // The wall clock may jump back; the time of ticks does not.
   tick_.time_ns = std::max(tick_.time_ns, now_ns());
-  random_.fill(tick_.entropy);
+  fill(tick_.entropy);
   tick_.input = input.tick();
   if (std::holds_alternative<kernel::Continue>(tick_.input)) go_on_ = false;
   world_.reduce(tick_, outcome_);
   if (outcome_.failure) return std::move(*outcome_.failure);
   if (!outcome_.record.empty()) {
-    if (!watchers_.empty())
-      for (const Question& question : watchers_.ended_by(outcome_.record)) ask(question);
     batch_.record_bytes += outcome_.record.size();
     batch_.records.push_back(std::move(outcome_.record));
     batch_.ends_work = batch_.ends_work && input.ends_work();
   }
+  tell_of_ends();
   for (kernel::Command& command : outcome_.commands) {
     if (std::holds_alternative<kernel::ContinueSoon>(command)) {
       go_on_ = true;
@@ -64,6 +63,13 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   }
   if (heard) batch_.replies.push_back({std::move(heard), std::move(outcome_.answer)});
   return {};
+}
+
+void Core::tell_of_ends() {
+  if (watchers_.empty() || outcome_.ended.empty()) return;
+  std::vector<Question> questions;
+  for (const kernel::InstanceEnd& ended : outcome_.ended) watchers_.take(ended, questions);
+  for (const Question& question : questions) ask(question);  // may look at what has ended
 }
 
 void Core::ask(const Question& question) {
@@ -102,6 +108,17 @@ void Core::fire_timers(std::size_t most) {
 
 void Core::shut_down_executors() {
   for (const auto& [kind, executor] : executors_) executor->shut_down();
+}
+
+// From a stock: asking the system for each tick would be a good part of what a tick costs.
+void Core::fill(kernel::Entropy& entropy) {
+  if (entropy_left_ == 0) {
+    random_.fill(entropy_stock_);
+    entropy_left_ = entropy_stock_.size();
+  }
+  entropy_left_ -= entropy.size();
+  std::copy_n(entropy_stock_.begin() + static_cast<std::ptrdiff_t>(entropy_left_), entropy.size(),
+              entropy.begin());
 }
 
 std::uint64_t Core::now_ns() {

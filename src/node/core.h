@@ -4,6 +4,7 @@
 // and no waiting: a node calls it from its threads, a simulation from wherever it likes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -68,6 +69,8 @@ class Core {
 
  private:
   std::uint64_t now_ns();
+  void fill(kernel::Entropy& entropy);
+  void tell_of_ends();
   void start(const kernel::OpenIntent& open);
   void stop(const kernel::StopIntent& stop);
   executors::Executor* executor_of(const kernel::EffectProgram& effect);
@@ -78,6 +81,8 @@ class Core {
   Executors executors_;
   executors::Reports& reports_;
   executors::Timers timers_;
+  std::array<std::uint8_t, 256 * sizeof(kernel::Entropy)> entropy_stock_{};
+  std::size_t entropy_left_ = 0;
   kernel::Tick tick_;
   kernel::Outcome outcome_;
   Batch batch_;

@@ -3,15 +3,8 @@
 
 #include <utility>
 
-#include "kernel/record_view.h"
-
 namespace holdfast::node {
 namespace {
-
-bool has_ended(std::string_view status) {
-  return status == "completed" || status == "failed" || status == "cancelled" ||
-         status == "deleted";
-}
 
 std::string name_of(std::string_view workflow, base::ByteView key) {
   std::string name(workflow);
@@ -39,21 +32,14 @@ void Watchers::remove(std::uint64_t number) {
   names_.erase(name);
 }
 
-std::vector<Question> Watchers::ended_by(base::ByteView record) {
-  std::vector<Question> questions;
-  const auto view = kernel::read_record(record);
-  if (!view) return questions;  // it was written just now; the journal will be read by others
-  for (const kernel::InstanceView& instance : view->instances) {
-    if (!has_ended(instance.status)) continue;
-    const auto found = watchers_.find(name_of(instance.workflow, instance.key));
-    if (found == watchers_.end()) continue;
-    for (auto& [number, question] : found->second) {
-      names_.erase(number);
-      questions.push_back(std::move(question));
-    }
-    watchers_.erase(found);
+void Watchers::take(const kernel::InstanceEnd& ended, std::vector<Question>& questions) {
+  const auto found = watchers_.find(name_of(ended.workflow, ended.key));
+  if (found == watchers_.end()) return;
+  for (auto& [number, question] : found->second) {
+    names_.erase(number);
+    questions.push_back(std::move(question));
   }
-  return questions;
+  watchers_.erase(found);
 }
 
 }  // namespace holdfast::node

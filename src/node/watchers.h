@@ -31,8 +31,8 @@ class Watchers {
 
   bool empty() const noexcept { return names_.empty(); }
 
-  // The questions of those whose instance ends with this record.
-  std::vector<Question> ended_by(base::ByteView record);
+  // Adds the questions of those who wait for this instance, which has ended.
+  void take(const kernel::InstanceEnd& ended, std::vector<Question>& questions);
 
  private:
   // Only looked into.
