@@ -19,7 +19,9 @@ function(holdfast_library)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   set(library holdfast_${arg_NAME})
   add_library(${library} STATIC ${sources})
-  target_include_directories(${library} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(
+    ${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                      $<INSTALL_INTERFACE:include>)
   list(TRANSFORM arg_DEPS PREPEND holdfast_)
   target_link_libraries(${library} PUBLIC ${arg_DEPS} PRIVATE ${arg_LINK})
   set_property(GLOBAL APPEND PROPERTY HOLDFAST_LIBRARIES ${library})

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executors/timers.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "codec/buffer.h"
 #include "codec/cbor_writer.h"
 #include "codec/view.h"
 #include "executors/receipt.h"
 
 namespace holdfast::executors {
+namespace {
+
+constexpr std::size_t kFewStopped = 1024;
+
+}  // namespace
 
 void Timers::start(const kernel::OpenIntent& intent, Reports& reports) {
   const codec::View params = codec::View::of(intent.params);
@@ -20,29 +28,48 @@ void Timers::start(const kernel::OpenIntent& intent, Reports& reports) {
     receipt.payload = refusal.payload;
     return reports.report(receipt);
   }
-  if (!due_.emplace(intent.intent, *at->nat()).second) return;
-  order_.emplace(*at->nat(), intent.intent);
+  heap_.push_back({*at->nat(), intent.intent});
+  std::push_heap(heap_.begin(), heap_.end(), std::greater());
   const auto key = params.find("key");
   if (key && key->text()) keys_.emplace(intent.intent, *key->text());
 }
 
 void Timers::stop(const base::Hash& intent) {
-  const auto found = due_.find(intent);
-  if (found == due_.end()) return;
-  order_.erase({found->second, intent});
-  due_.erase(found);
   keys_.erase(intent);
+  stopped_.insert(intent);
+  if (stopped_.size() > kFewStopped && stopped_.size() > heap_.size() / 2) drop_stopped();
+  drop_first_stopped();
 }
 
 std::optional<std::uint64_t> Timers::next_ns() const {
-  if (order_.empty()) return std::nullopt;
-  return order_.begin()->first;
+  if (heap_.empty()) return std::nullopt;
+  return heap_.front().at_ns;
+}
+
+// And all that are the same: it may have been started twice.
+void Timers::drop_first() {
+  const Timer first = heap_.front();
+  while (!heap_.empty() && heap_.front() == first) {
+    std::pop_heap(heap_.begin(), heap_.end(), std::greater());
+    heap_.pop_back();
+  }
+}
+
+// The first one is one that will fire.
+void Timers::drop_first_stopped() {
+  while (!heap_.empty() && stopped_.erase(heap_.front().intent) != 0) drop_first();
+}
+
+void Timers::drop_stopped() {
+  std::erase_if(heap_, [this](const Timer& timer) { return stopped_.contains(timer.intent); });
+  std::make_heap(heap_.begin(), heap_.end(), std::greater());
+  stopped_.clear();
 }
 
 void Timers::fire(std::uint64_t now_ns, std::size_t most, Reports& reports) {
   codec::Buffer payload;
-  for (; most > 0 && !order_.empty() && order_.begin()->first <= now_ns; --most) {
-    const base::Hash intent = order_.begin()->second;
+  for (; most > 0 && !heap_.empty() && heap_.front().at_ns <= now_ns; --most) {
+    const base::Hash intent = heap_.front().intent;
     payload.clear();
     codec::write_map_head(payload, 2);  // sys/TimerSetReceipt@1
     codec::write_text(payload, "key");
@@ -57,7 +84,9 @@ void Timers::fire(std::uint64_t now_ns, std::size_t most, Reports& reports) {
     receipt.intent = intent;
     receipt.payload = payload.view();
     reports.report(receipt);
-    stop(intent);
+    keys_.erase(intent);
+    drop_first();
+    drop_first_stopped();
   }
 }
 

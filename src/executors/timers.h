@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <unordered_map>
-#include <utility>
+#include <unordered_set>
+#include <vector>
 
 #include "executors/executor.h"
 
@@ -20,8 +20,6 @@ class Timers : public Executor {
   void start(const kernel::OpenIntent& intent, Reports& reports) override;
   void stop(const base::Hash& intent) override;
 
-  std::size_t size() const noexcept { return due_.size(); }
-
   // When the next one is due, by the wall clock.
   std::optional<std::uint64_t> next_ns() const;
 
@@ -30,8 +28,20 @@ class Timers : public Executor {
 
  private:
   // Equal times in the order of their intents, so that a simulation repeats itself.
-  std::set<std::pair<std::uint64_t, base::Hash>> order_;
-  std::unordered_map<base::Hash, std::uint64_t, base::HashOfHash> due_;
+  struct Timer {
+    std::uint64_t at_ns;
+    base::Hash intent;
+    friend auto operator<=>(const Timer&, const Timer&) = default;
+  };
+
+  void drop_first();
+  void drop_first_stopped();
+  void drop_stopped();
+
+  // A million of them are to be cheap, so there is no table to find one by: one that was stopped
+  // stays until its time comes, or there are many such.
+  std::vector<Timer> heap_;                                   // the first is the next
+  std::unordered_set<base::Hash, base::HashOfHash> stopped_;  // in the heap, or fired before
   std::unordered_map<base::Hash, std::string, base::HashOfHash> keys_;  // of those that have one
 };
 

@@ -79,14 +79,14 @@ TEST_F(TimersTest, params_that_name_no_time_are_an_error_and_no_end) {
   codec::write_text(params, "tomorrow");
   timers_.start({name(1), nullptr, {}, {}, params.view(), nullptr}, refusal);
   EXPECT_EQ(refusal.status, kernel::ReceiptStatus::kError);
-  EXPECT_EQ(timers_.size(), 0u);
+  EXPECT_FALSE(timers_.next_ns());
 }
 
 TEST_F(TimersTest, one_that_is_started_again_fires_once) {
   start(1, 5);
   start(1, 5);
   EXPECT_EQ(fire(5).size(), 1u);
-  EXPECT_EQ(timers_.size(), 0u);
+  EXPECT_FALSE(timers_.next_ns());
 }
 
 TEST_F(TimersTest, one_that_is_stopped_does_not_fire) {
@@ -96,6 +96,34 @@ TEST_F(TimersTest, one_that_is_stopped_does_not_fire) {
   timers_.stop(name(1));
   timers_.stop(name(9));
   EXPECT_EQ(fire(5), std::vector{name(2)});
+}
+
+TEST_F(TimersTest, the_next_one_is_never_one_that_was_stopped) {
+  for (std::uint64_t n = 0; n < 5; ++n) start(n, n);
+  timers_.stop(name(1));
+  timers_.stop(name(0));
+  EXPECT_EQ(timers_.next_ns(), 2u);
+  timers_.stop(name(3));
+  EXPECT_EQ(fire(2), std::vector{name(2)});
+  EXPECT_EQ(timers_.next_ns(), 4u);
+  timers_.stop(name(4));
+  EXPECT_FALSE(timers_.next_ns());
+}
+
+// More than are kept for later: whatever was stopped, the others fire in their order.
+TEST_F(TimersTest, many_that_are_stopped_leave_the_others) {
+  std::mt19937_64 random(5);
+  std::vector<base::Hash> left;
+  for (std::uint64_t n = 0; n < 10'000; ++n) start(n, n);
+  for (std::uint64_t n = 0; n < 10'000; ++n) {
+    if (random() % 10 == 0) {
+      left.push_back(name(n));
+    } else {
+      timers_.stop(name(n));
+    }
+  }
+  EXPECT_EQ(fire(10'000, 10'000), left);
+  EXPECT_FALSE(timers_.next_ns());
 }
 
 TEST_F(TimersTest, fire_as_many_as_asked_for_and_the_rest_later) {
@@ -113,7 +141,7 @@ TEST_F(TimersTest, many_with_a_clock_that_jumps) {
     due[name(n)] = at;
     start(n, at);
   }
-  while (timers_.size() != 0) {
+  while (timers_.next_ns()) {
     const std::uint64_t now = random() % 12'000;
     for (const base::Hash& intent : fire(now, 50)) {
       ASSERT_EQ(due.count(intent), 1u) << "fired twice";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/open_intents.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -146,13 +147,30 @@ void OpenIntents::restore(HashTrie trie) {
 
 base::Result<void> OpenIntents::visit(const Blobs& blobs, const Visitor& visitor) const {
   bool good = true;
+  bool more = true;
   TRY(trie_.visit(blobs, [&](const base::Hash& hash, base::ByteView bytes) {
+    if (recent_.contains(hash)) return true;
     const auto intent = read(bytes);
     good = intent.has_value();
-    return good && visitor(hash, *intent);
+    more = good && visitor(hash, *intent);
+    return more;
   }));
   if (!good) return damaged();
+  if (!more) return {};
+  for (const auto& [hash, intent] : in_order()) {
+    if (!visitor(hash, *intent)) break;
+  }
   return {};
+}
+
+// Those that are open.
+std::vector<std::pair<base::Hash, const Intent*>> OpenIntents::in_order() const {
+  std::vector<std::pair<base::Hash, const Intent*>> open;
+  for (const auto& [hash, recent] : recent_) {
+    if (recent.intent) open.emplace_back(hash, &*recent.intent);
+  }
+  std::sort(open.begin(), open.end());
+  return open;
 }
 
 }  // namespace holdfast::kernel

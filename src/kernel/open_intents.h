@@ -108,8 +108,8 @@ class OpenIntents {
   const HashTrie& trie() const noexcept { return trie_; }
   void restore(HashTrie trie);
 
-  // All of them in the order of their hashes; everything must be flushed. The visitor says whether
-  // to go on.
+  // All of them: those that sleep, then those in memory, each in the order of their hashes. The
+  // visitor says whether to go on.
   using Visitor = std::function<bool(const base::Hash&, const Intent&)>;
   base::Result<void> visit(const Blobs& blobs, const Visitor& visitor) const;
 
@@ -128,6 +128,7 @@ class OpenIntents {
     bool changed = false;
   };
   std::optional<Intent> read(base::ByteView bytes) const;
+  std::vector<std::pair<base::Hash, const Intent*>> in_order() const;
   void given_twice();
   void let_go();
 

@@ -130,7 +130,6 @@ base::Result<const Intent*> World::find_intent(const base::Hash& intent) {
 }
 
 base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {
-  TRY(state_->intents.flush(state_->blobs));
   return state_->intents.visit(state_->blobs, visitor);
 }
 

@@ -108,7 +108,7 @@ class World {
   std::vector<ProposalView> proposals() const;
   const Counters& counters() const noexcept;
 
-  // Open intents. Visiting writes what is in memory to the index first.
+  // Open intents.
   std::uint64_t open_intents() const noexcept;
   base::Result<const Intent*> find_intent(const base::Hash& intent);  // null: it is not open
   base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);

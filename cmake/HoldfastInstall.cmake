@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# `cmake --install build` puts the program, the headers and the libraries where they belong, so that
+# another project can say
+#
+#   find_package(holdfast REQUIRED)
+#   target_link_libraries(shop PRIVATE holdfast::holdfast)
+#
+# Only include/holdfast is for others; the libraries behind it are an affair of their own.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+function(holdfast_install)
+  set(libraries base codec defs kernel native env bundle store executors node engine)
+  list(TRANSFORM libraries PREPEND holdfast_)
+  set_target_properties(holdfast_engine PROPERTIES EXPORT_NAME holdfast)
+  set(package ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
+  install(TARGETS holdfast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS ${libraries} EXPORT holdfast-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/holdfast DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT holdfast-targets NAMESPACE holdfast:: DESTINATION ${package})
+  write_basic_package_version_file(
+    ${PROJECT_BINARY_DIR}/holdfast-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/holdfast-config.cmake
+                ${PROJECT_BINARY_DIR}/holdfast-config-version.cmake DESTINATION ${package})
+endfunction()

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends five letters, a pause between them. End it however you like (kill -9, pull the plug) and
+// run it again: it goes on where it was, and knows which letters were sent.
+#include <chrono>
+#include <cstdio>
+
+#include "holdfast/engine.h"
+
+using namespace std::chrono_literals;
+
+struct Begin {
+  static constexpr std::string_view kSchema = "letters/Begin@1";
+  std::string to;
+};
+
+struct Post {
+  static constexpr std::string_view kEffect = "letters/post@1";
+  static constexpr holdfast::Executor kExecutor = holdfast::worker("post");
+  struct Params {
+    std::string to;
+    std::uint64_t number = 0;
+  };
+  struct Receipt {};
+};
+
+struct Letters {
+  static constexpr std::string_view kWorkflow = "letters/Letters@1";
+  struct State {
+    std::string to;
+    std::uint64_t sent = 0;
+  };
+  using Events = holdfast::Events<holdfast::On<Begin, &Begin::to>>;
+  using Effects = holdfast::Effects<Post, holdfast::Timer>;
+  using Context = holdfast::Context<Letters>;
+
+  static void step(State& state, const Begin& begin, Context& context) {
+    context.open<Post>({state.to = begin.to, 1});
+  }
+  static void step(State& state, const holdfast::Received<Post>&, Context& context) {
+    if (++state.sent == 5) return context.complete(state.sent);
+    context.timer(context.now() + 300ms);
+  }
+  static void step(State& state, const holdfast::Received<holdfast::Timer>&, Context& context) {
+    context.open<Post>({state.to, state.sent + 1});
+  }
+};
+
+holdfast::Performed<Post> post(const Post::Params& letter, const holdfast::Call& call) {
+  std::printf("letter %d to %s, key %s\n", static_cast<int>(letter.number), letter.to.c_str(),
+              call.key.c_str());
+  std::fflush(stdout);
+  return Post::Receipt{};
+}
+
+int main(int argc, char** argv) {
+  auto engine =
+      holdfast::Engine::open({.dir = argc > 1 ? argv[1] : "letters.world",
+                              .modules = {holdfast::Module::of<Letters>("letters/code@1")},
+                              .handlers = {holdfast::handle<Post>(post)},
+                              .any_file_system = argc > 2});  // where a power cut may lose data
+  if (!engine) return std::fprintf(stderr, "%s\n", engine.error().message.c_str()), 1;
+  const auto begun = (*engine)->send(Begin{"Ada"}, {.id = "first"});
+  const auto ended = (*engine)->wait<Letters>("Ada", 1min);
+  if (!begun || !ended) return std::fprintf(stderr, "it did not end\n"), 1;
+  std::printf("%d letters sent\n", static_cast<int>(ended->state.sent));
+}

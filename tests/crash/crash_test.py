@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A real process under load, killed at random moments and at random system calls; then judged from outside.
+
+HOLDFAST_CRASH_KILLS says how often (20), HOLDFAST_CRASH_SEED how the dice fall.
+"""
+import collections
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+VICTIM = pathlib.Path(os.environ["HOLDFAST_BUILD"]) / "tests" / "crash_victim"
+KILLS = int(os.environ.get("HOLDFAST_CRASH_KILLS", "20"))
+SEED = int(os.environ.get("HOLDFAST_CRASH_SEED", "1"))
+
+# The calls by which something of a world changes on disk, and how many of each a life has, about.
+CALLS = {"fdatasync": 60, "pwrite64": 120, "openat": 60, "rename": 3, "unlink": 4, "ftruncate": 3,
+         "fsync": 4, "write": 400, "fallocate": 3}
+
+# What a life begins with again: what was under way when the one before it was killed.
+OVERLAP = 200
+
+
+class Ledger:
+    def __init__(self, path):
+        self.path = path
+
+    def lines(self):
+        if not self.path.exists():
+            return []
+        return [line.split() for line in self.path.read_text().splitlines()]
+
+    def newest(self):
+        return max((int(line[1]) for line in self.lines()), default=0)
+
+
+class Crash(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(dir=".")
+        self.addCleanup(self.folder.cleanup)
+        self.world = pathlib.Path(self.folder.name) / "world"
+        self.ledger = Ledger(pathlib.Path(self.folder.name) / "ledger")
+        self.dice = random.Random(SEED)
+
+    def victim(self, *arguments):
+        return [str(VICTIM), str(self.world), str(self.ledger.path), *map(str, arguments)]
+
+    def live(self, command, seconds=None):
+        """One life; gives how it ended and what it complained of."""
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            _, complaint = process.communicate(timeout=seconds or 120)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            _, complaint = process.communicate()
+        return process.returncode, complaint
+
+    def kill_at_a_moment(self, first):
+        return self.live(self.victim(first), self.dice.uniform(0.02, 0.6))
+
+    def kill_at_a_call(self, first):
+        call = self.dice.choice(sorted(CALLS))
+        when = self.dice.randint(1, CALLS[call])
+        strace = ["strace", "-f", "-qq", "-o", "/dev/null", "--seccomp-bpf", "-e", f"trace={call}",
+                  "-e", f"inject={call}:signal=SIGKILL:when={when}"]
+        process = subprocess.Popen(strace + self.victim(first), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            _, complaint = process.communicate(timeout=3)
+        except subprocess.TimeoutExpired:  # it did not come to that many
+            os.killpg(process.pid, signal.SIGKILL)
+            _, complaint = process.communicate()
+        return -signal.SIGKILL if process.returncode in (-signal.SIGKILL, 137) else process.returncode, complaint
+
+    def test_killed_again_and_again(self):
+        self.assertTrue(shutil.which("strace"), "strace is missing; scripts/setup installs it")
+        for kill in range(KILLS):
+            first = max(0, self.ledger.newest() - OVERLAP)
+            how = self.kill_at_a_moment if kill % 2 == 0 else self.kill_at_a_call
+            code, complaint = how(first)
+            self.assertEqual(code, -signal.SIGKILL, complaint)
+            self.wait_until_gone()
+        code, complaint = self.live(self.victim(0, self.ledger.newest()), 600)
+        self.assertEqual(code, 0, complaint)
+        self.judge()
+
+    def wait_until_gone(self):
+        """Whom strace watched may outlive it by a moment."""
+        pattern = str(self.world)
+        for _ in range(1000):
+            if subprocess.run(["pgrep", "-f", pattern], capture_output=True).returncode != 0:
+                return
+            time.sleep(0.01)
+        self.fail("a victim does not go")
+
+    def judge(self):
+        keys = collections.defaultdict(set)    # of each step of each workflow
+        tokens = collections.defaultdict(set)  # that its attempts gave
+        acked, results = set(), collections.defaultdict(set)
+        for line in self.ledger.lines():
+            if line[0] == "attempt":
+                keys[line[1], line[2]].add(line[3])
+                tokens[line[1], line[2]].add(line[4])
+            elif line[0] == "acked":
+                acked.add(line[1])
+            else:
+                results[line[1]].add(line[2])
+        for step, used in keys.items():
+            self.assertEqual(len(used), 1, f"attempts of {step} had several keys")
+        self.assertEqual(len(set().union(*keys.values())), len(keys), "two steps had the same key")
+        for name in acked:
+            self.assertEqual(len(results[name]), 1, f"workflow {name} was acknowledged and ended {results[name]}")
+            settled = next(iter(results[name])).split(",")
+            self.assertEqual(len(settled), 3, f"workflow {name} took {settled}")
+            for step, token in enumerate(settled):
+                self.assertIn(token, tokens[name, str(step)], f"workflow {name} took a receipt of nobody")
+        repeated = sum(len(each) - 1 for each in tokens.values())
+        print(f"{KILLS} kills, seed {SEED}: {len(acked)} workflows, {len(keys)} effects, "
+              f"{repeated} attempts repeated, none lost, none settled twice")
+        self.assertGreater(len(acked), 20 * KILLS, "too little was done to show anything")
+
+
+if __name__ == "__main__":
+    unittest.main()

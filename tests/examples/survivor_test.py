@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The example that survives kill -9, killed."""
+import collections
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+# The tests end by a kill and not by a power cut, so any file system will do for them.
+ANYWHERE = "--any-file-system"
+PROGRAM = pathlib.Path(os.environ["HOLDFAST_BUILD"]) / "examples" / "survivor"
+
+
+def letters(text):
+    return re.findall(r"letter (\d) to Ada, key (\S+)", text)
+
+
+class Survivor(unittest.TestCase):
+    def test_goes_on_after_kill_9(self):
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            world = folder + "/letters.world"
+            seen = []
+            for kills in range(20):
+                with subprocess.Popen([PROGRAM, world, ANYWHERE], stdout=subprocess.PIPE, text=True) as process:
+                    # After the first letter of each life, if there is one; the last life runs to its end.
+                    if kills < 3:
+                        seen += letters(process.stdout.readline())
+                        time.sleep(0.05 * kills)
+                        process.send_signal(signal.SIGKILL)
+                    rest, _ = process.communicate(timeout=120)
+                    seen += letters(rest)
+                    if process.returncode == 0:
+                        self.assertIn("5 letters sent", rest)
+                        break
+                    self.assertEqual(process.returncode, -signal.SIGKILL)
+            else:
+                self.fail("it never came to its end")
+
+        # Each letter was posted, in order; one that was posted again had the same key.
+        keys = collections.defaultdict(set)
+        for number, key in seen:
+            keys[number].add(key)
+        self.assertEqual(sorted(keys), ["1", "2", "3", "4", "5"])
+        self.assertEqual([len(each) for each in keys.values()], [1] * 5)
+        self.assertEqual([number for number, _ in seen], sorted(number for number, _ in seen))
+
+    def test_a_world_that_has_ended_sends_nothing_again(self):
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            world = folder + "/letters.world"
+            subprocess.run([PROGRAM, world, ANYWHERE], check=True, capture_output=True, timeout=120)
+            again = subprocess.run(
+                [PROGRAM, world, ANYWHERE], check=True, capture_output=True, text=True, timeout=120)
+            self.assertEqual(again.stdout, "5 letters sent\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
