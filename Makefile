@@ -20,7 +20,7 @@ test: everything ## build, and run the tests (under 15 minutes on two cores)
 	@test -d "$${HOLDFAST_VECTORS:-../shared/vectors}" || echo "skipped: the published vectors are not here (HOLDFAST_VECTORS names their folder)"
 
 build: build/build.ninja ## build the program, build/holdfast
-	cmake --build build -j $(JOBS) --target holdfast
+	cmake --build build -j $(JOBS) --target holdfast survivor
 
 check: format-check everything ## format, layers, purity, headers alone, clang-tidy, then the tests
 	tools/check_layers.py
@@ -45,6 +45,7 @@ soak: everything ## the long set: many more cases per property, crashed disks, p
 	RC_PARAMS=max_success=100000 $(CTEST) -L property --timeout 3600
 	HOLDFAST_CRASH_IMAGES=250000 HOLDFAST_POWER_CUTS=200 build/src/store/store_slow_test --gtest_brief=1
 	build/sim/sim --seeds 1..50000
+	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_CRASH_KILLS=300 ../../tests/crash/crash_test.py
 	tests/planted/run store
 	tests/planted/run node
 	FUZZ_SECONDS=300 scripts/fuzz

@@ -1,45 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
-#include <csignal>
+#include "holdfast/main.h"
 
-#include "cli/commands.h"
-#include "cli/output.h"
+#include "demo/order/order.h"
 
-namespace {
-
-using holdfast::cli::ExitCode;
-
-ExitCode run(int argc, char** argv) {
-  CLI::App app("A durable workflow engine.", "holdfast");
-  app.require_subcommand(1);
-  ExitCode exit_code = ExitCode::kDone;
-  holdfast::cli::add_version(app);
-  holdfast::cli::add_cbor(app, exit_code);
-  holdfast::cli::add_defs(app, exit_code);
-  holdfast::cli::add_gc(app, exit_code);
-  holdfast::cli::add_snapshot(app, exit_code);
-  holdfast::cli::add_journal(app, exit_code);
-  holdfast::cli::add_verify(app, exit_code);
-  holdfast::cli::add_reindex(app, exit_code);
-  holdfast::cli::add_salvage(app, exit_code);
-  holdfast::cli::add_bench(app, exit_code);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() != 0)
-      return holdfast::cli::misused(holdfast::cli::printable(problem.what()) + "\nSee --help.");
-    app.exit(problem);                       // somebody asked for help: prints it
-  } catch (const std::exception& problem) {  // ours throws nothing; what we use may
-    return holdfast::cli::refuse({holdfast::base::ErrorCode::kIo, problem.what()});
-  }
-  return exit_code;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error like a full disk
-  const ExitCode exit_code = run(argc, argv);
-  const bool written = holdfast::cli::flush_output();
-  return static_cast<int>(written || exit_code != ExitCode::kDone ? exit_code : ExitCode::kRefused);
-}
+int main(int argc, char** argv) { return holdfast::main(argc, argv, {demo::order_module()}); }

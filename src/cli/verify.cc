@@ -8,10 +8,10 @@
 
 #include "cli/commands.h"
 #include "cli/existing_world.h"
-#include "cli/known_code.h"
 #include "cli/output.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "native/machines.h"
 #include "store/blobs_look.h"
 #include "store/salvage.h"
 
@@ -33,9 +33,8 @@ std::string count_of(std::uint64_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-base::Result<Findings> look(const Options& options) {
+base::Result<Findings> look(const Options& options, const native::Machines& machines) {
   const auto world = TRY(ExistingWorld::open(options.world));
-  const auto machines = known_code();
   const store::WorldPlace place = store::WorldPlace::of(world->folder());
   Findings found;
   base::Errors errors;
@@ -116,8 +115,8 @@ void print_text(const Findings& found) {
   for (const std::string& note : report.notes) print_line("note      " + printable(note));
 }
 
-ExitCode verify(const Options& options) {
-  const auto found = look(options);
+ExitCode verify(const Options& options, const native::Machines& machines) {
+  const auto found = look(options, machines);
   if (!found) return refuse(found.error());
   if (options.json) {
     print_json(*found);
@@ -131,7 +130,7 @@ ExitCode verify(const Options& options) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, ExitCode& exit_code) {
+void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "verify", "check every byte of a world's journal, and that replaying it comes to the same");
@@ -141,7 +140,8 @@ void add_verify(CLI::App& app, ExitCode& exit_code) {
   command->footer(
       "Exits with 1 when something is wrong, and names the file and the offset, or the record.\n"
       "A world that a process has open is refused.");
-  command->callback([options, &exit_code] { exit_code = verify(*options); });
+  command->callback(
+      [options, &exit_code, &modules] { exit_code = verify(*options, native::Machines(modules)); });
 }
 
 }  // namespace holdfast::cli

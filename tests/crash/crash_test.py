@@ -30,6 +30,8 @@ OVERLAP = 200
 class Ledger:
     def __init__(self, path):
         self.path = path
+        self.read = 0
+        self.highest = 0
 
     def lines(self):
         if not self.path.exists():
@@ -37,7 +39,14 @@ class Ledger:
         return [line.split() for line in self.path.read_text().splitlines()]
 
     def newest(self):
-        return max((int(line[1]) for line in self.lines()), default=0)
+        """The highest id so far, from where it was looked for last."""
+        if self.path.exists():
+            with self.path.open() as file:
+                file.seek(self.read)
+                for line in file:
+                    self.highest = max(self.highest, int(line.split()[1]))
+                self.read = file.tell()
+        return self.highest
 
 
 class Crash(unittest.TestCase):

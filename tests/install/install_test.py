@@ -29,6 +29,7 @@ class Install(unittest.TestCase):
             run("cmake", "--build", folder / "build")
             said = run(folder / "build" / "survivor", folder / "letters.world", "--any-file-system")
             self.assertIn("5 letters sent", said)
+            self.assertIn("replay", run(folder / "build" / "shop", "verify", folder / "letters.world"))
 
 
 if __name__ == "__main__":

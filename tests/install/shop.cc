@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "holdfast/main.h"
+
+int main(int argc, char** argv) { return holdfast::main(argc, argv, {}); }
