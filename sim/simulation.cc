@@ -18,6 +18,7 @@
 #include "node/scratch_blobs.h"
 #include "sim/client.h"
 #include "sim/dice.h"
+#include "sim/faults.h"
 #include "sim/ledger.h"
 #include "sim/outside.h"
 #include "sim/workflows.h"
@@ -76,17 +77,17 @@ class Simulation {
       auto opened = try_open();
       if (opened) return;
       report_.note("cannot open: " + opened.error().to_string());
-      const base::ErrorCode code = opened.error().code();
-      if (code != base::ErrorCode::kIo && code != base::ErrorCode::kUnavailable)
+      if (!faults_.excuse(opened.error(), *disk_))
         return report_.violation("opening: " + opened.error().to_string());
       report_.sometimes("opening fails");
       die();
-      disk_->set_capacity(std::nullopt);
+      faults_.make_room(*disk_);
     }
     report_.violation("the world cannot be opened");
   }
 
   base::Result<void> try_open() {
+    faults_.begin_life(*disk_);
     world_ = TRY(node::LocalWorld::open(*disk_, *entropy_, process_, "./world", machines_,
                                         {.journal = {.segment_bytes = 6 * 4096}, .world = {}}));
     ledger_.reopened(world_->journal());
@@ -184,16 +185,16 @@ class Simulation {
       report_.sometimes("the disk is full");
       std::uint64_t used = 0;
       for (const auto& [file, bytes] : disk_->now().files) used += bytes.size();
-      return disk_->set_capacity(used + dice_.below(100'000));
+      return faults_.fill(*disk_, used + dice_.below(100'000));
     }
     if (what == 3) {
       report_.sometimes("there is room again");
-      return disk_->set_capacity(std::nullopt);
+      return faults_.make_room(*disk_);
     }
     report_.sometimes("a call to the disk fails");
     constexpr env::DiskFault kFaults[] = {env::DiskFault::kIoError, env::DiskFault::kNoSpace,
                                           env::DiskFault::kInterrupted, env::DiskFault::kShort};
-    disk_->fail_call(dice_.below(12), kFaults[dice_.below(4)]);
+    faults_.fail_call(*disk_, dice_.below(12), kFaults[dice_.below(4)]);
   }
 
   // What the dying process still does is not seen by the next one.
@@ -240,6 +241,7 @@ class Simulation {
     }
     auto next = std::make_unique<env::SimDisk>(env::after_crash(disk_->start(), all, crash));
     forget_process(std::move(next));
+    faults_.new_machine();
     open();
   }
 
@@ -249,6 +251,8 @@ class Simulation {
     if (const auto failure = loop_->failure()) {
       report_.sometimes("the node ends itself");
       report_.note("the node ends: " + failure->to_string());
+      if (!faults_.excuse(*failure, *disk_))
+        return report_.violation("the node ends for no reason: " + failure->to_string());
       return restart();
     }
     ledger_.catch_up(world_->journal());
@@ -261,7 +265,7 @@ class Simulation {
 
   // Nothing goes wrong any more, and those who were held up go on.
   void settle_down() {
-    disk_->set_capacity(std::nullopt);
+    faults_.make_room(*disk_);
     for (std::uint64_t i = 0; i < kStepsToTheEnd && is_well(); ++i, ++report_.steps) {
       if (unsettled().empty()) return;
       if (!client_.is_content()) ask();
@@ -348,6 +352,7 @@ class Simulation {
   Client client_;
   std::uint64_t faults_in_;  // one in so many steps; 0: nothing ever goes wrong
   node::LoopOptions limits_;
+  Faults faults_;
   std::unique_ptr<env::SimDisk> disk_ = std::make_unique<env::SimDisk>();
   std::unique_ptr<node::LocalWorld> world_;
   std::unique_ptr<node::Loop> loop_;
