@@ -338,7 +338,7 @@ TEST_F(HttpTest, the_first_version_has_its_bodies_in_blobs) {
   Server server([](const std::string& request) {
     return request.ends_with("ping") ? answer("pong") : answer("");
   });
-  const base::Hash ping = blobs_.put(base::as_bytes("ping")).value();
+  const base::Hash ping = blobs_.put(base::as_bytes("ping"));
   const std::string rest = R"("method":"POST","url":")" + server.url() + R"(","headers":{})";
   const HeardReceipt receipt = run(1, "{" + rest + R"(,"body_ref":")" + ping.to_text() + "\"}", 1);
   ASSERT_EQ(receipt.code(), "ok") << receipt.json();
