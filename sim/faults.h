@@ -37,20 +37,24 @@ class Faults {
     is_full_ = false;
   }
 
-  // Whether a process that lives on this disk may end, or not begin, with this error. A short write
-  // is none: whoever writes goes on with the rest.
-  bool excuse(const base::Error& error, const env::SimDisk& disk) const {
-    const bool failed = failing_ && failing_->fault != env::DiskFault::kShort &&
-                        failing_->call >= life_from_ && failing_->call < disk.changing_calls();
-    switch (error.code()) {
-      case base::ErrorCode::kIo: return failed;
-      case base::ErrorCode::kUnavailable:
-        return was_full_ || (failed && failing_->fault == env::DiskFault::kNoSpace);
-      default: return false;
-    }
+  // Whether a process that lives on this disk may end itself with this error. A full disk is no
+  // reason to, and a short write is none either: whoever writes goes on with the rest.
+  bool excuse_end(const base::Error& error, const env::SimDisk& disk) const {
+    return error.code() == base::ErrorCode::kIo && has_failed(disk);
+  }
+
+  // Whether it may not begin.
+  bool excuse_no_beginning(const base::Error& error, const env::SimDisk& disk) const {
+    if (error.code() != base::ErrorCode::kUnavailable) return excuse_end(error, disk);
+    return was_full_ || (has_failed(disk) && failing_->fault == env::DiskFault::kNoSpace);
   }
 
  private:
+  bool has_failed(const env::SimDisk& disk) const {
+    return failing_ && failing_->fault != env::DiskFault::kShort && failing_->call >= life_from_ &&
+           failing_->call < disk.changing_calls();
+  }
+
   struct Failing {
     std::uint64_t call;
     env::DiskFault fault;

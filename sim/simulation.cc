@@ -77,7 +77,7 @@ class Simulation {
       auto opened = try_open();
       if (opened) return;
       report_.note("cannot open: " + opened.error().to_string());
-      if (!faults_.excuse(opened.error(), *disk_))
+      if (!faults_.excuse_no_beginning(opened.error(), *disk_))
         return report_.violation("opening: " + opened.error().to_string());
       report_.sometimes("opening fails");
       die();
@@ -99,6 +99,10 @@ class Simulation {
       TRY(world_->take_snapshot(static_cast<std::int64_t>(last_ns)));
       report_.sometimes("a snapshot is taken");
       return {};
+    };
+    limits.trouble = [this](const base::Error& error) {
+      report_.sometimes("a snapshot is put off");
+      report_.note(error.to_string());
     };
     loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), clock_, *entropy_,
                                          node::Executors{{"worker", &outside_}}, limits);
@@ -251,7 +255,7 @@ class Simulation {
     if (const auto failure = loop_->failure()) {
       report_.sometimes("the node ends itself");
       report_.note("the node ends: " + failure->to_string());
-      if (!faults_.excuse(*failure, *disk_))
+      if (!faults_.excuse_end(*failure, *disk_))
         return report_.violation("the node ends for no reason: " + failure->to_string());
       return restart();
     }

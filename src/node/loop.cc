@@ -206,7 +206,14 @@ base::Result<void> Loop::take_snapshot_if_due() {
     if (!wants_snapshot() || stage_ != Stage::kIdle || !core_.batch().records.empty()) return {};
   }
   behind_snapshot_ = 0;
-  return options_.take_snapshot(core_.last_ns());
+  auto taken = options_.take_snapshot(core_.last_ns());
+  if (taken || taken.error().code() != base::ErrorCode::kUnavailable) return taken;
+  say_trouble(std::move(taken).error(), "a snapshot is put off");
+  return {};
+}
+
+void Loop::say_trouble(base::Error error, std::string_view place) {
+  if (options_.trouble) options_.trouble(std::move(error).within(place));
 }
 
 // Gives the batch to the journal, if that is free. One that has failed gets no more.

@@ -31,7 +31,8 @@ struct LoopOptions {
   std::size_t batch_bytes = std::size_t{256} << 10;  // of records, about
 
   // Takes a snapshot of the world, all of whose records are durable; without it none are taken.
-  // It is told the time of the last tick. An error ends the loop.
+  // It is told the time of the last tick. kUnavailable: there is no room, and it is tried again
+  // after as many records; any other error ends the loop.
   std::function<base::Result<void>(std::uint64_t last_ns)> take_snapshot = {};
 
   // After so many records, so that a restart has not many more to replay; and how many there are
@@ -40,6 +41,10 @@ struct LoopOptions {
   std::uint64_t behind_snapshot = 0;
 
   std::uint64_t last_ns = 0;  // the time of the last tick of the world
+
+  // Something went wrong that the node goes on with, for whoever looks after it. On the thread that
+  // reduces.
+  std::function<void(const base::Error&)> trouble = {};
 };
 
 class Loop : private executors::Reports {
@@ -110,6 +115,7 @@ class Loop : private executors::Reports {
   std::optional<Waiting> next_input();
   base::Result<void> reduce_some();
   base::Result<void> take_snapshot_if_due();
+  void say_trouble(base::Error error, std::string_view place);
   void pass_on();
   void fail(base::Error error);
 

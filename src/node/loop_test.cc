@@ -140,6 +140,57 @@ TEST_F(LoopTest, a_snapshot_is_taken_after_so_many_records_all_of_them_durable) 
   EXPECT_EQ(taken_at, (std::vector<std::uint64_t>{7, 17})) << "the first record is the manifest";
 }
 
+TEST_F(LoopTest, a_snapshot_that_finds_no_room_is_put_off_and_said_so) {
+  begin();
+  LoopOptions options;
+  options.snapshot_every = 2;
+  std::vector<std::string> troubles;
+  std::size_t taken = 0;
+  options.take_snapshot = [&](std::uint64_t now_ns) -> base::Result<void> {
+    TRY(open_->take_snapshot(static_cast<std::int64_t>(now_ns)));
+    ++taken;
+    return {};
+  };
+  options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
+  start(std::move(options));
+  disk_->set_capacity(used());
+  for (std::size_t i = 0; i < 4; ++i) ask(i);
+  ASSERT_FALSE(loop_->failure().has_value()) << loop_->failure()->to_string();
+  EXPECT_EQ(taken, 0u);
+  ASSERT_FALSE(troubles.empty());
+  EXPECT_EQ(troubles[0].find("a snapshot is put off: "), 0u) << troubles[0];
+
+  disk_->set_capacity(std::nullopt);
+  clock_.advance_ns(1'000'000'000);
+  while (loop_->has_preparing()) loop_->prepare();
+  for (std::size_t i = 4; i < 8; ++i) ask(i);
+  EXPECT_GT(taken, 0u);
+  const base::Bytes before = state();
+  loop_.reset();
+  open();
+  EXPECT_TRUE(open_->restoring().snapshot.has_value());
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(LoopTest, a_snapshot_that_is_due_at_the_start_on_a_full_disk_does_not_end_it) {
+  begin();
+  send_many(30);
+  disk_->set_capacity(used());
+  LoopOptions options;
+  options.snapshot_every = 10;
+  options.behind_snapshot = 31;
+  int troubles = 0;
+  options.take_snapshot = [&](std::uint64_t now_ns) -> base::Result<void> {
+    TRY(open_->take_snapshot(static_cast<std::int64_t>(now_ns)));
+    return {};
+  };
+  options.trouble = [&](const base::Error&) { ++troubles; };
+  start(std::move(options));
+  run();
+  EXPECT_FALSE(loop_->failure().has_value());
+  EXPECT_EQ(troubles, 1);
+}
+
 TEST_F(LoopTest, a_snapshot_that_fails_ends_it) {
   begin();
   LoopOptions options;

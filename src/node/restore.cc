@@ -28,6 +28,7 @@ class Restoring {
   base::Result<kernel::World> from(const SnapshotEntry& entry);
   base::Result<kernel::World> from_the_beginning() const;
   base::Result<void> replay(kernel::World& world);
+  base::Result<void> forget(const std::vector<SnapshotEntry>& useless);
   base::Result<std::uint64_t> time_of(store::RecordNumber number);
 
   const kernel::MachineSource& machines_;
@@ -56,7 +57,7 @@ base::Result<RestoredWorld> Restoring::run() {
       report_.snapshot = entry;
       report_.last_ns = std::max(
           report_.last_ns, static_cast<std::uint64_t>(std::max<std::int64_t>(entry.time_ns, 0)));
-      TRY(snapshots_.forget(useless));
+      TRY(forget(useless));
       return RestoredWorld{std::move(*world), std::move(report_)};
     }
     if (!another_may_do_) return std::move(world).error().within(name_of(entry));
@@ -65,8 +66,16 @@ base::Result<RestoredWorld> Restoring::run() {
   }
   auto world = TRY(from_the_beginning());
   TRY(replay(world));
-  TRY(snapshots_.forget(useless));
+  TRY(forget(useless));
   return RestoredWorld{std::move(world), std::move(report_)};
+}
+
+// A full disk is no reason not to start: they are left out again the next time.
+base::Result<void> Restoring::forget(const std::vector<SnapshotEntry>& useless) {
+  auto forgotten = snapshots_.forget(useless);
+  if (forgotten || forgotten.error().code() != base::ErrorCode::kUnavailable) return forgotten;
+  report_.still_listed = true;
+  return {};
 }
 
 base::Result<kernel::World> Restoring::from(const SnapshotEntry& entry) {

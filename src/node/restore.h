@@ -27,7 +27,8 @@ struct RestoreReport {
     store::SnapshotEntry snapshot;
     std::string why;
   };
-  std::vector<LeftOut> left_out;  // and taken off the list
+  std::vector<LeftOut> left_out;
+  bool still_listed = false;  // those left out: there was no room to take them off the list
 };
 
 struct RestoredWorld {
