@@ -94,7 +94,6 @@ class Simulation {
     outside_.watch(&world_->journal());
     node::LoopOptions limits = limits_;
     limits.behind_snapshot = world_->restoring().replayed;
-    limits.last_ns = world_->restoring().last_ns;
     limits.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
       TRY(world_->take_snapshot(static_cast<std::int64_t>(last_ns)));
       report_.sometimes("a snapshot is taken");

@@ -90,6 +90,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
 
 const Program& World::program() const noexcept { return *state_->program; }
 std::uint64_t World::next_record() const noexcept { return state_->next_record; }
+std::uint64_t World::latest_ns() const noexcept { return state_->latest_ns; }
 bool World::has_ready() const noexcept { return !state_->ready.empty(); }
 const Counters& World::counters() const noexcept { return state_->counters; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }

@@ -90,6 +90,7 @@ class World {
 
   const Program& program() const noexcept;
   std::uint64_t next_record() const noexcept;
+  std::uint64_t latest_ns() const noexcept;  // of all ticks so far; time goes on from here
   bool has_ready() const noexcept;  // mail is left over: it wants a Continue tick
 
   // An instance; null: it is not there. It holds until the next tick or question. A large state or

@@ -25,14 +25,14 @@ void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports)
 }  // namespace
 
 Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
-           executors::Reports& reports, std::uint64_t last_ns)
+           executors::Reports& reports)
     : world_(world),
       clock_(clock),
       random_(random),
       executors_(std::move(executors)),
       reports_(reports) {
   executors_["timer"] = &timers_;
-  tick_.time_ns = last_ns;
+  tick_.time_ns = world.latest_ns();
 }
 
 base::Result<void> Core::recover() {

@@ -25,9 +25,9 @@ using Executors = std::map<std::string, executors::Executor*, std::less<>>;  // 
 
 class Core {
  public:
-  // All of them must outlive it. The time of its ticks does not go back behind `last_ns`.
+  // All of them must outlive it. The time of its ticks does not go back behind those of the world.
   Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
-       executors::Reports& reports, std::uint64_t last_ns);
+       executors::Reports& reports);
 
   // Makes sure that everything that is open is under way. Once, before anything else.
   base::Result<void> recover();

@@ -31,7 +31,7 @@ Loop::Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env
     : journal_(journal),
       clock_(clock),
       options_(std::move(options)),
-      core_(world, clock, random, std::move(executors), *this, options_.last_ns),
+      core_(world, clock, random, std::move(executors), *this),
       behind_snapshot_(options_.behind_snapshot) {}
 
 // What comes in.

@@ -40,8 +40,6 @@ struct LoopOptions {
   std::uint64_t snapshot_every = 200'000;
   std::uint64_t behind_snapshot = 0;
 
-  std::uint64_t last_ns = 0;  // the time of the last tick of the world
-
   // Something went wrong that the node goes on with, for whoever looks after it. On the thread that
   // reduces.
   std::function<void(const base::Error&)> trouble = {};

@@ -207,8 +207,10 @@ TEST_F(LoopTest, a_snapshot_that_fails_ends_it) {
 
 TEST_F(LoopTest, the_time_of_ticks_goes_back_neither_with_the_clock_nor_over_a_restart) {
   begin();
-  const std::uint64_t last = 900'000'000'000;
-  start({.last_ns = last});
+  now_s_ = 900;
+  send_many(1);
+  const std::uint64_t last = 901'000'000'000;
+  start();
   ask(1);
   const auto reader = open_->journal().read(open_->journal().durable()).take();
   EXPECT_EQ(kernel::tick_of(reader->next().take()->bytes).take().time_ns, last);

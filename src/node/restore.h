@@ -21,7 +21,6 @@ namespace holdfast::node {
 struct RestoreReport {
   std::optional<store::SnapshotEntry> snapshot;  // nothing: from the first record on
   std::uint64_t replayed = 0;
-  std::uint64_t last_ns = 0;  // the time of the last tick, as far as it is known; time goes on here
 
   struct LeftOut {
     store::SnapshotEntry snapshot;

@@ -69,6 +69,7 @@ TEST_F(RestoreTest, a_snapshot_and_the_records_behind_it_are_the_world) {
   EXPECT_EQ(open_->restoring().snapshot->next_record, 22u);
   EXPECT_EQ(open_->restoring().replayed, 5u);
   EXPECT_TRUE(open_->restoring().left_out.empty());
+  EXPECT_EQ(open_->world().latest_ns(), now_s_ * 1'000'000'000);
   EXPECT_EQ(state(), before);
 }
 
