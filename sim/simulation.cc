@@ -9,7 +9,6 @@
 #include "base/sha256.h"
 #include "env/clock.h"
 #include "env/crash.h"
-#include "env/process.h"
 #include "env/random.h"
 #include "env/sim_disk.h"
 #include "native/machines.h"
@@ -20,6 +19,7 @@
 #include "sim/dice.h"
 #include "sim/faults.h"
 #include "sim/ledger.h"
+#include "sim/nameless_process.h"
 #include "sim/outside.h"
 #include "sim/workflows.h"
 
@@ -31,12 +31,6 @@ constexpr std::int64_t kSecond = 1'000 * kMillisecond;
 constexpr std::int64_t kStart = 1'700'000'000 * kSecond;
 constexpr std::uint64_t kStepsToTheEnd = 20'000;
 constexpr std::size_t kOpenings = 5;  // that may fail one after the other
-
-struct NamelessProcess : env::Process {
-  std::int64_t id() override { return 1; }
-  std::string host_name() override { return "sim"; }
-  std::string boot_id() override { return "sim"; }
-};
 
 class Simulation {
  public:

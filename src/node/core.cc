@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/core.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "codec/buffer.h"
@@ -27,12 +26,11 @@ void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports)
 Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
            executors::Reports& reports)
     : world_(world),
-      clock_(clock),
+      clock_(clock, world.latest_ns()),
       random_(random),
       executors_(std::move(executors)),
       reports_(reports) {
   executors_["timer"] = &timers_;
-  tick_.time_ns = world.latest_ns();
 }
 
 base::Result<void> Core::recover() {
@@ -41,8 +39,7 @@ base::Result<void> Core::recover() {
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
-  // The wall clock may jump back; the time of ticks does not.
-  tick_.time_ns = std::max(tick_.time_ns, now_ns());
+  tick_.time_ns = clock_.now_ns();
   random_.fill(tick_.entropy);
   tick_.input = input.tick();
   if (std::holds_alternative<kernel::Continue>(tick_.input)) go_on_ = false;
@@ -73,17 +70,19 @@ void Core::release(Batch batch) {
 }
 
 void Core::fire_timers(std::size_t most) {
-  // The tick that a timer becomes is not before its time, wherever the clock jumps meanwhile.
-  tick_.time_ns = std::max(tick_.time_ns, now_ns());
-  timers_.fire(tick_.time_ns, most, reports_);
+  // The tick that a timer becomes is not before its time, wherever the wall clock jumps meanwhile.
+  timers_.fire(clock_.now_ns(), most, reports_);
+}
+
+std::optional<std::uint64_t> Core::until_next_timer_ns() {
+  const auto next = timers_.next_ns();
+  if (!next) return std::nullopt;
+  const std::uint64_t now = clock_.now_ns();
+  return *next <= now ? 0 : *next - now;
 }
 
 void Core::shut_down_executors() {
   for (const auto& [kind, executor] : executors_) executor->shut_down();
-}
-
-std::uint64_t Core::now_ns() {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
 }
 
 executors::Executor* Core::executor_of(const kernel::EffectProgram& effect) {

@@ -18,6 +18,7 @@
 #include "kernel/world.h"
 #include "node/batch.h"
 #include "node/input.h"
+#include "node/world_clock.h"
 
 namespace holdfast::node {
 
@@ -46,22 +47,22 @@ class Core {
 
   // Timers that are due become reports, at most so many.
   void fire_timers(std::size_t most);
-  std::optional<std::uint64_t> next_timer_ns() const { return timers_.next_ns(); }
+  // How long it is until the next one; nothing: there is none.
+  std::optional<std::uint64_t> until_next_timer_ns();
 
-  // The time of the last tick, as the wall clock had it then, or later.
-  std::uint64_t last_ns() const noexcept { return tick_.time_ns; }
+  // The time of the last tick, or later.
+  std::uint64_t last_ns() const noexcept { return clock_.last_ns(); }
 
   // Mail was left over: an Input::go_on() is wanted before anything else.
   bool wants_to_go_on() const noexcept { return go_on_; }
 
  private:
-  std::uint64_t now_ns();
   void start(const kernel::OpenIntent& open);
   void stop(const kernel::StopIntent& stop);
   executors::Executor* executor_of(const kernel::EffectProgram& effect);
 
   kernel::World& world_;
-  env::Clock& clock_;
+  WorldClock clock_;
   env::Random& random_;
   Executors executors_;
   executors::Reports& reports_;

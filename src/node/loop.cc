@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 namespace holdfast::node {
@@ -16,13 +15,11 @@ constexpr std::size_t kTimersPerTurn = 256;
 // How long a disk that was full is taken to be still full.
 constexpr std::int64_t kFullForNs = 1'000'000'000;
 
-constexpr std::string_view kDiskIsFull = "the disk is full";
+// How long a timer is waited for without a look at the clock: it may jump, or go on while the
+// machine sleeps, and a thread that waits hears of neither.
+constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
 
-std::chrono::system_clock::time_point time_point(std::uint64_t ns) {
-  constexpr std::uint64_t kLatest = std::numeric_limits<std::int64_t>::max() / 2;
-  return std::chrono::system_clock::time_point(
-      std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(ns, kLatest))));
-}
+constexpr std::string_view kDiskIsFull = "the disk is full";
 
 }  // namespace
 
@@ -109,22 +106,19 @@ bool Loop::can_turn() const {
 
 bool Loop::has_turn() {
   const std::lock_guard lock(mutex_);
-  const auto next = core_.next_timer_ns();
-  return can_turn() ||
-         (next && !stopping_ &&
-          time_point(*next) <=
-              time_point(static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()))));
+  return can_turn() || (!stopping_ && core_.until_next_timer_ns() == 0);
 }
 
 bool Loop::wait_for_turn() {
   std::unique_lock lock(mutex_);
-  const auto can_turn = [this] { return this->can_turn(); };
-  const auto next_timer = stopping_ ? std::nullopt : core_.next_timer_ns();
-  if (next_timer) {
-    // By the same clock that timers are set by, so that a jump of it is noticed.
-    for_reducer_.wait_until(lock, time_point(*next_timer), can_turn);
-  } else {
-    for_reducer_.wait(lock, can_turn);
+  while (!can_turn()) {
+    const auto left_ns = stopping_ ? std::nullopt : core_.until_next_timer_ns();
+    if (left_ns == 0) break;
+    if (left_ns) {
+      for_reducer_.wait_for(lock, std::chrono::nanoseconds(std::min(*left_ns, kLongestWaitNs)));
+    } else {
+      for_reducer_.wait(lock);
+    }
   }
   if (!has_ended()) return true;
   is_over_ = true;
