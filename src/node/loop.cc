@@ -151,14 +151,10 @@ bool Loop::release_durable() {
   return true;
 }
 
-bool Loop::takes_new_work() {
-  const std::lock_guard lock(mutex_);
-  return !is_full_;
-}
-
 // Results first: somebody waits for them already.
-std::optional<Loop::Waiting> Loop::next_input() {
+std::optional<Loop::Waiting> Loop::next_input(bool& takes_new_work) {
   const std::lock_guard lock(mutex_);
+  takes_new_work = !is_full_;
   std::deque<Waiting>& from = results_.empty() ? inbox_ : results_;
   if (from.empty()) return std::nullopt;
   std::optional<Waiting> next(std::move(from.front()));
@@ -171,19 +167,21 @@ std::optional<Loop::Waiting> Loop::next_input() {
 base::Result<void> Loop::reduce_some() {
   bool stopping = false;
   bool waits_for_snapshot = false;
+  bool takes_new_work = false;
   {
     const std::lock_guard lock(mutex_);
     stopping = stopping_;
     waits_for_snapshot = wants_snapshot();
+    takes_new_work = !is_full_;
   }
   if (!stopping) core_.fire_timers(kTimersPerTurn);
   if (waits_for_snapshot) return {};
-  if (core_.wants_to_go_on() && !stopping && has_room() && takes_new_work())
+  if (core_.wants_to_go_on() && !stopping && has_room() && takes_new_work)
     TRY(core_.reduce(Input::go_on(), nullptr));
   for (std::size_t i = 0; i < kInputsPerTurn && has_room(); ++i) {
-    auto next = next_input();
+    auto next = next_input(takes_new_work);
     if (!next) break;
-    if (!next->input.ends_work() && !takes_new_work()) {
+    if (!next->input.ends_work() && !takes_new_work) {
       if (next->heard)
         next->heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
       continue;

@@ -109,8 +109,7 @@ class Loop : private executors::Reports {
   bool has_room() const { return core_.batch().record_bytes < options_.batch_bytes; }
   bool wants_snapshot() const;
   bool release_durable();
-  bool takes_new_work();
-  std::optional<Waiting> next_input();
+  std::optional<Waiting> next_input(bool& takes_new_work);
   base::Result<void> reduce_some();
   base::Result<void> take_snapshot_if_due();
   void say_trouble(base::Error error, std::string_view place);

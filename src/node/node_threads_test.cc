@@ -194,9 +194,10 @@ TEST_F(NodeTest, a_timer_comes_back_and_not_before_its_time) {
 
 TEST_F(NodeTest, a_timer_is_waited_for_by_the_clock_that_was_given) {
   struct FarClock : env::Clock {  // fifty years ahead of the machine's
-    std::int64_t wall_ns() override { return inner->wall_ns() + 50 * 365 * 86'400 * kSecond; }
+    std::int64_t wall_ns() override {
+      return inner->wall_ns() + std::int64_t{50} * 365 * 86'400 * 1'000'000'000;
+    }
     std::int64_t since_boot_ns() override { return inner->since_boot_ns(); }
-    static constexpr std::int64_t kSecond = 1'000'000'000;
     std::unique_ptr<env::Clock> inner = env::posix_clock();
   };
   clock_ = std::make_unique<FarClock>();
