@@ -33,6 +33,7 @@ void Outside::stop(const base::Hash& intent) {
 
 void Outside::forget() {
   listens_ = nullptr;
+  reported_.clear();
   for (auto at = under_way_.begin(); at != under_way_.end();) {
     at->second.reports = nullptr;
     at = dice_.one_in(3) ? std::next(at) : under_way_.erase(at);
@@ -63,6 +64,7 @@ void Outside::report(const base::Hash& intent, const Work& work) {
   }
   receipt.payload = payload;
   executors::Reports& reports = work.reports != nullptr ? *work.reports : *listens_;
+  reported_.insert(intent);
   reports.report(receipt);
 }
 

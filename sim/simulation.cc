@@ -166,7 +166,7 @@ class Simulation {
   }
 
   void harm() {
-    const std::uint64_t what = dice_.below(6);
+    const std::uint64_t what = dice_.below(7);
     report_.trace(what);
     if (what == 0) {
       report_.sometimes("the process dies");
@@ -184,6 +184,7 @@ class Simulation {
       for (const auto& [file, bytes] : disk_->now().files) used += bytes.size();
       return faults_.fill(*disk_, used + dice_.below(100'000));
     }
+    if (what == 6) return stop();
     if (what == 3) {
       report_.sometimes("there is room again");
       return faults_.make_room(*disk_);
@@ -209,6 +210,31 @@ class Simulation {
   void restart() {
     die();
     open();
+  }
+
+  // In order: what was reported by then is never asked for again.
+  void stop() {
+    loop_->stop();
+    loop_->shut_down_executors();
+    for (std::uint64_t i = 0; !loop_->is_over(); ++i) {
+      if (i == kStepsToTheEnd) return report_.violation("it does not stop");
+      if (loop_->has_turn()) loop_->turn();
+      if (loop_->has_writing()) loop_->write();
+    }
+    if (const auto failure = loop_->failure()) {
+      // On a full disk it gives up; what was reported is asked for again then.
+      if (!faults_.excuse_no_beginning(*failure, *disk_))
+        return report_.violation("it does not stop in order: " + failure->to_string());
+    } else {
+      report_.sometimes("the process stops in order");
+      ledger_.catch_up(world_->journal());
+      for (const base::Hash& intent : outside_.reported()) {
+        const Ledger::Intent* known = ledger_.find(intent);
+        if (known != nullptr && !known->is_settled)
+          report_.violation("a receipt is forgotten when the process stops");
+      }
+    }
+    restart();
   }
 
   // Somewhere in the middle of a step.

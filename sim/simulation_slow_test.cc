@@ -38,6 +38,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "the power is cut",
                            "the power is cut inside a step",
                            "the process dies",
+                           "the process stops in order",
                            "the wall clock jumps",
                            "there is room again"}) {
     EXPECT_GT(counts[rare], 0u) << rare;

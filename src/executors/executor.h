@@ -31,8 +31,9 @@ class Executor {
   virtual void stop(const base::Hash& intent) = 0;
 
   // Ends what is under way, without receipts: it stays open, and is started again when the world is
-  // opened again. Nothing is reported after this returns, and nothing is started any more. To be
-  // called before whoever hears the reports goes; not from the thread that they come on.
+  // opened again. Nothing is reported after this returns, and nothing is started any more: it may
+  // come while `start` is being called. To be called before whoever hears the reports goes; not
+  // from the thread that they come on.
   virtual void shut_down() {}
 };
 

@@ -64,7 +64,8 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
 void Core::release(Batch batch) {
   for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
   for (const kernel::Command& command : batch.commands) {
-    if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) start(*open);
+    const auto* open = std::get_if<kernel::OpenIntent>(&command);
+    if (open != nullptr && starts_) start(*open);
     if (const auto* stopped = std::get_if<kernel::StopIntent>(&command)) stop(*stopped);
   }
 }

@@ -42,7 +42,10 @@ class Core {
   // The batch is durable. In the order of the batches.
   void release(Batch batch);
 
-  // Nothing is performed any more, and nobody reports.
+  // What is opened from now on is left to the next start.
+  void stop_starting() noexcept { starts_ = false; }
+
+  // Nothing is performed any more, and nobody reports. From any thread.
   void shut_down_executors();
 
   // Timers that are due become reports, at most so many.
@@ -71,6 +74,7 @@ class Core {
   kernel::Outcome outcome_;
   Batch batch_;
   bool go_on_ = false;
+  bool starts_ = true;  // what is opened
 };
 
 }  // namespace holdfast::node

@@ -66,6 +66,13 @@ void Loop::stop() {
   for_preparer_.notify_one();
 }
 
+void Loop::shut_down_executors() {
+  core_.shut_down_executors();
+  const std::lock_guard lock(mutex_);
+  executors_down_ = true;
+  for_reducer_.notify_one();
+}
+
 void Loop::fail(base::Error error) {
   const std::lock_guard lock(mutex_);
   if (!failure_) failure_ = std::move(error);
@@ -87,7 +94,8 @@ base::Error Loop::why_ended() const {
 
 bool Loop::has_ended() const {
   if (failure_) return true;
-  return stopping_ && stage_ == Stage::kIdle && core_.batch().empty() && inbox_.empty();
+  return stopping_ && executors_down_ && stage_ == Stage::kIdle && core_.batch().empty() &&
+         inbox_.empty() && results_.empty();
 }
 
 bool Loop::is_over() {
@@ -101,7 +109,7 @@ bool Loop::can_turn() const {
   const bool has_input =
       !inbox_.empty() || !results_.empty() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
   return failure_ || stage_ == Stage::kDone || (has_room() && has_input && !wants_snapshot()) ||
-         (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || stopping_));
+         (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
 bool Loop::has_turn() {
@@ -143,6 +151,7 @@ void Loop::turn() {
 bool Loop::release_durable() {
   std::unique_lock lock(mutex_);
   if (failure_) return false;
+  if (stopping_) core_.stop_starting();
   if (stage_ != Stage::kDone) return true;
   Batch durable = std::exchange(at_journal_, {});
   stage_ = Stage::kIdle;

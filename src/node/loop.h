@@ -58,8 +58,10 @@ class Loop : private executors::Reports {
   // the disk is full; after the end, the error that it ended with.
   base::Result<void> send(Input input, Heard heard);
 
-  // Takes nothing new from now on, and ends when what was taken is durable.
+  // Takes nothing new from now on, and starts nothing. When the executors are shut down as well, so
+  // that everything they report is here, it ends as soon as all of it is durable.
   void stop();
+  void shut_down_executors();
 
   // For whoever reduces. `turn` does what can be done at once. It is over when the loop has failed,
   // or was stopped and nothing is left.
@@ -79,9 +81,6 @@ class Loop : private executors::Reports {
   bool wait_for_turn();
   bool wait_for_writing();
   bool wait_for_preparing();
-
-  // When nobody turns any more: nothing is performed from now on.
-  void shut_down_executors() { core_.shut_down_executors(); }
 
   // Why it ended, if it did.
   std::optional<base::Error> failure();
@@ -138,6 +137,7 @@ class Loop : private executors::Reports {
   bool wants_preparing_ = true;
   std::int64_t prepared_ns_ = 0;  // when room was looked for last, since boot
   bool stopping_ = false;
+  bool executors_down_ = false;
   bool is_over_ = false;  // the reducer has ended, and the others may
   std::optional<base::Error> failure_;
 };

@@ -229,8 +229,42 @@ TEST_F(LoopTest, it_ends_with_what_was_taken_and_takes_nothing_after) {
   EXPECT_FALSE(loop_->is_over());
   run();
   EXPECT_TRUE(heard);
+  EXPECT_FALSE(loop_->is_over()) << "somebody may report yet";
+  loop_->shut_down_executors();
   EXPECT_TRUE(loop_->is_over());
   EXPECT_FALSE(loop_->failure().has_value());
+}
+
+TEST_F(LoopTest, what_was_reported_is_durable_when_it_ends) {
+  begin();
+  start();
+  for (std::size_t i = 0; i < 3; ++i) ask(i);
+  ASSERT_EQ(open_->world().open_intents(), 3u);
+  loop_->stop();
+  hand_.give_back();
+  loop_->shut_down_executors();
+  EXPECT_FALSE(loop_->is_over());
+  run();
+  EXPECT_TRUE(loop_->is_over());
+  loop_.reset();
+  open();
+  EXPECT_EQ(open_->world().open_intents(), 0u);
+}
+
+TEST_F(LoopTest, what_is_opened_while_it_ends_is_started_by_the_next_one) {
+  begin();
+  start();
+  const base::Bytes event = value(R"({"id":"o","n":1})");
+  ASSERT_TRUE(loop_->send(Input::event({"lab/Go@1", event, {}}), nullptr));
+  loop_->stop();
+  loop_->shut_down_executors();
+  run();
+  EXPECT_TRUE(loop_->is_over());
+  EXPECT_TRUE(hand_.held.empty());
+  loop_.reset();
+  open();
+  start();
+  EXPECT_EQ(hand_.held.size(), 1u);
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ class Node {
     return loop_.send(std::move(input), std::move(heard));
   }
 
-  // Takes nothing new, makes durable what was taken, and ends, and its executors with it: what they
-  // had under way stays open. The error that it ended with, if it ended before.
+  // Takes nothing new, ends its executors, makes durable what was taken and what they have
+  // reported, and ends. What they had under way stays open, and so does what was opened since: it
+  // is started when the world is opened again. The error that it ended with, if it ended before.
   base::Result<void> stop();
 
  private:
