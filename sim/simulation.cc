@@ -97,6 +97,11 @@ class Simulation {
       report_.sometimes("a snapshot is put off");
       report_.note(error.to_string());
     };
+    heard_of_end_ = false;
+    limits.ended = [this](const base::Error&) {
+      if (heard_of_end_) report_.violation("the node ends twice");
+      heard_of_end_ = true;
+    };
     loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), clock_, *entropy_,
                                          node::Executors{{"worker", &outside_}}, limits);
     if (world_->restoring().snapshot) report_.sometimes("a world is opened from a snapshot");
@@ -274,6 +279,7 @@ class Simulation {
     if (const auto failure = loop_->failure()) {
       report_.sometimes("the node ends itself");
       report_.note("the node ends: " + failure->to_string());
+      if (!heard_of_end_) return report_.violation("nobody hears that the node has ended");
       if (!faults_.excuse_end(*failure, *disk_))
         return report_.violation("the node ends for no reason: " + failure->to_string());
       return restart();
@@ -379,6 +385,7 @@ class Simulation {
   std::unique_ptr<env::SimDisk> disk_ = std::make_unique<env::SimDisk>();
   std::unique_ptr<node::LocalWorld> world_;
   std::unique_ptr<node::Loop> loop_;
+  bool heard_of_end_ = false;
   bool is_applied_ = false;
   bool is_applying_ = false;
 };

@@ -73,12 +73,15 @@ void Loop::shut_down_executors() {
   for_reducer_.notify_one();
 }
 
-void Loop::fail(base::Error error) {
-  const std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = std::move(error);
+void Loop::end_with(std::unique_lock<std::mutex> lock, base::Error error) {
+  if (failure_) return;
+  failure_ = std::move(error);
   for_reducer_.notify_one();
   for_writer_.notify_one();
   for_preparer_.notify_one();
+  const base::Error why = why_ended();
+  lock.unlock();
+  if (options_.ended) options_.ended(why);
 }
 
 std::optional<base::Error> Loop::failure() {
@@ -143,7 +146,7 @@ void Loop::turn() {
   if (!release_durable()) return;
   auto reduced = reduce_some();
   if (reduced) reduced = take_snapshot_if_due();
-  if (!reduced) return fail(std::move(reduced).error());
+  if (!reduced) return end_with(std::unique_lock(mutex_), std::move(reduced).error());
   pass_on();
 }
 
@@ -272,18 +275,17 @@ base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
 }
 
 void Loop::end_writing(base::Result<store::RecordNumber> written) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const bool no_space = !written && written.error().code() == base::ErrorCode::kUnavailable;
   is_stalled_ = no_space && !stopping_;
   is_full_ = is_full_ || no_space;
   if (is_stalled_) return;  // it stays where it is, and is tried again
-  if (written) {
-    stage_ = Stage::kDone;
-    if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
-  } else {
-    if (!failure_) failure_ = std::move(written).error();
+  if (!written) {
     stage_ = Stage::kIdle;  // and what was in it is never answered
+    return end_with(std::move(lock), std::move(written).error());
   }
+  stage_ = Stage::kDone;
+  if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
   for_reducer_.notify_one();
   for_preparer_.notify_one();
 }

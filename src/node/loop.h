@@ -43,6 +43,10 @@ struct LoopOptions {
   // Something went wrong that the node goes on with, for whoever looks after it. On the thread that
   // reduces.
   std::function<void(const base::Error&)> trouble = {};
+
+  // It has ended by itself, with this error, and refuses everything with it from now on. Called
+  // once, on the thread that reduces or the one that writes; not for an end that was asked for.
+  std::function<void(const base::Error&)> ended = {};
 };
 
 class Loop : private executors::Reports {
@@ -113,7 +117,7 @@ class Loop : private executors::Reports {
   base::Result<void> take_snapshot_if_due();
   void say_trouble(base::Error error, std::string_view place);
   void pass_on();
-  void fail(base::Error error);
+  void end_with(std::unique_lock<std::mutex> lock, base::Error error);
 
   base::Result<store::RecordNumber> append(const Batch& batch);
   void end_writing(base::Result<store::RecordNumber> written);

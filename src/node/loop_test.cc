@@ -198,11 +198,47 @@ TEST_F(LoopTest, a_snapshot_that_fails_ends_it) {
   options.take_snapshot = [](std::uint64_t) -> base::Result<void> {
     return base::Error(base::ErrorCode::kIo, "the blobs are gone");
   };
+  std::vector<std::string> ended;
+  options.ended = [&](const base::Error& error) { ended.push_back(error.message()); };
   start(std::move(options));
   ask(1);
   ask(2);
   ASSERT_TRUE(loop_->failure().has_value());
   EXPECT_EQ(loop_->failure()->message(), "the blobs are gone");
+  EXPECT_FALSE(ask(3));
+  EXPECT_EQ(refusal_, "the blobs are gone");
+  loop_->turn();
+  EXPECT_EQ(ended, std::vector<std::string>{"the blobs are gone"}) << "once";
+}
+
+TEST_F(LoopTest, a_sync_that_fails_ends_it_and_whoever_asked_to_hears_of_it_once) {
+  begin();
+  std::vector<base::ErrorCode> ended;
+  LoopOptions options;
+  options.ended = [&](const base::Error& error) {
+    ended.push_back(error.code());
+    EXPECT_FALSE(ask(9)) << "and it refuses already";
+  };
+  start(std::move(options));
+  ask(1);
+  for (std::uint64_t call = 0; call < 3; ++call) {
+    disk_->fail_call(call, env::DiskFault::kIoError);
+    for (int i = 0; i < 3; ++i) ask(2 + call);
+  }
+  EXPECT_EQ(ended, std::vector<base::ErrorCode>{base::ErrorCode::kIo});
+}
+
+TEST_F(LoopTest, an_orderly_end_is_not_one_that_anybody_has_to_hear_of) {
+  begin();
+  bool ended = false;
+  LoopOptions options;
+  options.ended = [&](const base::Error&) { ended = true; };
+  start(std::move(options));
+  loop_->stop();
+  loop_->shut_down_executors();
+  run();
+  EXPECT_TRUE(loop_->is_over());
+  EXPECT_FALSE(ended);
 }
 
 TEST_F(LoopTest, the_time_of_ticks_goes_back_neither_with_the_clock_nor_over_a_restart) {
