@@ -33,13 +33,31 @@ Loop::Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env
 
 // What comes in.
 
+// One that is too large for an empty line would never be taken.
+bool Loop::Line::has_room(const Input& input, const LoopOptions& limits) const {
+  return waiting_.size() < limits.inbox &&
+         (waiting_.empty() || bytes_ + input.size() <= limits.inbox_bytes);
+}
+
+void Loop::Line::add(Waiting waiting) {
+  bytes_ += waiting.input.size();
+  waiting_.push_back(std::move(waiting));
+}
+
+Loop::Waiting Loop::Line::take() {
+  Waiting next = std::move(waiting_.front());
+  waiting_.pop_front();
+  bytes_ -= next.input.size();
+  return next;
+}
+
 base::Result<void> Loop::send(Input input, Heard heard) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
   if (is_full_) return base::Error(base::ErrorCode::kUnavailable, std::string(kDiskIsFull));
-  if (inbox_.size() >= options_.inbox)
+  if (!inbox_.has_room(input, options_))
     return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
-  inbox_.push_back({std::move(input), std::move(heard)});
+  inbox_.add({std::move(input), std::move(heard)});
   for_reducer_.notify_one();
   return {};
 }
@@ -51,8 +69,8 @@ void Loop::report(const kernel::ProgressArrived& progress) {
 
 void Loop::add_result(Input input) {
   const std::lock_guard lock(mutex_);
-  if (!input.ends_work() && results_.size() >= options_.inbox) return;
-  results_.push_back({std::move(input), nullptr});
+  if (!input.ends_work() && !results_.has_room(input, options_)) return;
+  results_.add({std::move(input), nullptr});
   for_reducer_.notify_one();
 }
 
@@ -167,11 +185,9 @@ bool Loop::release_durable() {
 std::optional<Loop::Waiting> Loop::next_input(bool& takes_new_work) {
   const std::lock_guard lock(mutex_);
   takes_new_work = !is_full_;
-  std::deque<Waiting>& from = results_.empty() ? inbox_ : results_;
+  Line& from = results_.empty() ? inbox_ : results_;
   if (from.empty()) return std::nullopt;
-  std::optional<Waiting> next(std::move(from.front()));
-  from.pop_front();
-  return next;
+  return from.take();
 }
 
 // Mail that was left over gets one tick a turn, so that a cascade without end keeps nobody out. It

@@ -6,9 +6,9 @@
 //
 //   send -> inbox -> reduce -> batch -> append, sync -> answers, effects -> reports -> inbox
 //
-// Bounded: an inbox that is full refuses new work. Receipts are always taken: there cannot be more
-// of them than effects that are open. Progress is let go of when too much waits, which the kernel
-// notes as a gap.
+// Bounded, in number and in bytes: an inbox that is full refuses new work. Receipts are always
+// taken: there cannot be more of them than effects that are open. Progress is let go of when too
+// much waits, which the kernel notes as a gap.
 //
 // A full disk: what was reduced already goes into the journal's reserve, and so do receipts. New
 // work is refused, and cascades rest, until there is room again.
@@ -28,6 +28,7 @@ namespace holdfast::node {
 
 struct LoopOptions {
   std::size_t inbox = 4096;                          // inputs that wait
+  std::size_t inbox_bytes = std::size_t{64} << 20;   // of them, or one that is larger
   std::size_t batch_bytes = std::size_t{256} << 10;  // of records, about
 
   // Takes a snapshot of the world, all of whose records are durable; without it none are taken.
@@ -132,8 +133,20 @@ class Loop : private executors::Reports {
   std::condition_variable for_reducer_;
   std::condition_variable for_writer_;
   std::condition_variable for_preparer_;
-  std::deque<Waiting> inbox_;
-  std::deque<Waiting> results_;
+  // Inputs in their order, and how many bytes they hold.
+  class Line {
+   public:
+    bool empty() const noexcept { return waiting_.empty(); }
+    bool has_room(const Input& input, const LoopOptions& limits) const;
+    void add(Waiting waiting);
+    Waiting take();
+
+   private:
+    std::deque<Waiting> waiting_;
+    std::size_t bytes_ = 0;
+  };
+  Line inbox_;
+  Line results_;
   Stage stage_ = Stage::kIdle;
   Batch at_journal_;
   bool is_full_ = false;     // the disk: nothing new is taken

@@ -241,6 +241,36 @@ TEST_F(LoopTest, an_orderly_end_is_not_one_that_anybody_has_to_hear_of) {
   EXPECT_FALSE(ended);
 }
 
+TEST_F(LoopTest, an_inbox_that_holds_too_many_bytes_refuses_and_has_room_again) {
+  begin();
+  start({.inbox_bytes = 1000});
+  const auto send = [this](std::size_t bytes) {
+    const base::Bytes event = value(R"({"id":"o","n":1,"pad":")" + std::string(bytes, 'x') + "\"}");
+    return loop_->send(Input::event({"lab/Go@1", event, {}}), nullptr);
+  };
+  EXPECT_TRUE(send(300));
+  EXPECT_TRUE(send(300));
+  const auto refused = send(600);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kUnavailable);
+  run();
+  EXPECT_TRUE(send(5000)) << "one may be as large as it likes";
+  EXPECT_FALSE(send(1));
+}
+
+TEST_F(LoopTest, progress_that_is_too_much_to_hold_is_let_go_of_and_receipts_are_not) {
+  begin();
+  start({.inbox_bytes = 1000});
+  for (std::size_t i = 0; i < 3; ++i) ask(i);
+  const base::Bytes payload = value("\"" + std::string(400, 'x') + "\"");
+  for (std::uint64_t sequence = 1; sequence <= 5; ++sequence)
+    hand_.listens->report(kernel::ProgressArrived{hand_.held.front(), sequence, "step", payload});
+  hand_.give_back();
+  const std::uint64_t before = open_->journal().durable();
+  run();
+  EXPECT_EQ(open_->journal().durable(), before + 2 + 3);
+}
+
 TEST_F(LoopTest, the_time_of_ticks_goes_back_neither_with_the_clock_nor_over_a_restart) {
   begin();
   now_s_ = 900;
