@@ -6,6 +6,18 @@
 #include "sim/workflows.h"
 
 namespace holdfast::sim {
+namespace {
+
+constexpr std::size_t kRoom = 4;
+
+}  // namespace
+
+// It is asked about what was open before the process began, and nothing else.
+bool Outside::has_room(const kernel::OpenIntent& intent) {
+  if (under_way_.contains(intent.intent) || under_way_.size() < kRoom) return true;
+  report_.sometimes("an effect waits for room");
+  return false;
+}
 
 void Outside::start(const kernel::OpenIntent& intent, executors::Reports& reports) {
   listens_ = &reports;

@@ -27,6 +27,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "an effect gives a sign of life",
                            "an effect is begun again",
                            "an effect is stopped",
+                           "an effect waits for room",
                            "an event is sent again",
                            "everything is replayed",
                            "opening fails",

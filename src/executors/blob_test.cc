@@ -96,6 +96,22 @@ TEST_F(BlobTest, one_that_cannot_be_kept_takes_no_other_along) {
   EXPECT_TRUE(blobs_.get(base::sha256(base::as_bytes("ho"))));
 }
 
+TEST_F(BlobTest, says_beforehand_when_it_would_be_busy) {
+  put_ = blob_put_executor({.queue = {.at_once = 1, .waiting = 1}}, blobs_);
+  blobs_.holds = true;
+  const base::Bytes params = testing::value("sys/BlobPutParams@1", R"({"bytes":"aGVsbG8="})");
+  put_->start(testing::intent(1, params), heard_);
+  while (blobs_.syncs == 0) std::this_thread::yield();
+  EXPECT_TRUE(put_->has_room(testing::intent(2, params)));
+  put_->start(testing::intent(2, params), heard_);
+  EXPECT_FALSE(put_->has_room(testing::intent(3, params)));
+  EXPECT_TRUE(put_->has_room(testing::intent(2, params))) << "it is there already";
+  put_->start(testing::intent(3, params), heard_);
+  EXPECT_EQ(heard_.wait_for(3).code(), "executor.busy");
+  blobs_.holds = false;
+  EXPECT_EQ(heard_.wait_for(2).code(), "ok");
+}
+
 TEST_F(BlobTest, what_is_not_durable_is_an_error) {
   blobs_.fails = true;
   const HeardReceipt receipt = put(1, R"({"bytes":"aGVsbG8="})");

@@ -27,6 +27,10 @@ class Executor {
   // On the thread that reduces, so it must not wait for anything.
   virtual void start(const kernel::OpenIntent& intent, Reports& reports) = 0;
 
+  // Whether `start` would take it, and not answer that it is busy. As true as anything that only
+  // the thread that reduces could make untrue.
+  virtual bool has_room(const kernel::OpenIntent&) { return true; }
+
   // Nobody waits for it any more. One that is not known, or is over, is ignored.
   virtual void stop(const base::Hash& intent) = 0;
 

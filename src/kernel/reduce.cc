@@ -115,17 +115,14 @@ base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {
   return state_->intents.visit(state_->blobs, visitor);
 }
 
-base::Result<void> World::visit_open(const std::function<void(const OpenIntent&)>& visitor) {
-  return visit_intents([&](const base::Hash& hash, const Intent& intent) {
-    const WorldState& world = *state_;
-    visitor({hash,
-             {world.program, &world.program->effect(intent.effect())},
-             world.program->workflow(intent.workflow()).name,
-             intent.key(),
-             intent.params(),
-             intent.bytes()});
-    return true;
-  });
+OpenIntent World::command_of(const base::Hash& hash, const Intent& intent) const {
+  const WorldState& world = *state_;
+  return {hash,
+          {world.program, &world.program->effect(intent.effect())},
+          world.program->workflow(intent.workflow()).name,
+          intent.key(),
+          intent.params(),
+          intent.bytes()};
 }
 
 }  // namespace holdfast::kernel

@@ -29,13 +29,19 @@ Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executo
       clock_(clock, world.latest_ns()),
       random_(random),
       executors_(std::move(executors)),
-      reports_(reports) {
+      reports_(reports),
+      resumption_(world) {
   executors_["timer"] = &timers_;
 }
 
 base::Result<void> Core::recover() {
   go_on_ = world_.has_ready();
-  return world_.visit_open([this](const kernel::OpenIntent& open) { start(open); });
+  return resume();
+}
+
+base::Result<void> Core::resume() {
+  if (resumption_.is_done() || !starts_) return {};
+  return resumption_.go_on([this](const kernel::OpenIntent& open) { return try_start(open); });
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
@@ -89,6 +95,19 @@ void Core::shut_down_executors() {
 executors::Executor* Core::executor_of(const kernel::EffectProgram& effect) {
   const auto found = executors_.find(effect.executor.kind);
   return found == executors_.end() ? nullptr : found->second;
+}
+
+// Of what was open before this node began. Nobody is told that it failed who could still have it
+// done: by another node, or by this one when it is set up as it should be.
+bool Core::try_start(const kernel::OpenIntent& open) {
+  executors::Executor* executor = executor_of(*open.effect);
+  if (executor == nullptr) {
+    ++unperformed_[open.effect->executor.kind];
+    return true;
+  }
+  if (!executor->has_room(open)) return false;
+  executor->start(open, reports_);
+  return true;
 }
 
 void Core::start(const kernel::OpenIntent& open) {

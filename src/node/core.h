@@ -18,6 +18,7 @@
 #include "kernel/world.h"
 #include "node/batch.h"
 #include "node/input.h"
+#include "node/resumption.h"
 #include "node/world_clock.h"
 
 namespace holdfast::node {
@@ -30,8 +31,13 @@ class Core {
   Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
        executors::Reports& reports);
 
-  // Makes sure that everything that is open is under way. Once, before anything else.
+  // Makes sure that everything that is open is under way. Once, before anything else. What an
+  // executor has no room for is started by resume, as soon as there is some.
   base::Result<void> recover();
+  base::Result<void> resume();
+
+  // What was open and this node has no executor for stays open: how many, by kind.
+  const std::map<std::string, std::uint64_t>& unperformed() const noexcept { return unperformed_; }
 
   // Reduces an input into the present batch. An error has ended the world.
   base::Result<void> reduce(const Input& input, Heard heard);
@@ -60,6 +66,7 @@ class Core {
   bool wants_to_go_on() const noexcept { return go_on_; }
 
  private:
+  bool try_start(const kernel::OpenIntent& open);
   void start(const kernel::OpenIntent& open);
   void stop(const kernel::StopIntent& stop);
   executors::Executor* executor_of(const kernel::EffectProgram& effect);
@@ -70,6 +77,8 @@ class Core {
   Executors executors_;
   executors::Reports& reports_;
   executors::Timers timers_;
+  Resumption resumption_;
+  std::map<std::string, std::uint64_t> unperformed_;
   kernel::Tick tick_;
   kernel::Outcome outcome_;
   Batch batch_;

@@ -31,6 +31,14 @@ Loop::Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env
       core_(world, clock, random, std::move(executors), *this),
       behind_snapshot_(options_.behind_snapshot) {}
 
+base::Result<void> Loop::recover() {
+  TRY(core_.recover());
+  for (const auto& [kind, count] : core_.unperformed())
+    say_trouble({base::ErrorCode::kNotFound, std::to_string(count) + " effects stay open"},
+                "this node has no executor '" + kind + "'");
+  return {};
+}
+
 // What comes in.
 
 // One that is too large for an empty line would never be taken.
@@ -162,7 +170,8 @@ bool Loop::wants_snapshot() const {
 
 void Loop::turn() {
   if (!release_durable()) return;
-  auto reduced = reduce_some();
+  auto reduced = core_.resume();
+  if (reduced) reduced = reduce_some();
   if (reduced) reduced = take_snapshot_if_due();
   if (!reduced) return end_with(std::unique_lock(mutex_), std::move(reduced).error());
   pass_on();

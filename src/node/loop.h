@@ -57,7 +57,7 @@ class Loop : private executors::Reports {
        Executors executors, LoopOptions options);
 
   // Makes sure that what is open is under way. Once, before anything else.
-  base::Result<void> recover() { return core_.recover(); }
+  base::Result<void> recover();
 
   // From any thread. `heard` is called when the answer is durable. kUnavailable: too much waits, or
   // the disk is full; after the end, the error that it ended with.

@@ -20,6 +20,7 @@ struct Hand : executors::Executor {
     held.push_back(intent.intent);
     listens = &reports;
   }
+  bool has_room(const kernel::OpenIntent&) override { return held.size() < room; }
   void stop(const base::Hash&) override {}
   void give_back() {
     const base::Bytes payload = value(R"({"ok":true})");
@@ -32,6 +33,7 @@ struct Hand : executors::Executor {
     held.clear();
   }
   std::vector<base::Hash> held;
+  std::size_t room = 1'000'000;  // for what is started again
   executors::Reports* listens = nullptr;
 };
 
@@ -331,6 +333,42 @@ TEST_F(LoopTest, what_is_opened_while_it_ends_is_started_by_the_next_one) {
   open();
   start();
   EXPECT_EQ(hand_.held.size(), 1u);
+}
+
+TEST_F(LoopTest, what_an_executor_has_no_room_for_after_a_restart_waits_and_is_not_failed) {
+  begin();
+  send_many(10);
+  hand_.room = 3;
+  start();
+  EXPECT_EQ(hand_.held.size(), 3u);
+  std::size_t rounds = 0;
+  for (; open_->world().open_intents() != 0; ++rounds) {
+    ASSERT_LT(rounds, 10u);
+    EXPECT_LE(hand_.held.size(), 3u);
+    hand_.give_back();
+    run();
+  }
+  EXPECT_EQ(rounds, 4u);
+  const auto reader = open_->journal().read(12).take();
+  while (const auto record = reader->next().take()) {
+    const kernel::Tick tick = kernel::tick_of(record->bytes).take();
+    EXPECT_EQ(std::get<kernel::ReceiptArrived>(tick.input).status, kernel::ReceiptStatus::kOk);
+  }
+}
+
+TEST_F(LoopTest, what_nobody_here_performs_after_a_restart_stays_open_and_is_said) {
+  begin();
+  send_many(2);
+  std::vector<std::string> troubles;
+  LoopOptions options;
+  options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
+  loop_.emplace(open_->world(), open_->journal(), clock_, *random_, Executors{},
+                std::move(options));
+  ASSERT_TRUE(loop_->recover());
+  run();
+  EXPECT_EQ(open_->world().open_intents(), 2u);
+  EXPECT_EQ(troubles,
+            std::vector<std::string>{"this node has no executor 'worker': 2 effects stay open"});
 }
 
 }  // namespace
