@@ -183,6 +183,12 @@ void ProcessPerformer::perform(Desk& desk) {
 void ProcessPerformer::begin(const kernel::OpenIntent& intent, Desk& desk) {
   auto request = read_request(intent, options_, secrets_);
   if (!request) return desk.done(intent.intent, failed("process.params", request.error()));
+  // Letter by letter: there is no second way to say it.
+  const std::string& program = request->plan.argv.front();
+  if (std::find(options_.programs.begin(), options_.programs.end(), program) ==
+      options_.programs.end())
+    return desk.done(intent.intent,
+                     failed("process.program_refused", "this node does not run " + program));
   const auto started_at = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
   auto child = Child::start(request->plan);
   request->plan.input = {};  // it was a part of the intent, which goes
@@ -308,6 +314,10 @@ base::Result<std::unique_ptr<Executor>> process_executor(const ProcessOptions& o
   if (options.queue.at_once == 0) return base::invalid("process", "none at once is too few");
   if (options.output_bytes > kMaxOutputBytes)
     return base::invalid("process", "a receipt cannot hold so much output");
+  for (const std::string& program : options.programs) {
+    if (!program.starts_with('/') || has_zero(program))
+      return base::invalid("process", "'" + program + "' is not the whole path of a program");
+  }
   WakeUp wake_up = TRY(WakeUp::make());
   auto performer = std::make_unique<ProcessPerformer>(options, clock, secrets, std::move(wake_up));
   return std::unique_ptr<Executor>(

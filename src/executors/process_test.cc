@@ -24,8 +24,13 @@ constexpr std::uint64_t kMs = 1'000'000;
 class ProcessTest : public ::testing::Test {
  protected:
   ProcessTest() { make({.grace_ns = 200 * kMs}); }
-  void make(const ProcessOptions& options) {
+  static std::vector<std::string> programs() {
+    return {"/bin/cat",     "/bin/echo",  "/bin/false", "/bin/ls",          "/bin/pwd",   "/bin/sh",
+            "/usr/bin/env", "/bin/sleep", "/bin/true",  "/no/such/program", "/etc/passwd"};
+  }
+  void make(ProcessOptions options) {
     executor_.reset();
+    options.programs = programs();
     auto made = process_executor(options, *clock_, &secrets_);
     ASSERT_TRUE(made);
     executor_ = std::move(*made);
@@ -100,6 +105,23 @@ TEST_F(ProcessTest, params_of_another_form_are_an_error_and_no_end) {
     executor_->start(testing::intent(n, testing::any_value(json)), heard_);
     EXPECT_EQ(heard_.wait_for(n).status, kernel::ReceiptStatus::kError) << json;
     ++n;
+  }
+}
+
+TEST_F(ProcessTest, only_programs_of_the_list_are_run_and_without_one_none) {
+  const std::string file = folder_.path() + "/made";
+  EXPECT_EQ(run(1, R"({"argv":["/bin/touch",")" + file + "\"]}").code(), "process.program_refused");
+  EXPECT_EQ(run(2, R"({"argv":["/bin/../bin/true"]})").code(), "process.program_refused");
+  EXPECT_EQ(run(3, R"({"argv":["/bin/true/"]})").code(), "process.program_refused");
+  executor_ = process_executor({}, *clock_, nullptr).take();
+  const HeardReceipt refused = run(4, R"({"argv":["/bin/true"]})");
+  EXPECT_EQ(refused.code(), "process.program_refused");
+  EXPECT_EQ(refused.text("message"), "this node does not run /bin/true");
+  EXPECT_FALSE(std::filesystem::exists(file));
+  for (const char* wrong : {"true", "", "./true"}) {
+    const auto made = process_executor({.programs = {wrong}}, *clock_, nullptr);
+    ASSERT_FALSE(made) << wrong;
+    EXPECT_EQ(made.error().code(), base::ErrorCode::kInvalid);
   }
 }
 
@@ -286,7 +308,7 @@ TEST_F(ProcessTest, children_die_with_us) {
   const pid_t parent = ::fork();
   ASSERT_GE(parent, 0);
   if (parent == 0) {
-    auto made = process_executor({}, *clock_, nullptr);
+    auto made = process_executor({.programs = programs()}, *clock_, nullptr);
     if (!made) ::_exit(1);
     executor_ = std::move(*made);
     start(1, sh("echo $$ > " + folder_.path() + "/orphan; exec sleep 1000"));
