@@ -7,7 +7,8 @@
 // Who is stopped, or has had its time, gets SIGTERM with its whole process group, and SIGKILL after
 // a grace time. When a program has ended, the rest of its group is killed. A program dies with us,
 // however we die, so that it can be run again after a restart; what it has started in its turn ends
-// with it unless we were killed. What has left its process group is not found any more.
+// with it unless we were killed. What has left its process group is not found any more. Where
+// orphans become our children, those of a group that has ended are waited for.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct ProcessOptions {
 };
 
 // What is given must outlive it; secrets may be null. kInvalid: the options cannot be used.
+// kConflict: this program ignores SIGCHLD.
 base::Result<std::unique_ptr<Executor>> process_executor(const ProcessOptions& options,
                                                          env::Clock& clock,
                                                          const SecretSource* secrets);

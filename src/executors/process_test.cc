@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -300,6 +302,59 @@ TEST_F(ProcessTest, ending_kills_what_runs_and_reports_nothing) {
   EXPECT_TRUE(is_gone(id));
   start(2, R"({"argv":["/bin/true"]})");
   EXPECT_EQ(heard_.count(1) + heard_.count(2), 0u);
+}
+
+// As the first process of a container is made the parent of all orphans.
+TEST_F(ProcessTest, orphans_that_become_ours_are_waited_for) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  EXPECT_EQ(run(1, sh("sleep 1000 & sleep 1000 & exit 0")).number("exit_code"), 0);
+  bool any = true;
+  for (int i = 0; i < 500 && any; ++i) {
+    siginfo_t info{};
+    any = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(any) << "a child that nobody waits for";
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
+TEST_F(ProcessTest, a_program_that_ignores_its_children_cannot_have_any) {
+  struct sigaction before {};
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  ASSERT_EQ(::sigaction(SIGCHLD, &ignored, &before), 0);
+  const HeardReceipt receipt = run(1, R"({"argv":["/bin/true"]})");
+  const auto made = process_executor({}, *clock_, nullptr);
+  ASSERT_EQ(::sigaction(SIGCHLD, &before, nullptr), 0);
+  EXPECT_EQ(receipt.code(), "process.not_started");
+  EXPECT_NE(receipt.text("message").find("SIGCHLD"), std::string::npos);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), base::ErrorCode::kConflict);
+}
+
+// Somebody else in the program forks at any time, and does not go on to another program: what was
+// open then stays open there.
+TEST_F(ProcessTest, children_that_others_have_do_not_hold_up_a_start) {
+  std::atomic<bool> ends = false;
+  std::vector<pid_t> children;
+  std::thread others([&] {
+    while (!ends && children.size() < 400) {
+      const pid_t id = ::fork();
+      if (id == 0) {
+        while (true) ::pause();
+      }
+      if (id > 0) children.push_back(id);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  for (std::uint64_t n = 1; n <= 200 && !HasFailure(); ++n)
+    EXPECT_EQ(run(n, R"({"argv":["/bin/true"]})").code(), "ok");
+  ends = true;
+  others.join();
+  for (const pid_t id : children) {
+    ::kill(id, SIGKILL);
+    ::waitpid(id, nullptr, 0);
+  }
 }
 
 // The child of a process that is killed, which cannot tidy up.
