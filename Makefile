@@ -45,9 +45,11 @@ soak: everything ## the long set: many more cases per property, crashed disks, p
 	RC_PARAMS=max_success=100000 $(CTEST) -L property --timeout 3600
 	HOLDFAST_CRASH_IMAGES=250000 HOLDFAST_POWER_CUTS=200 build/src/store/store_slow_test --gtest_brief=1
 	build/sim/sim --seeds 1..50000
+	build/sim/sim --timers 1000000
 	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_CRASH_KILLS=300 ../../tests/crash/crash_test.py
 	tests/planted/run store
 	tests/planted/run node
+	tests/planted/run sim
 	FUZZ_SECONDS=300 scripts/fuzz
 
 format: setup ## format all sources in place

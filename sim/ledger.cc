@@ -98,9 +98,11 @@ void Ledger::add(const kernel::RecordView& record, const kernel::InstanceView& i
     violation(record.number, "an instance that has ended goes on");
   known = {std::string(instance.status), instance.paused, record.number};
   for (const kernel::OpenedView& opened : instance.opened) {
-    Intent intent{name, std::string(opened.effect), 0, false};
-    if (opened.effect == kTimer)
+    Intent intent{name, std::string(opened.effect), record.tick.time_ns, 0, false};
+    if (opened.effect == kTimer) {
       intent.due_ns = codec::View::of(opened.params).find("deliver_at_ns")->nat().value_or(0);
+      if (timer_watch_) timer_watch_(opened.intent, intent);
+    }
     if (!intents_.emplace(opened.intent, std::move(intent)).second)
       violation(record.number, "opens an intent again");
     ++open_;
@@ -116,6 +118,8 @@ void Ledger::add(const kernel::RecordView& record, const kernel::InstanceView& i
     } else {
       found->second.is_settled = true;
       --open_;
+      if (timer_watch_ && found->second.effect == kTimer)
+        timer_watch_(settled.intent, found->second);
     }
   }
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -36,9 +37,14 @@ class Ledger {
   struct Intent {
     Name origin;
     std::string effect;
-    std::uint64_t due_ns = 0;  // of a timer
+    std::uint64_t opened_ns = 0;  // the time of the tick that did
+    std::uint64_t due_ns = 0;     // of a timer
     bool is_settled = false;
   };
+
+  // Told of every timer that is opened, and when it is settled.
+  using TimerWatch = std::function<void(const base::Hash& intent, const Intent& timer)>;
+  void watch_timers(TimerWatch watch) { timer_watch_ = std::move(watch); }
 
   explicit Ledger(Report& report) : report_(report) {}
 
@@ -68,6 +74,7 @@ class Ledger {
   std::map<Name, Instance> instances_;
   std::map<base::Hash, Intent> intents_;
   std::map<std::string, std::uint64_t> events_;
+  TimerWatch timer_watch_;
   std::uint64_t open_ = 0;
   std::uint64_t last_ns_ = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: sim --seed N [--steps N]      one run, with what happened in it
 //        sim --seeds A..B              many; a seed that fails is printed with the steps it needs
+//        sim --timers COUNT [--seed N] so many timers, and a wall clock that jumps
 //
 // Every hundredth seed is run twice and must leave the same trace. At the end: how often each rare
 // thing took place.
@@ -12,6 +13,7 @@
 #include <string_view>
 
 #include "sim/simulation.h"
+#include "sim/timer_run.h"
 
 namespace {
 
@@ -20,7 +22,8 @@ using namespace holdfast;
 constexpr std::uint64_t kTwiceEvery = 100;
 
 [[noreturn]] void usage() {
-  std::fputs("usage: sim --seed N [--steps N] | --seeds A..B\n", stderr);
+  std::fputs("usage: sim --seed N [--steps N] | --seeds A..B | --timers COUNT [--seed N]\n",
+             stderr);
   std::exit(2);
 }
 
@@ -31,13 +34,12 @@ std::uint64_t number(std::string_view text) {
   return value;
 }
 
-int run_one(const sim::Options& options) {
-  const sim::Report report = sim::simulate(options);
+// What one run came to. The exit code: 1 if it broke a promise.
+int show(std::uint64_t seed, const sim::Report& report) {
   for (const std::string& note : report.notes()) std::printf("  %s\n", note.c_str());
   for (const auto& [what, times] : report.counts())
     std::printf("%8llu  %s\n", static_cast<unsigned long long>(times), what.c_str());
-  std::printf("seed %llu: trace %016llx, %llu steps\n",
-              static_cast<unsigned long long>(options.seed),
+  std::printf("seed %llu: trace %016llx, %llu steps\n", static_cast<unsigned long long>(seed),
               static_cast<unsigned long long>(report.trace()),
               static_cast<unsigned long long>(report.steps));
   if (report.violation().empty()) return 0;
@@ -81,9 +83,15 @@ int main(int argc, char** argv) {
     if (dots == std::string_view::npos) usage();
     return run_many(number(range.substr(0, dots)), number(range.substr(dots + 2)));
   }
+  if ((argc == 3 || argc == 5) && std::string_view(argv[1]) == "--timers") {
+    if (argc == 5 && std::string_view(argv[3]) != "--seed") usage();
+    const sim::TimerOptions timers{.seed = argc == 5 ? number(argv[4]) : 1,
+                                   .timers = number(argv[2])};
+    return show(timers.seed, sim::run_timers(timers));
+  }
   if ((argc != 3 && argc != 5) || std::string_view(argv[1]) != "--seed") usage();
   options.seed = number(argv[2]);
   if (argc == 5 && std::string_view(argv[3]) != "--steps") usage();
   if (argc == 5) options.steps = number(argv[4]);
-  return run_one(options);
+  return show(options.seed, sim::simulate(options));
 }

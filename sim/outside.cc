@@ -6,6 +6,18 @@
 #include "sim/workflows.h"
 
 namespace holdfast::sim {
+namespace {
+
+constexpr std::size_t kRoom = 4;
+
+}  // namespace
+
+// It is asked about what was open before the process began, and nothing else.
+bool Outside::has_room(const kernel::OpenIntent& intent) {
+  if (under_way_.contains(intent.intent) || under_way_.size() < kRoom) return true;
+  report_.sometimes("an effect waits for room");
+  return false;
+}
 
 void Outside::start(const kernel::OpenIntent& intent, executors::Reports& reports) {
   listens_ = &reports;
@@ -33,6 +45,7 @@ void Outside::stop(const base::Hash& intent) {
 
 void Outside::forget() {
   listens_ = nullptr;
+  reported_.clear();
   for (auto at = under_way_.begin(); at != under_way_.end();) {
     at->second.reports = nullptr;
     at = dice_.one_in(3) ? std::next(at) : under_way_.erase(at);
@@ -63,6 +76,7 @@ void Outside::report(const base::Hash& intent, const Work& work) {
   }
   receipt.payload = payload;
   executors::Reports& reports = work.reports != nullptr ? *work.reports : *listens_;
+  reported_.insert(intent);
   reports.report(receipt);
 }
 

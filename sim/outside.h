@@ -26,6 +26,7 @@ class Outside : public executors::Executor {
   // While a world is opened again: then nothing that has settled may begin.
   void set_recovering(bool recovering) { is_recovering_ = recovering; }
 
+  bool has_room(const kernel::OpenIntent& intent) override;
   void start(const kernel::OpenIntent& intent, executors::Reports& reports) override;
   void stop(const base::Hash& intent) override;
 
@@ -34,6 +35,9 @@ class Outside : public executors::Executor {
 
   // The process dies. What runs elsewhere goes on, and will be heard of.
   void forget();
+
+  // Intents whose receipts this process was given.
+  const std::set<base::Hash>& reported() const noexcept { return reported_; }
 
   bool is_busy() const noexcept { return !under_way_.empty(); }
 
@@ -53,6 +57,7 @@ class Outside : public executors::Executor {
   executors::Reports* listens_ = nullptr;
   std::map<base::Hash, Work> under_way_;
   std::map<base::Hash, std::uint64_t> progress_;
+  std::set<base::Hash> reported_;
 };
 
 }  // namespace holdfast::sim

@@ -9,7 +9,6 @@
 #include "base/sha256.h"
 #include "env/clock.h"
 #include "env/crash.h"
-#include "env/process.h"
 #include "env/random.h"
 #include "env/sim_disk.h"
 #include "native/machines.h"
@@ -18,7 +17,9 @@
 #include "node/scratch_blobs.h"
 #include "sim/client.h"
 #include "sim/dice.h"
+#include "sim/faults.h"
 #include "sim/ledger.h"
+#include "sim/nameless_process.h"
 #include "sim/outside.h"
 #include "sim/workflows.h"
 
@@ -30,12 +31,6 @@ constexpr std::int64_t kSecond = 1'000 * kMillisecond;
 constexpr std::int64_t kStart = 1'700'000'000 * kSecond;
 constexpr std::uint64_t kStepsToTheEnd = 20'000;
 constexpr std::size_t kOpenings = 5;  // that may fail one after the other
-
-struct NamelessProcess : env::Process {
-  std::int64_t id() override { return 1; }
-  std::string host_name() override { return "sim"; }
-  std::string boot_id() override { return "sim"; }
-};
 
 class Simulation {
  public:
@@ -76,28 +71,36 @@ class Simulation {
       auto opened = try_open();
       if (opened) return;
       report_.note("cannot open: " + opened.error().to_string());
-      const base::ErrorCode code = opened.error().code();
-      if (code != base::ErrorCode::kIo && code != base::ErrorCode::kUnavailable)
+      if (!faults_.excuse_no_beginning(opened.error(), *disk_))
         return report_.violation("opening: " + opened.error().to_string());
       report_.sometimes("opening fails");
       die();
-      disk_->set_capacity(std::nullopt);
+      faults_.make_room(*disk_);
     }
     report_.violation("the world cannot be opened");
   }
 
   base::Result<void> try_open() {
+    faults_.begin_life(*disk_);
     world_ = TRY(node::LocalWorld::open(*disk_, *entropy_, process_, "./world", machines_,
                                         {.journal = {.segment_bytes = 6 * 4096}, .world = {}}));
     ledger_.reopened(world_->journal());
     outside_.watch(&world_->journal());
     node::LoopOptions limits = limits_;
     limits.behind_snapshot = world_->restoring().replayed;
-    limits.last_ns = world_->restoring().last_ns;
     limits.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
       TRY(world_->take_snapshot(static_cast<std::int64_t>(last_ns)));
       report_.sometimes("a snapshot is taken");
       return {};
+    };
+    limits.trouble = [this](const base::Error& error) {
+      report_.sometimes("a snapshot is put off");
+      report_.note(error.to_string());
+    };
+    heard_of_end_ = false;
+    limits.ended = [this](const base::Error&) {
+      if (heard_of_end_) report_.violation("the node ends twice");
+      heard_of_end_ = true;
     };
     loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), clock_, *entropy_,
                                          node::Executors{{"worker", &outside_}}, limits);
@@ -168,7 +171,7 @@ class Simulation {
   }
 
   void harm() {
-    const std::uint64_t what = dice_.below(6);
+    const std::uint64_t what = dice_.below(7);
     report_.trace(what);
     if (what == 0) {
       report_.sometimes("the process dies");
@@ -184,16 +187,17 @@ class Simulation {
       report_.sometimes("the disk is full");
       std::uint64_t used = 0;
       for (const auto& [file, bytes] : disk_->now().files) used += bytes.size();
-      return disk_->set_capacity(used + dice_.below(100'000));
+      return faults_.fill(*disk_, used + dice_.below(100'000));
     }
+    if (what == 6) return stop();
     if (what == 3) {
       report_.sometimes("there is room again");
-      return disk_->set_capacity(std::nullopt);
+      return faults_.make_room(*disk_);
     }
     report_.sometimes("a call to the disk fails");
     constexpr env::DiskFault kFaults[] = {env::DiskFault::kIoError, env::DiskFault::kNoSpace,
                                           env::DiskFault::kInterrupted, env::DiskFault::kShort};
-    disk_->fail_call(dice_.below(12), kFaults[dice_.below(4)]);
+    faults_.fail_call(*disk_, dice_.below(12), kFaults[dice_.below(4)]);
   }
 
   // What the dying process still does is not seen by the next one.
@@ -211,6 +215,31 @@ class Simulation {
   void restart() {
     die();
     open();
+  }
+
+  // In order: what was reported by then is never asked for again.
+  void stop() {
+    loop_->stop();
+    loop_->shut_down_executors();
+    for (std::uint64_t i = 0; !loop_->is_over(); ++i) {
+      if (i == kStepsToTheEnd) return report_.violation("it does not stop");
+      if (loop_->has_turn()) loop_->turn();
+      if (loop_->has_writing()) loop_->write();
+    }
+    if (const auto failure = loop_->failure()) {
+      // On a full disk it gives up; what was reported is asked for again then.
+      if (!faults_.excuse_no_beginning(*failure, *disk_))
+        return report_.violation("it does not stop in order: " + failure->to_string());
+    } else {
+      report_.sometimes("the process stops in order");
+      ledger_.catch_up(world_->journal());
+      for (const base::Hash& intent : outside_.reported()) {
+        const Ledger::Intent* known = ledger_.find(intent);
+        if (known != nullptr && !known->is_settled)
+          report_.violation("a receipt is forgotten when the process stops");
+      }
+    }
+    restart();
   }
 
   // Somewhere in the middle of a step.
@@ -240,6 +269,7 @@ class Simulation {
     }
     auto next = std::make_unique<env::SimDisk>(env::after_crash(disk_->start(), all, crash));
     forget_process(std::move(next));
+    faults_.new_machine();
     open();
   }
 
@@ -249,6 +279,9 @@ class Simulation {
     if (const auto failure = loop_->failure()) {
       report_.sometimes("the node ends itself");
       report_.note("the node ends: " + failure->to_string());
+      if (!heard_of_end_) return report_.violation("nobody hears that the node has ended");
+      if (!faults_.excuse_end(*failure, *disk_))
+        return report_.violation("the node ends for no reason: " + failure->to_string());
       return restart();
     }
     ledger_.catch_up(world_->journal());
@@ -261,7 +294,7 @@ class Simulation {
 
   // Nothing goes wrong any more, and those who were held up go on.
   void settle_down() {
-    disk_->set_capacity(std::nullopt);
+    faults_.make_room(*disk_);
     for (std::uint64_t i = 0; i < kStepsToTheEnd && is_well(); ++i, ++report_.steps) {
       if (unsettled().empty()) return;
       if (!client_.is_content()) ask();
@@ -348,9 +381,11 @@ class Simulation {
   Client client_;
   std::uint64_t faults_in_;  // one in so many steps; 0: nothing ever goes wrong
   node::LoopOptions limits_;
+  Faults faults_;
   std::unique_ptr<env::SimDisk> disk_ = std::make_unique<env::SimDisk>();
   std::unique_ptr<node::LocalWorld> world_;
   std::unique_ptr<node::Loop> loop_;
+  bool heard_of_end_ = false;
   bool is_applied_ = false;
   bool is_applying_ = false;
 };

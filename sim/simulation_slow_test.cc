@@ -19,6 +19,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "a cascade goes on in another tick",
                            "a receipt comes twice",
                            "a receipt does not fit",
+                           "a snapshot is put off",
                            "a snapshot is taken",
                            "a torn end is cut off",
                            "a world is opened from a snapshot",
@@ -26,6 +27,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "an effect gives a sign of life",
                            "an effect is begun again",
                            "an effect is stopped",
+                           "an effect waits for room",
                            "an event is sent again",
                            "everything is replayed",
                            "opening fails",
@@ -37,6 +39,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "the power is cut",
                            "the power is cut inside a step",
                            "the process dies",
+                           "the process stops in order",
                            "the wall clock jumps",
                            "there is room again"}) {
     EXPECT_GT(counts[rare], 0u) << rare;

@@ -119,7 +119,8 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
   node::LoopOptions loop;
   loop.snapshot_every = options.snapshot_every;
   loop.behind_snapshot = world->restoring().replayed;
-  loop.last_ns = world->restoring().last_ns;
+  loop.trouble = [this](const base::Error& error) { log(error.to_string()); };
+  loop.ended = [this](const base::Error& error) { log("ended: " + error.to_string()); };
   loop.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
     TRY(world->take_snapshot(static_cast<std::int64_t>(last_ns)));
     return {};

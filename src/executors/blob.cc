@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -61,10 +62,12 @@ base::Result<std::optional<base::Hash>> optional_hash(const Params& params,
   return std::optional(TRY(base::Hash::parse(*text)));
 }
 
+// A blob that is to be kept, with what it names.
 struct Put {
+  base::Hash intent;
+  base::ByteView bytes;  // in the params
   base::Hash blob;
-  base::Hash edge;
-  std::uint64_t size = 0;
+  base::Bytes edge;
 };
 
 // sys/BlobEdge@1: which other blobs a blob names, for whoever follows them.
@@ -87,8 +90,8 @@ base::Result<base::Bytes> edge_of(const base::Hash& blob, const Params& params) 
   return out.to_bytes();
 }
 
-base::Result<Put> put(EffectBlobs& blobs, base::ByteView raw) {
-  const Params params(raw);
+base::Result<Put> read_put(const kernel::OpenIntent& intent) {
+  const Params params(intent.params);
   const auto field = params.find("bytes");
   if (!field || !field->bytes()) return base::invalid("$.bytes", "is wanted");
   const base::ByteView bytes = *field->bytes();
@@ -96,11 +99,7 @@ base::Result<Put> put(EffectBlobs& blobs, base::ByteView raw) {
   const auto expected = TRY(optional_hash(params, "blob_ref"));
   if (expected && *expected != hash)
     return base::invalid("$.blob_ref", "the bytes are " + hash.to_text());
-  const base::Bytes edge = TRY(edge_of(hash, params));
-  Put made{TRY(blobs.put(bytes)), TRY(blobs.put(edge)), bytes.size()};
-  if (made.blob != hash || made.edge != base::sha256(edge))
-    return base::Error(base::ErrorCode::kCorrupt, "the store calls the bytes by another hash");
-  return made;
+  return Put{intent.intent, bytes, hash, TRY(edge_of(hash, params))};
 }
 
 class PutPerformer : public PatientPerformer {
@@ -110,29 +109,44 @@ class PutPerformer : public PatientPerformer {
 
  private:
   void perform_all(const std::vector<kernel::OpenIntent>& intents, Desk& desk) override {
-    std::vector<std::pair<base::Hash, Put>> done;
+    std::vector<Put> puts;
     for (const kernel::OpenIntent& intent : intents) {
-      auto made = put(blobs_, intent.params);
-      if (made) {
-        done.emplace_back(intent.intent, *made);
+      auto put = read_put(intent);
+      if (put) {
+        puts.push_back(std::move(*put));
       } else {
-        desk.done(intent.intent, failed("blob.put", made.error()));
+        desk.done(intent.intent, failed("blob.put", put.error()));
       }
     }
-    const auto synced = blobs_.sync();
-    for (const auto& [intent, made] : done)
-      desk.done(intent, synced ? receipt_of(made) : failed("blob.put", synced.error()));
+    // What one of them cannot have, the others may.
+    if (puts.size() > 1 && keep(puts)) {
+      for (const Put& put : puts) desk.done(put.intent, receipt_of(put));
+      return;
+    }
+    for (const Put& put : puts) {
+      const auto kept = keep({&put, 1});
+      desk.done(put.intent, kept ? receipt_of(put) : failed("blob.put", kept.error()));
+    }
   }
 
-  static Receipt receipt_of(const Put& made) {
+  base::Result<void> keep(std::span<const Put> puts) {
+    std::vector<base::ByteView> blobs;
+    for (const Put& put : puts) {
+      blobs.push_back(put.bytes);
+      blobs.emplace_back(put.edge);
+    }
+    return blobs_.keep(blobs);
+  }
+
+  static Receipt receipt_of(const Put& put) {
     codec::Buffer out;
     codec::write_map_head(out, 3);  // sys/BlobPutReceipt@1
     codec::write_text(out, "blob_ref");
-    codec::write_text(out, made.blob.to_text());
+    codec::write_text(out, put.blob.to_text());
     codec::write_text(out, "edge_ref");
-    codec::write_text(out, made.edge.to_text());
+    codec::write_text(out, base::sha256(put.edge).to_text());
     codec::write_text(out, "size");
-    codec::write_nat(out, made.size);
+    codec::write_nat(out, put.bytes.size());
     return succeeded(out);
   }
 

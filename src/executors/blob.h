@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blob: sys/blob.put@1 and sys/blob.get@1. What was put is durable before its receipt is given;
-// what waits together is synced together. What is got is what was put: it is hashed again here,
-// whoever keeps it. Doing either twice changes nothing.
+// what waits together is kept together, or, when that does not go well, one by one. What is got is
+// what was put: it is hashed again here, whoever keeps it. Doing either twice changes nothing.
 #pragma once
 
 #include <memory>

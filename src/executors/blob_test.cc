@@ -72,10 +72,44 @@ TEST_F(BlobTest, a_blob_that_is_missing_damaged_or_too_large_is_an_error) {
   const HeardReceipt damaged = get(3, kHello);
   EXPECT_EQ(damaged.code(), "blob.get");
   EXPECT_NE(damaged.text("message").find("other bytes"), std::string::npos);
-  const base::Hash large = blobs_.put(base::Bytes(std::size_t{16} << 20)).value();
+  const base::Hash large = blobs_.put(base::Bytes(std::size_t{16} << 20));
   EXPECT_NE(get(4, large).text("message").find("too large"), std::string::npos);
   get_->start(testing::intent(5, {0xf6}), heard_);
   EXPECT_EQ(heard_.wait_for(5).code(), "blob.get");
+}
+
+TEST_F(BlobTest, one_that_cannot_be_kept_takes_no_other_along) {
+  blobs_.most_bytes = 200;
+  blobs_.holds = true;
+  const auto start = [this](std::uint64_t n, const std::string& json) {
+    put_->start(testing::intent(n, testing::value("sys/BlobPutParams@1", json)), heard_);
+  };
+  start(1, R"({"bytes":"aGVsbG8="})");
+  while (blobs_.syncs == 0) std::this_thread::yield();
+  start(2, R"({"bytes":"aGk="})");  // these three wait together
+  start(3, R"({"bytes":")" + std::string(400, 'A') + "\"}");
+  start(4, R"({"bytes":"aG8="})");
+  blobs_.holds = false;
+  EXPECT_EQ(heard_.wait_for(3).code(), "blob.put");
+  for (const std::uint64_t n : {1u, 2u, 4u}) EXPECT_EQ(heard_.wait_for(n).code(), "ok") << n;
+  EXPECT_TRUE(blobs_.get(base::sha256(base::as_bytes("hi"))));
+  EXPECT_TRUE(blobs_.get(base::sha256(base::as_bytes("ho"))));
+}
+
+TEST_F(BlobTest, says_beforehand_when_it_would_be_busy) {
+  put_ = blob_put_executor({.queue = {.at_once = 1, .waiting = 1}}, blobs_);
+  blobs_.holds = true;
+  const base::Bytes params = testing::value("sys/BlobPutParams@1", R"({"bytes":"aGVsbG8="})");
+  put_->start(testing::intent(1, params), heard_);
+  while (blobs_.syncs == 0) std::this_thread::yield();
+  EXPECT_TRUE(put_->has_room(testing::intent(2, params)));
+  put_->start(testing::intent(2, params), heard_);
+  EXPECT_FALSE(put_->has_room(testing::intent(3, params)));
+  EXPECT_TRUE(put_->has_room(testing::intent(2, params))) << "it is there already";
+  put_->start(testing::intent(3, params), heard_);
+  EXPECT_EQ(heard_.wait_for(3).code(), "executor.busy");
+  blobs_.holds = false;
+  EXPECT_EQ(heard_.wait_for(2).code(), "ok");
 }
 
 TEST_F(BlobTest, what_is_not_durable_is_an_error) {

@@ -143,14 +143,35 @@ Child::Child(pid_t id, Descriptor process, Descriptor output, Descriptor errors)
       output_(std::move(output)),
       errors_(std::move(errors)) {}
 
+base::Result<void> check_child_signal() {
+  struct sigaction now {};
+  if (::sigaction(SIGCHLD, nullptr, &now) != 0) return env::system_error("process", "sigaction");
+  if (now.sa_handler != SIG_IGN && (now.sa_flags & SA_NOCLDWAIT) == 0) return {};
+  return base::Error(base::ErrorCode::kConflict, "process",
+                     "SIGCHLD is ignored in this program: nobody would hear how a child ends");
+}
+
+bool reap_group(pid_t group) noexcept {
+  while (true) {
+    siginfo_t info{};
+    const auto waited = env::again_after_signals(
+        [&] { return ::waitid(P_PGID, static_cast<id_t>(group), &info, WEXITED | WNOHANG); });
+    if (waited != 0) return false;
+    if (info.si_pid == 0) return true;
+  }
+}
+
 base::Result<Child> Child::start(const ChildPlan& plan) {
   CHECK(!plan.argv.empty());
+  TRY(check_child_signal());
   const Descriptor input = TRY(input_file(plan.input));
   Pipe output = TRY(make_pipe());
   Pipe errors = TRY(make_pipe());
   Pipe failure = TRY(make_pipe());
   TRY(set_nonblocking(output.from));
   TRY(set_nonblocking(errors.from));
+  // Somebody else who forks at this moment may hold its other end for as long as they like.
+  TRY(set_nonblocking(failure.from));
   const std::vector<char*> argv = pointers_to(plan.argv);
   const std::vector<char*> environment = pointers_to(plan.environment);
   const pid_t id =
@@ -163,7 +184,7 @@ base::Result<Child> Child::start(const ChildPlan& plan) {
   Child child(id, std::move(process), std::move(output.from), std::move(errors.from));
   if (!child.process_.is_open()) return env::system_error("process", "pidfd_open", opening);
   failure.to = Descriptor();
-  Failure why{};
+  Failure why{};  // was written before vfork came back, if at all
   const auto got =
       env::again_after_signals([&] { return ::read(failure.from.number(), &why, sizeof why); });
   if (got == static_cast<ssize_t>(sizeof why)) {

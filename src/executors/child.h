@@ -29,9 +29,18 @@ struct Ending {
   int signal = 0;  // what killed it; 0: it exited
 };
 
+// kConflict: as Child::start.
+base::Result<void> check_child_signal();
+
+// Where orphans become our children (we are the first process of a container), waits for those of
+// this group that have ended. True: there are some that have not yet. What was not ours to wait for
+// is none of ours, and its number is nobody else's as long as there are some.
+bool reap_group(pid_t group) noexcept;
+
 class Child {
  public:
-  // An error says which call failed, in the child too.
+  // An error says which call failed, in the child too. kConflict: the program around us ignores
+  // SIGCHLD, so nobody could say how a child ended.
   static base::Result<Child> start(const ChildPlan& plan);
   ~Child();
   Child(Child&& other) noexcept = default;
@@ -49,6 +58,8 @@ class Child {
   // It has ended: puts an end to what is left of its group, and to it. An error: somebody else in
   // this program has waited for it.
   base::Result<Ending> wait();
+
+  pid_t group() const noexcept { return id_.value; }
 
  private:
   Child(pid_t id, env::Descriptor process, env::Descriptor output, env::Descriptor errors);

@@ -53,7 +53,8 @@ class ConformanceTest : public ::testing::TestWithParam<Kind> {
       quick_ = value("sys/TimerSetParams@1", R"({"deliver_at_ns":1})");
       long_ = value("sys/TimerSetParams@1", R"({"deliver_at_ns":100000000000000000})");
     } else if (kind == "process") {
-      executor_ = std::move(*process_executor({.grace_ns = 1'000'000}, *clock_, nullptr));
+      executor_ = std::move(*process_executor(
+          {.programs = {"/bin/true", "/bin/sleep"}, .grace_ns = 1'000'000}, *clock_, nullptr));
       quick_ = value("sys/ProcessRunParams@1", R"({"argv":["/bin/true"]})");
       long_ = value("sys/ProcessRunParams@1", R"({"argv":["/bin/sleep","1000"]})");
     } else if (kind == "http") {
@@ -66,7 +67,7 @@ class ConformanceTest : public ::testing::TestWithParam<Kind> {
       quick_ = long_ = value("sys/BlobPutParams@1", R"({"bytes":"aGVsbG8="})");
     } else {
       executor_ = blob_get_executor({}, blobs_);
-      const base::Hash hash = blobs_.put(base::as_bytes("hello")).value();
+      const base::Hash hash = blobs_.put(base::as_bytes("hello"));
       quick_ = long_ = value("sys/BlobGetParams@1", R"({"blob_ref":")" + hash.to_text() + "\"}");
     }
   }

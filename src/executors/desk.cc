@@ -37,6 +37,16 @@ kernel::OpenIntent kept(const kernel::OpenIntent& intent) {
 
 }  // namespace
 
+bool Desk::is_full_for(const kernel::OpenIntent& intent) const {
+  return waiting_.size() >= most_waiting_ ||
+         intent.params.size() > kMaxWaitingBytes - waiting_bytes_;
+}
+
+bool Desk::has_room(const kernel::OpenIntent& intent) {
+  const std::lock_guard lock(mutex_);
+  return ended_ || !died_of_.empty() || known_.contains(intent.intent) || !is_full_for(intent);
+}
+
 bool Desk::start(const kernel::OpenIntent& intent, Reports& reports) {
   Receipt refusal;
   {
@@ -48,8 +58,7 @@ bool Desk::start(const kernel::OpenIntent& intent, Reports& reports) {
     }
     if (!died_of_.empty()) {
       refusal = died(died_of_);
-    } else if (waiting_.size() >= most_waiting_ ||
-               intent.params.size() > kMaxWaitingBytes - waiting_bytes_) {
+    } else if (is_full_for(intent)) {
       refusal =
           failed("executor.busy", "too many effects of this kind wait already", Retry::kMayHelp);
     } else {

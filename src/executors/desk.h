@@ -40,7 +40,10 @@ class Desk {
  public:
   explicit Desk(std::size_t most_waiting) : most_waiting_(most_waiting) {}
 
-  // Of those who give orders. True: there is something new to be looked at.
+  // Of those who give orders. Rule 4 would not apply to it.
+  bool has_room(const kernel::OpenIntent& intent);
+
+  // True: there is something new to be looked at.
   bool start(const kernel::OpenIntent& intent, Reports& reports);
   bool stop(const base::Hash& intent);
   void end();
@@ -53,6 +56,8 @@ class Desk {
   void left(const std::string& why);
 
  private:
+  bool is_full_for(const kernel::OpenIntent& intent) const;
+
   using Waiting = std::list<kernel::OpenIntent>;
   enum class Stage : std::uint8_t { kWaits, kGiven, kStopped };
   struct Entry {

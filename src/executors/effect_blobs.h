@@ -2,6 +2,8 @@
 // EffectBlobs: the blobs that workflows put and get, as executors see them. From any thread.
 #pragma once
 
+#include <span>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/result.h"
@@ -15,10 +17,11 @@ class EffectBlobs {
   // Exactly the bytes that were put: an implementation verifies what it reads.
   virtual base::Result<base::Bytes> get(const base::Hash& hash) = 0;
 
-  // Durable after the next sync() that succeeds. When that fails, everything since the one before
-  // may be gone.
-  virtual base::Result<base::Hash> put(base::ByteView bytes) = 0;
-  virtual base::Result<void> sync() = 0;
+  // Durable when it returns, all of them; on an error none of them may be counted on. What others
+  // keep at the same time neither helps nor harms: a put is never left for somebody else's sync.
+  // They are found by their SHA-256.
+  virtual base::Result<void> keep(std::span<const base::ByteView> blobs) = 0;
+  base::Result<void> keep(base::ByteView blob) { return keep(std::span(&blob, 1)); }
 };
 
 }  // namespace holdfast::executors

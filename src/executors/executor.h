@@ -27,12 +27,17 @@ class Executor {
   // On the thread that reduces, so it must not wait for anything.
   virtual void start(const kernel::OpenIntent& intent, Reports& reports) = 0;
 
+  // Whether `start` would take it, and not answer that it is busy. As true as anything that only
+  // the thread that reduces could make untrue.
+  virtual bool has_room(const kernel::OpenIntent&) { return true; }
+
   // Nobody waits for it any more. One that is not known, or is over, is ignored.
   virtual void stop(const base::Hash& intent) = 0;
 
   // Ends what is under way, without receipts: it stays open, and is started again when the world is
-  // opened again. Nothing is reported after this returns, and nothing is started any more. To be
-  // called before whoever hears the reports goes; not from the thread that they come on.
+  // opened again. Nothing is reported after this returns, and nothing is started any more: it may
+  // come while `start` is being called. To be called before whoever hears the reports goes; not
+  // from the thread that they come on.
   virtual void shut_down() {}
 };
 

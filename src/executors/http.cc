@@ -116,7 +116,8 @@ void set_up(Transfer& transfer, const HttpOptions& options) {
   set(easy, CURLOPT_HEADERDATA, static_cast<void*>(&transfer));
   set(easy, CURLOPT_WRITEFUNCTION, take_body);
   set(easy, CURLOPT_WRITEDATA, static_cast<void*>(&transfer));
-  set(easy, CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.response_bytes));
+  // No CURLOPT_MAXFILESIZE: it goes by what is said of a body, also where none will come. What
+  // does come is counted.
   const std::uint64_t limit_ms = std::max<std::uint64_t>(1, request.time_limit_ns / kMillisecond);
   set(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(std::min<std::uint64_t>(limit_ms, INT_MAX)));
 }
@@ -127,7 +128,7 @@ Receipt failure_of(const Transfer& transfer, CURLcode code) {
     return timed_out("http.timeout", request.host + " had not answered after " +
                                          std::to_string(request.time_limit_ns / kMillisecond) +
                                          " ms");
-  if (code == CURLE_FILESIZE_EXCEEDED || transfer.response.is_too_large())
+  if (transfer.response.is_too_large())
     return failed("http.too_large", request.host + " answered with more than " +
                                         std::to_string(request.response_bytes) +
                                         " bytes, or with too many headers");

@@ -227,6 +227,19 @@ TEST_F(HttpTest, responses_that_are_too_large_are_refused) {
             "http.too_large");
 }
 
+TEST_F(HttpTest, the_size_of_a_body_that_does_not_come_is_no_matter) {
+  make({.hosts = kLoopback, .response_bytes = 1000});
+  Server server([](const std::string& request) -> std::string {
+    const std::string status = request.starts_with("HEAD") ? "200 OK" : "304 Not Modified";
+    return "HTTP/1.1 " + status + "\r\nContent-Length: 5000000000\r\nConnection: close\r\n\r\n";
+  });
+  const HeardReceipt head = run(1, R"({"method":"HEAD","url":")" + server.url() + "\"}");
+  EXPECT_EQ(head.code(), "ok");
+  EXPECT_EQ(head.view().find("headers")->find("content-length")->text(), "5000000000");
+  EXPECT_EQ(head.text("body"), "");
+  EXPECT_EQ(run(2, get(server.url())).number("status"), 304);
+}
+
 TEST_F(HttpTest, a_server_that_does_not_answer_runs_into_the_limit) {
   Server server([](const std::string&) { return std::string(); });
   const HeardReceipt receipt = run(1, get(server.url(), R"(,"timeout_ns":50000000)"));
@@ -338,7 +351,7 @@ TEST_F(HttpTest, the_first_version_has_its_bodies_in_blobs) {
   Server server([](const std::string& request) {
     return request.ends_with("ping") ? answer("pong") : answer("");
   });
-  const base::Hash ping = blobs_.put(base::as_bytes("ping")).value();
+  const base::Hash ping = blobs_.put(base::as_bytes("ping"));
   const std::string rest = R"("method":"POST","url":")" + server.url() + R"(","headers":{})";
   const HeardReceipt receipt = run(1, "{" + rest + R"(,"body_ref":")" + ping.to_text() + "\"}", 1);
   ASSERT_EQ(receipt.code(), "ok") << receipt.json();

@@ -152,6 +152,8 @@ class ProcessPerformer : public Performer {
   const SecretSource* const secrets_;
   const WakeUp wake_up_;
   std::list<Run> runs_;
+  std::vector<pid_t>
+      left_over_;               // groups of which something of ours has been killed and is not gone
   std::vector<pollfd> polled_;  // the wake-up, then three a run
 };
 
@@ -174,6 +176,7 @@ void ProcessPerformer::perform(Desk& desk) {
     if (ends && runs_.empty()) return;
     wait_for_something();
     wake_up_.listened();
+    std::erase_if(left_over_, [](pid_t group) { return !reap_group(group); });
     std::size_t index = 1;
     for (auto run = runs_.begin(); run != runs_.end(); index += 3)
       run = go_on(*run, desk, &polled_[index]) ? std::next(run) : runs_.erase(run);
@@ -183,6 +186,12 @@ void ProcessPerformer::perform(Desk& desk) {
 void ProcessPerformer::begin(const kernel::OpenIntent& intent, Desk& desk) {
   auto request = read_request(intent, options_, secrets_);
   if (!request) return desk.done(intent.intent, failed("process.params", request.error()));
+  // Letter by letter: there is no second way to say it.
+  const std::string& program = request->plan.argv.front();
+  if (std::find(options_.programs.begin(), options_.programs.end(), program) ==
+      options_.programs.end())
+    return desk.done(intent.intent,
+                     failed("process.program_refused", "this node does not run " + program));
   const auto started_at = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
   auto child = Child::start(request->plan);
   request->plan.input = {};  // it was a part of the intent, which goes
@@ -226,6 +235,8 @@ void ProcessPerformer::wait_for_something() {
     polled_.push_back({run.child.errors(), POLLIN, 0});
     if (run.stage != Stage::kKilled) next = std::min(next, run.next_step_ns);
   }
+  // What was killed goes soon, and does not say so.
+  if (!left_over_.empty()) next = std::min(next, now_ns() + 10 * kMillisecond);
   int timeout_ms = -1;
   if (next != UINT64_MAX) {
     const std::uint64_t now = now_ns();
@@ -265,7 +276,9 @@ bool ProcessPerformer::go_on(Run& run, Desk& desk, const pollfd* polled) {
     if (run.next_step_ns <= now_ns()) step(run);
     return true;
   }
+  const pid_t group = run.child.group();
   auto ending = run.child.wait();
+  if (reap_group(group)) left_over_.push_back(group);
   desk.done(run.intent, ending ? receipt_of(run, *ending) : failed("process.lost", ending.error()));
   return false;
 }
@@ -308,6 +321,11 @@ base::Result<std::unique_ptr<Executor>> process_executor(const ProcessOptions& o
   if (options.queue.at_once == 0) return base::invalid("process", "none at once is too few");
   if (options.output_bytes > kMaxOutputBytes)
     return base::invalid("process", "a receipt cannot hold so much output");
+  for (const std::string& program : options.programs) {
+    if (!program.starts_with('/') || has_zero(program))
+      return base::invalid("process", "'" + program + "' is not the whole path of a program");
+  }
+  TRY(check_child_signal());
   WakeUp wake_up = TRY(WakeUp::make());
   auto performer = std::make_unique<ProcessPerformer>(options, clock, secrets, std::move(wake_up));
   return std::unique_ptr<Executor>(

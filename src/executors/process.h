@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Process: sys/process.run@1. Runs a program: argv and no shell, no environment but what is asked
-// for and HOLDFAST_IDEMPOTENCY_KEY (the intent), stdin from the params, stdout and stderr up to a
-// limit in the receipt. Any way to end by itself is `ok`, with the exit code or the signal.
+// Process: sys/process.run@1. Runs a program, if the node allows it: argv and no shell, no
+// environment but what is asked for and HOLDFAST_IDEMPOTENCY_KEY (the intent), stdin from the
+// params, stdout and stderr up to a limit in the receipt. Any way to end by itself is `ok`, with
+// the exit code or the signal.
 //
 // Who is stopped, or has had its time, gets SIGTERM with its whole process group, and SIGKILL after
 // a grace time. When a program has ended, the rest of its group is killed. A program dies with us,
 // however we die, so that it can be run again after a restart; what it has started in its turn ends
-// with it unless we were killed. What has left its process group is not found any more.
+// with it unless we were killed. What has left its process group is not found any more. Where
+// orphans become our children, those of a group that has ended are waited for.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "env/clock.h"
@@ -21,12 +25,14 @@ namespace holdfast::executors {
 
 struct ProcessOptions {
   QueueOptions queue{.at_once = 16};
+  std::vector<std::string> programs = {};  // that may be run, by their whole paths; no others
   std::size_t output_bytes = std::size_t{1} << 20;         // of stdout, and of stderr
   std::uint64_t time_limit_ns = 3'600 * 1'000'000'000ULL;  // also where nobody asks for one
   std::uint64_t grace_ns = 5 * 1'000'000'000ULL;
 };
 
 // What is given must outlive it; secrets may be null. kInvalid: the options cannot be used.
+// kConflict: this program ignores SIGCHLD.
 base::Result<std::unique_ptr<Executor>> process_executor(const ProcessOptions& options,
                                                          env::Clock& clock,
                                                          const SecretSource* secrets);

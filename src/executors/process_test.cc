@@ -3,7 +3,9 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -24,8 +26,13 @@ constexpr std::uint64_t kMs = 1'000'000;
 class ProcessTest : public ::testing::Test {
  protected:
   ProcessTest() { make({.grace_ns = 200 * kMs}); }
-  void make(const ProcessOptions& options) {
+  static std::vector<std::string> programs() {
+    return {"/bin/cat",     "/bin/echo",  "/bin/false", "/bin/ls",          "/bin/pwd",   "/bin/sh",
+            "/usr/bin/env", "/bin/sleep", "/bin/true",  "/no/such/program", "/etc/passwd"};
+  }
+  void make(ProcessOptions options) {
     executor_.reset();
+    options.programs = programs();
     auto made = process_executor(options, *clock_, &secrets_);
     ASSERT_TRUE(made);
     executor_ = std::move(*made);
@@ -100,6 +107,23 @@ TEST_F(ProcessTest, params_of_another_form_are_an_error_and_no_end) {
     executor_->start(testing::intent(n, testing::any_value(json)), heard_);
     EXPECT_EQ(heard_.wait_for(n).status, kernel::ReceiptStatus::kError) << json;
     ++n;
+  }
+}
+
+TEST_F(ProcessTest, only_programs_of_the_list_are_run_and_without_one_none) {
+  const std::string file = folder_.path() + "/made";
+  EXPECT_EQ(run(1, R"({"argv":["/bin/touch",")" + file + "\"]}").code(), "process.program_refused");
+  EXPECT_EQ(run(2, R"({"argv":["/bin/../bin/true"]})").code(), "process.program_refused");
+  EXPECT_EQ(run(3, R"({"argv":["/bin/true/"]})").code(), "process.program_refused");
+  executor_ = process_executor({}, *clock_, nullptr).take();
+  const HeardReceipt refused = run(4, R"({"argv":["/bin/true"]})");
+  EXPECT_EQ(refused.code(), "process.program_refused");
+  EXPECT_EQ(refused.text("message"), "this node does not run /bin/true");
+  EXPECT_FALSE(std::filesystem::exists(file));
+  for (const char* wrong : {"true", "", "./true"}) {
+    const auto made = process_executor({.programs = {wrong}}, *clock_, nullptr);
+    ASSERT_FALSE(made) << wrong;
+    EXPECT_EQ(made.error().code(), base::ErrorCode::kInvalid);
   }
 }
 
@@ -280,13 +304,66 @@ TEST_F(ProcessTest, ending_kills_what_runs_and_reports_nothing) {
   EXPECT_EQ(heard_.count(1) + heard_.count(2), 0u);
 }
 
+// As the first process of a container is made the parent of all orphans.
+TEST_F(ProcessTest, orphans_that_become_ours_are_waited_for) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  EXPECT_EQ(run(1, sh("sleep 1000 & sleep 1000 & exit 0")).number("exit_code"), 0);
+  bool any = true;
+  for (int i = 0; i < 500 && any; ++i) {
+    siginfo_t info{};
+    any = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(any) << "a child that nobody waits for";
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+}
+
+TEST_F(ProcessTest, a_program_that_ignores_its_children_cannot_have_any) {
+  struct sigaction before {};
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  ASSERT_EQ(::sigaction(SIGCHLD, &ignored, &before), 0);
+  const HeardReceipt receipt = run(1, R"({"argv":["/bin/true"]})");
+  const auto made = process_executor({}, *clock_, nullptr);
+  ASSERT_EQ(::sigaction(SIGCHLD, &before, nullptr), 0);
+  EXPECT_EQ(receipt.code(), "process.not_started");
+  EXPECT_NE(receipt.text("message").find("SIGCHLD"), std::string::npos);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), base::ErrorCode::kConflict);
+}
+
+// Somebody else in the program forks at any time, and does not go on to another program: what was
+// open then stays open there.
+TEST_F(ProcessTest, children_that_others_have_do_not_hold_up_a_start) {
+  std::atomic<bool> ends = false;
+  std::vector<pid_t> children;
+  std::thread others([&] {
+    while (!ends && children.size() < 400) {
+      const pid_t id = ::fork();
+      if (id == 0) {
+        while (true) ::pause();
+      }
+      if (id > 0) children.push_back(id);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  for (std::uint64_t n = 1; n <= 200 && !HasFailure(); ++n)
+    EXPECT_EQ(run(n, R"({"argv":["/bin/true"]})").code(), "ok");
+  ends = true;
+  others.join();
+  for (const pid_t id : children) {
+    ::kill(id, SIGKILL);
+    ::waitpid(id, nullptr, 0);
+  }
+}
+
 // The child of a process that is killed, which cannot tidy up.
 TEST_F(ProcessTest, children_die_with_us) {
   executor_.reset();
   const pid_t parent = ::fork();
   ASSERT_GE(parent, 0);
   if (parent == 0) {
-    auto made = process_executor({}, *clock_, nullptr);
+    auto made = process_executor({.programs = programs()}, *clock_, nullptr);
     if (!made) ::_exit(1);
     executor_ = std::move(*made);
     start(1, sh("echo $$ > " + folder_.path() + "/orphan; exec sleep 1000"));

@@ -2,9 +2,12 @@
 // Blobs in memory, that can be damaged and can fail. For tests only.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "base/sha256.h"
 #include "executors/effect_blobs.h"
@@ -20,16 +23,23 @@ class MemoryBlobs : public EffectBlobs {
       return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
     return found->second;
   }
-  base::Result<base::Hash> put(base::ByteView bytes) override {
-    const std::lock_guard lock(mutex_);
-    const base::Hash hash = base::sha256(bytes);
-    blobs_[hash].assign(bytes.begin(), bytes.end());
-    return hash;
-  }
-  base::Result<void> sync() override {
+  using EffectBlobs::keep;
+  base::Result<void> keep(std::span<const base::ByteView> blobs) override {
     ++syncs;
+    while (holds) std::this_thread::yield();
+    const std::lock_guard lock(mutex_);
     if (fails) return base::Error(base::ErrorCode::kIo, "the disk is gone");
+    for (const base::ByteView blob : blobs) {
+      if (blob.size() > most_bytes) return base::Error(base::ErrorCode::kTooLarge, "too large");
+    }
+    for (const base::ByteView blob : blobs)
+      blobs_[base::sha256(blob)].assign(blob.begin(), blob.end());
     return {};
+  }
+  // It is there from now on.
+  base::Hash put(base::ByteView blob) {
+    EXPECT_TRUE(keep(blob));
+    return base::sha256(blob);
   }
   void damage(const base::Hash& hash) {
     const std::lock_guard lock(mutex_);
@@ -38,6 +48,8 @@ class MemoryBlobs : public EffectBlobs {
 
   std::atomic<int> syncs = 0;
   std::atomic<bool> fails = false;
+  std::atomic<bool> holds = false;                              // nobody comes back
+  std::atomic<std::size_t> most_bytes = std::size_t{64} << 20;  // of one
 
  private:
   std::mutex mutex_;

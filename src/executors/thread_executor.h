@@ -38,6 +38,7 @@ class ThreadExecutor : public Executor {
   ThreadExecutor& operator=(const ThreadExecutor&) = delete;
 
   void start(const kernel::OpenIntent& intent, Reports& reports) override;
+  bool has_room(const kernel::OpenIntent& intent) override { return desk_.has_room(intent); }
   void stop(const base::Hash& intent) override;
   void shut_down() override;
 

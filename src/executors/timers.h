@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers: sys/timer.set@1. A timer fires once, never before its time by the wall clock, and at once
-// if its time has passed. They wait here and nowhere else: what the journal knows of them is that
-// their intents are open.
+// Timers: sys/timer.set@1. A timer fires once, never before its time by the clock of the world, and
+// at once if its time has passed. They wait here and nowhere else: what the journal knows of them
+// is that their intents are open.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class Timers : public Executor {
   void start(const kernel::OpenIntent& intent, Reports& reports) override;
   void stop(const base::Hash& intent) override;
 
-  // When the next one is due, by the wall clock.
+  // When the next one is due.
   std::optional<std::uint64_t> next_ns() const;
 
   // Reports those that are due, at most so many, the earliest first.

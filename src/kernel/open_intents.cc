@@ -146,20 +146,22 @@ void OpenIntents::restore(HashTrie trie) {
 }
 
 base::Result<void> OpenIntents::visit(const Blobs& blobs, const Visitor& visitor) const {
+  const auto recent = in_order();
+  auto next = recent.begin();
   bool good = true;
   bool more = true;
   TRY(trie_.visit(blobs, [&](const base::Hash& hash, base::ByteView bytes) {
-    if (recent_.contains(hash)) return true;
+    for (; more && next != recent.end() && next->first < hash; ++next)
+      more = visitor(next->first, *next->second);
+    if (!more) return false;
+    if (recent_.contains(hash)) return true;  // its turn comes next, or it is gone
     const auto intent = read(bytes);
     good = intent.has_value();
     more = good && visitor(hash, *intent);
     return more;
   }));
   if (!good) return damaged();
-  if (!more) return {};
-  for (const auto& [hash, intent] : in_order()) {
-    if (!visitor(hash, *intent)) break;
-  }
+  for (; more && next != recent.end(); ++next) more = visitor(next->first, *next->second);
   return {};
 }
 

@@ -108,8 +108,7 @@ class OpenIntents {
   const HashTrie& trie() const noexcept { return trie_; }
   void restore(HashTrie trie);
 
-  // All of them: those that sleep, then those in memory, each in the order of their hashes. The
-  // visitor says whether to go on.
+  // All of them in the order of their hashes. The visitor says whether to go on.
   using Visitor = std::function<bool(const base::Hash&, const Intent&)>;
   base::Result<void> visit(const Blobs& blobs, const Visitor& visitor) const;
 

@@ -150,7 +150,7 @@ TEST_F(ReadBackTest, an_open_intent_of_a_workflow_or_effect_that_the_program_doe
     World world = restored();
     expect_corrupt(receipt(world), "an open intent is damaged");
     World asked = restored();
-    EXPECT_FALSE(asked.visit_open([](const OpenIntent&) {}));
+    EXPECT_FALSE(asked.visit_intents([](const base::Hash&, const Intent&) { return true; }));
   }
 }
 

@@ -94,6 +94,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
 
 const Program& World::program() const noexcept { return *state_->program; }
 std::uint64_t World::next_record() const noexcept { return state_->next_record; }
+std::uint64_t World::latest_ns() const noexcept { return state_->latest_ns; }
 bool World::has_ready() const noexcept { return !state_->ready.empty(); }
 const Counters& World::counters() const noexcept { return state_->counters; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
@@ -133,17 +134,14 @@ base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {
   return state_->intents.visit(state_->blobs, visitor);
 }
 
-base::Result<void> World::visit_open(const std::function<void(const OpenIntent&)>& visitor) {
-  return visit_intents([&](const base::Hash& hash, const Intent& intent) {
-    const WorldState& world = *state_;
-    visitor({hash,
-             {world.program, &world.program->effect(intent.effect())},
-             world.program->workflow(intent.workflow()).name,
-             intent.key(),
-             intent.params(),
-             intent.bytes()});
-    return true;
-  });
+OpenIntent World::command_of(const base::Hash& hash, const Intent& intent) const {
+  const WorldState& world = *state_;
+  return {hash,
+          {world.program, &world.program->effect(intent.effect())},
+          world.program->workflow(intent.workflow()).name,
+          intent.key(),
+          intent.params(),
+          intent.bytes()};
 }
 
 }  // namespace holdfast::kernel

@@ -97,7 +97,8 @@ class World {
 
   const Program& program() const noexcept;
   std::uint64_t next_record() const noexcept;
-  bool has_ready() const noexcept;  // mail is left over: it wants a Continue tick
+  std::uint64_t latest_ns() const noexcept;  // of all ticks so far; time goes on from here
+  bool has_ready() const noexcept;           // mail is left over: it wants a Continue tick
 
   // An instance; null: it is not there. It holds until the next tick or question. A large state or
   // outcome is in the blob that the cell names.
@@ -113,8 +114,8 @@ class World {
   base::Result<const Intent*> find_intent(const base::Hash& intent);  // null: it is not open
   base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);
 
-  // The same as the commands that they were opened by, for whoever has to start them again.
-  base::Result<void> visit_open(const std::function<void(const OpenIntent&)>& visitor);
+  // The command that an open intent was opened by, for whoever has to start it again.
+  OpenIntent command_of(const base::Hash& hash, const Intent& intent) const;
 
  private:
   std::unique_ptr<WorldState> state_;

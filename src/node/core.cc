@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/core.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "codec/buffer.h"
@@ -25,24 +24,28 @@ void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports)
 }  // namespace
 
 Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
-           executors::Reports& reports, std::uint64_t last_ns)
+           executors::Reports& reports)
     : world_(world),
-      clock_(clock),
+      clock_(clock, world.latest_ns()),
       random_(random),
       executors_(std::move(executors)),
-      reports_(reports) {
+      reports_(reports),
+      resumption_(world) {
   executors_["timer"] = &timers_;
-  tick_.time_ns = last_ns;
 }
 
 base::Result<void> Core::recover() {
   go_on_ = world_.has_ready();
-  return world_.visit_open([this](const kernel::OpenIntent& open) { start(open); });
+  return resume();
+}
+
+base::Result<void> Core::resume() {
+  if (resumption_.is_done() || !starts_) return {};
+  return resumption_.go_on([this](const kernel::OpenIntent& open) { return try_start(open); });
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
-  // The wall clock may jump back; the time of ticks does not.
-  tick_.time_ns = std::max(tick_.time_ns, now_ns());
+  tick_.time_ns = clock_.now_ns();
   fill(tick_.entropy);
   tick_.input = input.tick();
   if (std::holds_alternative<kernel::Continue>(tick_.input)) go_on_ = false;
@@ -95,15 +98,22 @@ void Core::release(Batch batch) {
   for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
   for (const auto& seen : batch.seen) seen();
   for (const kernel::Command& command : batch.commands) {
-    if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) start(*open);
+    const auto* open = std::get_if<kernel::OpenIntent>(&command);
+    if (open != nullptr && starts_) start(*open);
     if (const auto* stopped = std::get_if<kernel::StopIntent>(&command)) stop(*stopped);
   }
 }
 
 void Core::fire_timers(std::size_t most) {
-  // The tick that a timer becomes is not before its time, wherever the clock jumps meanwhile.
-  tick_.time_ns = std::max(tick_.time_ns, now_ns());
-  timers_.fire(tick_.time_ns, most, reports_);
+  // The tick that a timer becomes is not before its time, wherever the wall clock jumps meanwhile.
+  timers_.fire(clock_.now_ns(), most, reports_);
+}
+
+std::optional<std::uint64_t> Core::until_next_timer_ns() {
+  const auto next = timers_.next_ns();
+  if (!next) return std::nullopt;
+  const std::uint64_t now = clock_.now_ns();
+  return *next <= now ? 0 : *next - now;
 }
 
 void Core::shut_down_executors() {
@@ -121,13 +131,22 @@ void Core::fill(kernel::Entropy& entropy) {
               entropy.begin());
 }
 
-std::uint64_t Core::now_ns() {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
-}
-
 executors::Executor* Core::executor_of(const kernel::EffectProgram& effect) {
   const auto found = executors_.find(effect.executor.kind);
   return found == executors_.end() ? nullptr : found->second;
+}
+
+// Of what was open before this node began. Nobody is told that it failed who could still have it
+// done: by another node, or by this one when it is set up as it should be.
+bool Core::try_start(const kernel::OpenIntent& open) {
+  executors::Executor* executor = executor_of(*open.effect);
+  if (executor == nullptr) {
+    ++unperformed_[open.effect->executor.kind];
+    return true;
+  }
+  if (!executor->has_room(open)) return false;
+  executor->start(open, reports_);
+  return true;
 }
 
 void Core::start(const kernel::OpenIntent& open) {

@@ -19,7 +19,9 @@
 #include "kernel/world.h"
 #include "node/batch.h"
 #include "node/input.h"
+#include "node/resumption.h"
 #include "node/watchers.h"
+#include "node/world_clock.h"
 
 namespace holdfast::node {
 
@@ -27,12 +29,17 @@ using Executors = std::map<std::string, executors::Executor*, std::less<>>;  // 
 
 class Core {
  public:
-  // All of them must outlive it. The time of its ticks does not go back behind `last_ns`.
+  // All of them must outlive it. The time of its ticks does not go back behind those of the world.
   Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
-       executors::Reports& reports, std::uint64_t last_ns);
+       executors::Reports& reports);
 
-  // Makes sure that everything that is open is under way. Once, before anything else.
+  // Makes sure that everything that is open is under way. Once, before anything else. What an
+  // executor has no room for is started by resume, as soon as there is some.
   base::Result<void> recover();
+  base::Result<void> resume();
+
+  // What was open and this node has no executor for stays open: how many, by kind.
+  const std::map<std::string, std::uint64_t>& unperformed() const noexcept { return unperformed_; }
 
   // Reduces an input into the present batch. An error has ended the world.
   base::Result<void> reduce(const Input& input, Heard heard);
@@ -54,40 +61,47 @@ class Core {
   // The batch is durable. In the order of the batches.
   void release(Batch batch);
 
-  // Nothing is performed any more, and nobody reports.
+  // What is opened from now on is left to the next start.
+  void stop_starting() noexcept { starts_ = false; }
+
+  // Nothing is performed any more, and nobody reports. From any thread.
   void shut_down_executors();
 
   // Timers that are due become reports, at most so many.
   void fire_timers(std::size_t most);
-  std::optional<std::uint64_t> next_timer_ns() const { return timers_.next_ns(); }
+  // How long it is until the next one; nothing: there is none.
+  std::optional<std::uint64_t> until_next_timer_ns();
 
-  // The time of the last tick, as the wall clock had it then, or later.
-  std::uint64_t last_ns() const noexcept { return tick_.time_ns; }
+  // The time of the last tick, or later.
+  std::uint64_t last_ns() const noexcept { return clock_.last_ns(); }
 
   // Mail was left over: an Input::go_on() is wanted before anything else.
   bool wants_to_go_on() const noexcept { return go_on_; }
 
  private:
-  std::uint64_t now_ns();
   void fill(kernel::Entropy& entropy);
   void tell_of_ends();
+  bool try_start(const kernel::OpenIntent& open);
   void start(const kernel::OpenIntent& open);
   void stop(const kernel::StopIntent& stop);
   executors::Executor* executor_of(const kernel::EffectProgram& effect);
 
   kernel::World& world_;
-  env::Clock& clock_;
+  WorldClock clock_;
   env::Random& random_;
   Executors executors_;
   executors::Reports& reports_;
   executors::Timers timers_;
   std::array<std::uint8_t, 256 * sizeof(kernel::Entropy)> entropy_stock_{};
   std::size_t entropy_left_ = 0;
+  Resumption resumption_;
+  std::map<std::string, std::uint64_t> unperformed_;
   kernel::Tick tick_;
   kernel::Outcome outcome_;
   Batch batch_;
   Watchers watchers_;
   bool go_on_ = false;
+  bool starts_ = true;  // what is opened
 };
 
 }  // namespace holdfast::node

@@ -25,16 +25,21 @@ class WorldEffectBlobs : public executors::EffectBlobs {
     const std::lock_guard lock(mutex_);
     return store_->get(hash);
   }
-  base::Result<base::Hash> put(base::ByteView bytes) override {
+  using EffectBlobs::keep;
+  base::Result<void> keep(std::span<const base::ByteView> blobs) override {
     const std::lock_guard lock(mutex_);
-    return store_->put(bytes);
-  }
-  base::Result<void> sync() override {
-    const std::lock_guard lock(mutex_);
-    return store_->sync();
+    auto put = put_all(blobs);
+    // Also after an error: it ends the round, and the next caller begins one of its own.
+    auto synced = store_->sync();
+    return put ? std::move(synced) : std::move(put);
   }
 
  private:
+  base::Result<void> put_all(std::span<const base::ByteView> blobs) {
+    for (const base::ByteView blob : blobs) TRY(store_->put(blob));
+    return {};
+  }
+
   explicit WorldEffectBlobs(std::unique_ptr<store::BlobStore> store) : store_(std::move(store)) {}
 
   std::mutex mutex_;

@@ -47,7 +47,7 @@ class LocalWorld {
   // As node::take_snapshot.
   base::Result<store::SnapshotEntry> take_snapshot(std::int64_t time_ns,
                                                    const SnapshotOptions& options = {}) {
-    return node::take_snapshot(world(), snapshots(), journal(), time_ns, options);
+    return node::take_snapshot(world(), *kernel_blobs_, snapshots(), journal(), time_ns, options);
   }
 
  private:

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 #include "store/journal_format.h"
@@ -18,13 +17,11 @@ constexpr std::size_t kTimersPerTurn = 256;
 // How long a disk that was full is taken to be still full.
 constexpr std::int64_t kFullForNs = 1'000'000'000;
 
-constexpr std::string_view kDiskIsFull = "the disk is full";
+// How long a timer is waited for without a look at the clock: it may jump, or go on while the
+// machine sleeps, and a thread that waits hears of neither.
+constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
 
-std::chrono::system_clock::time_point time_point(std::uint64_t ns) {
-  constexpr std::uint64_t kLatest = std::numeric_limits<std::int64_t>::max() / 2;
-  return std::chrono::system_clock::time_point(
-      std::chrono::nanoseconds(static_cast<std::int64_t>(std::min(ns, kLatest))));
-}
+constexpr std::string_view kDiskIsFull = "the disk is full";
 
 }  // namespace
 
@@ -33,18 +30,44 @@ Loop::Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env
     : journal_(journal),
       clock_(clock),
       options_(std::move(options)),
-      core_(world, clock, random, std::move(executors), *this, options_.last_ns),
+      core_(world, clock, random, std::move(executors), *this),
       behind_snapshot_(options_.behind_snapshot) {}
 
+base::Result<void> Loop::recover() {
+  TRY(core_.recover());
+  for (const auto& [kind, count] : core_.unperformed())
+    say_trouble({base::ErrorCode::kNotFound, std::to_string(count) + " effects stay open"},
+                "this node has no executor '" + kind + "'");
+  return {};
+}
+
 // What comes in.
+
+// One that is too large for an empty line would never be taken.
+bool Loop::Line::has_room(const Input& input, const LoopOptions& limits) const {
+  return waiting_.size() < limits.inbox &&
+         (waiting_.empty() || bytes_ + input.size() <= limits.inbox_bytes);
+}
+
+void Loop::Line::add(Waiting waiting) {
+  bytes_ += waiting.input.size();
+  waiting_.push_back(std::move(waiting));
+}
+
+Loop::Waiting Loop::Line::take() {
+  Waiting next = std::move(waiting_.front());
+  waiting_.pop_front();
+  bytes_ -= next.input.size();
+  return next;
+}
 
 base::Result<void> Loop::send(Input input, Heard heard) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
   if (is_full_) return base::Error(base::ErrorCode::kUnavailable, std::string(kDiskIsFull));
-  if (inbox_.size() >= options_.inbox)
+  if (!inbox_.has_room(input, options_))
     return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
-  inbox_.push_back({std::move(input), std::move(heard)});
+  inbox_.add({std::move(input), std::move(heard)});
   for_reducer_.notify_one();
   return {};
 }
@@ -52,9 +75,10 @@ base::Result<void> Loop::send(Input input, Heard heard) {
 base::Result<void> Loop::look(Look look) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
-  if (inbox_.size() >= options_.inbox)
+  Input nothing = Input::go_on();
+  if (!inbox_.has_room(nothing, options_))
     return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
-  inbox_.push_back({Input::go_on(), nullptr, std::move(look)});
+  inbox_.add({std::move(nothing), nullptr, std::move(look)});
   for_reducer_.notify_one();
   return {};
 }
@@ -66,8 +90,8 @@ void Loop::report(const kernel::ProgressArrived& progress) {
 
 void Loop::add_result(Input input) {
   const std::lock_guard lock(mutex_);
-  if (!input.ends_work() && results_.size() >= options_.inbox) return;
-  results_.push_back({std::move(input), nullptr});
+  if (!input.ends_work() && !results_.has_room(input, options_)) return;
+  results_.add({std::move(input), nullptr});
   for_reducer_.notify_one();
 }
 
@@ -81,12 +105,22 @@ void Loop::stop() {
   for_preparer_.notify_one();
 }
 
-void Loop::fail(base::Error error) {
+void Loop::shut_down_executors() {
+  core_.shut_down_executors();
   const std::lock_guard lock(mutex_);
-  if (!failure_) failure_ = std::move(error);
+  executors_down_ = true;
+  for_reducer_.notify_one();
+}
+
+void Loop::end_with(std::unique_lock<std::mutex> lock, base::Error error) {
+  if (failure_) return;
+  failure_ = std::move(error);
   for_reducer_.notify_one();
   for_writer_.notify_one();
   for_preparer_.notify_one();
+  const base::Error why = why_ended();
+  lock.unlock();
+  if (options_.ended) options_.ended(why);
 }
 
 std::optional<base::Error> Loop::failure() {
@@ -107,7 +141,8 @@ base::Error Loop::why_ended() const {
 
 bool Loop::has_ended() const {
   if (failure_) return stage_ != Stage::kGiven;  // the writer leaves the batch behind
-  return stopping_ && stage_ == Stage::kIdle && core_.batch().empty() && inbox_.empty();
+  return stopping_ && executors_down_ && stage_ == Stage::kIdle && core_.batch().empty() &&
+         inbox_.empty() && results_.empty();
 }
 
 bool Loop::is_over() {
@@ -122,27 +157,24 @@ bool Loop::can_turn() const {
   const bool has_input =
       !inbox_.empty() || !results_.empty() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
   return stage_ == Stage::kDone || (has_room() && has_input && !wants_snapshot()) ||
-         (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || stopping_));
+         (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
 bool Loop::has_turn() {
   const std::lock_guard lock(mutex_);
-  const auto next = core_.next_timer_ns();
-  return can_turn() ||
-         (next && !stopping_ &&
-          time_point(*next) <=
-              time_point(static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()))));
+  return can_turn() || (!stopping_ && core_.until_next_timer_ns() == 0);
 }
 
 bool Loop::wait_for_turn() {
   std::unique_lock lock(mutex_);
-  const auto can_turn = [this] { return this->can_turn(); };
-  const auto next_timer = stopping_ ? std::nullopt : core_.next_timer_ns();
-  if (next_timer) {
-    // By the same clock that timers are set by, so that a jump of it is noticed.
-    for_reducer_.wait_until(lock, time_point(*next_timer), can_turn);
-  } else {
-    for_reducer_.wait(lock, can_turn);
+  while (!can_turn()) {
+    const auto left_ns = stopping_ ? std::nullopt : core_.until_next_timer_ns();
+    if (left_ns == 0) break;
+    if (left_ns) {
+      for_reducer_.wait_for(lock, std::chrono::nanoseconds(std::min(*left_ns, kLongestWaitNs)));
+    } else {
+      for_reducer_.wait(lock);
+    }
   }
   if (!has_ended()) return true;
   is_over_ = true;
@@ -157,10 +189,10 @@ bool Loop::wait_for_turn() {
 // it goes without the mutex.
 void Loop::let_go() {
   core_.let_go();
-  std::deque<Waiting> inbox;
+  Line inbox;
   Batch batch;
   const std::lock_guard lock(mutex_);
-  inbox.swap(inbox_);
+  std::swap(inbox, inbox_);
   std::swap(batch, at_journal_);
 }
 
@@ -170,9 +202,10 @@ bool Loop::wants_snapshot() const {
 
 void Loop::turn() {
   if (!release_durable()) return;
-  auto reduced = reduce_some();
+  auto reduced = core_.resume();
+  if (reduced) reduced = reduce_some();
   if (reduced) reduced = take_snapshot_if_due();
-  if (!reduced) return fail(std::move(reduced).error());
+  if (!reduced) return end_with(std::unique_lock(mutex_), std::move(reduced).error());
   pass_on();
 }
 
@@ -180,6 +213,7 @@ void Loop::turn() {
 bool Loop::release_durable() {
   std::unique_lock lock(mutex_);
   if (failure_) return false;
+  if (stopping_) core_.stop_starting();
   if (stage_ != Stage::kDone) return true;
   Batch durable = std::exchange(at_journal_, {});
   stage_ = Stage::kIdle;
@@ -188,19 +222,13 @@ bool Loop::release_durable() {
   return true;
 }
 
-bool Loop::takes_new_work() {
-  const std::lock_guard lock(mutex_);
-  return !is_full_;
-}
-
 // Results first: somebody waits for them already.
-std::optional<Loop::Waiting> Loop::next_input() {
+std::optional<Loop::Waiting> Loop::next_input(bool& takes_new_work) {
   const std::lock_guard lock(mutex_);
-  std::deque<Waiting>& from = results_.empty() ? inbox_ : results_;
+  takes_new_work = !is_full_;
+  Line& from = results_.empty() ? inbox_ : results_;
   if (from.empty()) return std::nullopt;
-  std::optional<Waiting> next(std::move(from.front()));
-  from.pop_front();
-  return next;
+  return from.take();
 }
 
 // Mail that was left over gets one tick a turn, so that a cascade without end keeps nobody out. It
@@ -208,23 +236,25 @@ std::optional<Loop::Waiting> Loop::next_input() {
 base::Result<void> Loop::reduce_some() {
   bool stopping = false;
   bool waits_for_snapshot = false;
+  bool takes_new_work = false;
   {
     const std::lock_guard lock(mutex_);
     stopping = stopping_;
     waits_for_snapshot = wants_snapshot();
+    takes_new_work = !is_full_;
   }
   if (!stopping) core_.fire_timers(kTimersPerTurn);
   if (waits_for_snapshot) return {};
-  if (core_.wants_to_go_on() && !stopping && has_room() && takes_new_work())
+  if (core_.wants_to_go_on() && !stopping && has_room() && takes_new_work)
     TRY(core_.reduce(Input::go_on(), nullptr));
   for (std::size_t i = 0; i < kInputsPerTurn && has_room(); ++i) {
-    auto next = next_input();
+    auto next = next_input(takes_new_work);
     if (!next) break;
     if (next->look) {
       next->look(core_);
       continue;
     }
-    if (!next->input.ends_work() && !takes_new_work()) {
+    if (!next->input.ends_work() && !takes_new_work) {
       if (next->heard)
         next->heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
       continue;
@@ -241,7 +271,14 @@ base::Result<void> Loop::take_snapshot_if_due() {
     if (!wants_snapshot() || stage_ != Stage::kIdle || !core_.batch().records.empty()) return {};
   }
   behind_snapshot_ = 0;
-  return options_.take_snapshot(core_.last_ns());
+  auto taken = options_.take_snapshot(core_.last_ns());
+  if (taken || taken.error().code() != base::ErrorCode::kUnavailable) return taken;
+  say_trouble(std::move(taken).error(), "a snapshot is put off");
+  return {};
+}
+
+void Loop::say_trouble(base::Error error, std::string_view place) {
+  if (options_.trouble) options_.trouble(std::move(error).within(place));
 }
 
 // Gives the batch to the journal, if that is free. One that has failed gets no more.
@@ -299,22 +336,21 @@ base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
 }
 
 void Loop::end_writing(base::Result<store::RecordNumber> written) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const bool no_space = !written && written.error().code() == base::ErrorCode::kUnavailable;
   is_stalled_ = no_space && !stopping_ && !failure_;
   is_full_ = is_full_ || no_space;
   if (is_stalled_) return;  // it stays where it is, and is tried again
-  if (written) {
-    stage_ = Stage::kDone;
-    figures_.records += at_journal_.records.size();
-    figures_.syncs += 1;
-    figures_.journal_bytes += store::batch_bytes_of(
-        at_journal_.record_bytes + at_journal_.records.size() * store::kRecordLengthBytes);
-    if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
-  } else {
-    if (!failure_) failure_ = std::move(written).error();
+  if (!written) {
     stage_ = Stage::kIdle;  // and what was in it is never answered
+    return end_with(std::move(lock), std::move(written).error());
   }
+  stage_ = Stage::kDone;
+  figures_.records += at_journal_.records.size();
+  figures_.syncs += 1;
+  figures_.journal_bytes += store::batch_bytes_of(
+      at_journal_.record_bytes + at_journal_.records.size() * store::kRecordLengthBytes);
+  if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
   for_reducer_.notify_one();
   for_preparer_.notify_one();
 }

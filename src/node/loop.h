@@ -6,9 +6,9 @@
 //
 //   send -> inbox -> reduce -> batch -> append, sync -> answers, effects -> reports -> inbox
 //
-// Bounded: an inbox that is full refuses new work. Receipts are always taken: there cannot be more
-// of them than effects that are open. Progress is let go of when too much waits, which the kernel
-// notes as a gap.
+// Bounded, in number and in bytes: an inbox that is full refuses new work. Receipts are always
+// taken: there cannot be more of them than effects that are open. Progress is let go of when too
+// much waits, which the kernel notes as a gap.
 //
 // A full disk: what was reduced already goes into the journal's reserve, and so do receipts. New
 // work is refused, and cascades rest, until there is room again.
@@ -28,10 +28,12 @@ namespace holdfast::node {
 
 struct LoopOptions {
   std::size_t inbox = 4096;                          // inputs that wait
+  std::size_t inbox_bytes = std::size_t{64} << 20;   // of them, or one that is larger
   std::size_t batch_bytes = std::size_t{256} << 10;  // of records, about
 
   // Takes a snapshot of the world, all of whose records are durable; without it none are taken.
-  // It is told the time of the last tick. An error ends the loop.
+  // It is told the time of the last tick. kUnavailable: there is no room, and it is tried again
+  // after as many records; any other error ends the loop.
   std::function<base::Result<void>(std::uint64_t last_ns)> take_snapshot = {};
 
   // After so many records, so that a restart has not many more to replay; and how many there are
@@ -39,7 +41,13 @@ struct LoopOptions {
   std::uint64_t snapshot_every = 200'000;
   std::uint64_t behind_snapshot = 0;
 
-  std::uint64_t last_ns = 0;  // the time of the last tick of the world
+  // Something went wrong that the node goes on with, for whoever looks after it. On the thread that
+  // reduces.
+  std::function<void(const base::Error&)> trouble = {};
+
+  // It has ended by itself, with this error, and refuses everything with it from now on. Called
+  // once, on the thread that reduces or the one that writes; not for an end that was asked for.
+  std::function<void(const base::Error&)> ended = {};
 };
 
 // What a loop has made durable since it began.
@@ -56,7 +64,7 @@ class Loop : private executors::Reports {
        Executors executors, LoopOptions options);
 
   // Makes sure that what is open is under way. Once, before anything else.
-  base::Result<void> recover() { return core_.recover(); }
+  base::Result<void> recover();
 
   // From any thread. `heard` is called when the answer is durable. kUnavailable: too much waits, or
   // the disk is full; after the end, the error that it ended with. Whoever is not answered before
@@ -67,8 +75,10 @@ class Loop : private executors::Reports {
   using Look = std::function<void(Core&)>;
   base::Result<void> look(Look look);
 
-  // Takes nothing new from now on, and ends when what was taken is durable.
+  // Takes nothing new from now on, and starts nothing. When the executors are shut down as well, so
+  // that everything they report is here, it ends as soon as all of it is durable.
   void stop();
+  void shut_down_executors();
 
   // For whoever reduces. `turn` does what can be done at once. It is over when the loop has failed,
   // or was stopped and nothing is left.
@@ -88,9 +98,6 @@ class Loop : private executors::Reports {
   bool wait_for_turn();
   bool wait_for_writing();
   bool wait_for_preparing();
-
-  // When nobody turns any more: nothing is performed from now on.
-  void shut_down_executors() { core_.shut_down_executors(); }
 
   // Why it ended, if it did.
   std::optional<base::Error> failure();
@@ -121,13 +128,13 @@ class Loop : private executors::Reports {
   bool has_room() const { return core_.batch().record_bytes < options_.batch_bytes; }
   bool wants_snapshot() const;
   bool release_durable();
-  bool takes_new_work();
-  std::optional<Waiting> next_input();
+  std::optional<Waiting> next_input(bool& takes_new_work);
   void let_go();
   base::Result<void> reduce_some();
   base::Result<void> take_snapshot_if_due();
+  void say_trouble(base::Error error, std::string_view place);
   void pass_on();
-  void fail(base::Error error);
+  void end_with(std::unique_lock<std::mutex> lock, base::Error error);
 
   base::Result<store::RecordNumber> append(const Batch& batch);
   void end_writing(base::Result<store::RecordNumber> written);
@@ -142,8 +149,20 @@ class Loop : private executors::Reports {
   std::condition_variable for_reducer_;
   std::condition_variable for_writer_;
   std::condition_variable for_preparer_;
-  std::deque<Waiting> inbox_;
-  std::deque<Waiting> results_;
+  // Inputs in their order, and how many bytes they hold.
+  class Line {
+   public:
+    bool empty() const noexcept { return waiting_.empty(); }
+    bool has_room(const Input& input, const LoopOptions& limits) const;
+    void add(Waiting waiting);
+    Waiting take();
+
+   private:
+    std::deque<Waiting> waiting_;
+    std::size_t bytes_ = 0;
+  };
+  Line inbox_;
+  Line results_;
   Stage stage_ = Stage::kIdle;
   Batch at_journal_;
   bool is_full_ = false;     // the disk: nothing new is taken
@@ -151,6 +170,7 @@ class Loop : private executors::Reports {
   bool wants_preparing_ = true;
   std::int64_t prepared_ns_ = 0;  // when room was looked for last, since boot
   bool stopping_ = false;
+  bool executors_down_ = false;
   bool is_over_ = false;  // the reducer has ended, and the others may
   std::optional<base::Error> failure_;
   LoopFigures figures_;

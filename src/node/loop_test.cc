@@ -20,6 +20,7 @@ struct Hand : executors::Executor {
     held.push_back(intent.intent);
     listens = &reports;
   }
+  bool has_room(const kernel::OpenIntent&) override { return held.size() < room; }
   void stop(const base::Hash&) override {}
   void give_back() {
     const base::Bytes payload = value(R"({"ok":true})");
@@ -32,6 +33,7 @@ struct Hand : executors::Executor {
     held.clear();
   }
   std::vector<base::Hash> held;
+  std::size_t room = 1'000'000;  // for what is started again
   executors::Reports* listens = nullptr;
 };
 
@@ -140,6 +142,57 @@ TEST_F(LoopTest, a_snapshot_is_taken_after_so_many_records_all_of_them_durable) 
   EXPECT_EQ(taken_at, (std::vector<std::uint64_t>{7, 17})) << "the first record is the manifest";
 }
 
+TEST_F(LoopTest, a_snapshot_that_finds_no_room_is_put_off_and_said_so) {
+  begin();
+  LoopOptions options;
+  options.snapshot_every = 2;
+  std::vector<std::string> troubles;
+  std::size_t taken = 0;
+  options.take_snapshot = [&](std::uint64_t now_ns) -> base::Result<void> {
+    TRY(open_->take_snapshot(static_cast<std::int64_t>(now_ns)));
+    ++taken;
+    return {};
+  };
+  options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
+  start(std::move(options));
+  disk_->set_capacity(used());
+  for (std::size_t i = 0; i < 4; ++i) ask(i);
+  ASSERT_FALSE(loop_->failure().has_value()) << loop_->failure()->to_string();
+  EXPECT_EQ(taken, 0u);
+  ASSERT_FALSE(troubles.empty());
+  EXPECT_EQ(troubles[0].find("a snapshot is put off: "), 0u) << troubles[0];
+
+  disk_->set_capacity(std::nullopt);
+  clock_.advance_ns(1'000'000'000);
+  while (loop_->has_preparing()) loop_->prepare();
+  for (std::size_t i = 4; i < 8; ++i) ask(i);
+  EXPECT_GT(taken, 0u);
+  const base::Bytes before = state();
+  loop_.reset();
+  open();
+  EXPECT_TRUE(open_->restoring().snapshot.has_value());
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(LoopTest, a_snapshot_that_is_due_at_the_start_on_a_full_disk_does_not_end_it) {
+  begin();
+  send_many(30);
+  disk_->set_capacity(used());
+  LoopOptions options;
+  options.snapshot_every = 10;
+  options.behind_snapshot = 31;
+  int troubles = 0;
+  options.take_snapshot = [&](std::uint64_t now_ns) -> base::Result<void> {
+    TRY(open_->take_snapshot(static_cast<std::int64_t>(now_ns)));
+    return {};
+  };
+  options.trouble = [&](const base::Error&) { ++troubles; };
+  start(std::move(options));
+  run();
+  EXPECT_FALSE(loop_->failure().has_value());
+  EXPECT_EQ(troubles, 1);
+}
+
 TEST_F(LoopTest, a_snapshot_that_fails_ends_it) {
   begin();
   LoopOptions options;
@@ -147,20 +200,89 @@ TEST_F(LoopTest, a_snapshot_that_fails_ends_it) {
   options.take_snapshot = [](std::uint64_t) -> base::Result<void> {
     return base::Error(base::ErrorCode::kIo, "the blobs are gone");
   };
+  std::vector<std::string> ended;
+  options.ended = [&](const base::Error& error) { ended.push_back(error.message()); };
   start(std::move(options));
   ask(1);
   ask(2);
   ASSERT_TRUE(loop_->failure().has_value());
   EXPECT_EQ(loop_->failure()->message(), "the blobs are gone");
+  EXPECT_FALSE(ask(3));
+  EXPECT_EQ(refusal_, "the blobs are gone");
+  loop_->turn();
+  EXPECT_EQ(ended, std::vector<std::string>{"the blobs are gone"}) << "once";
+}
+
+TEST_F(LoopTest, a_sync_that_fails_ends_it_and_whoever_asked_to_hears_of_it_once) {
+  begin();
+  std::vector<base::ErrorCode> ended;
+  LoopOptions options;
+  options.ended = [&](const base::Error& error) {
+    ended.push_back(error.code());
+    EXPECT_FALSE(ask(9)) << "and it refuses already";
+  };
+  start(std::move(options));
+  ask(1);
+  for (std::uint64_t call = 0; call < 3; ++call) {
+    disk_->fail_call(call, env::DiskFault::kIoError);
+    for (int i = 0; i < 3; ++i) ask(2 + call);
+  }
+  EXPECT_EQ(ended, std::vector<base::ErrorCode>{base::ErrorCode::kIo});
+}
+
+TEST_F(LoopTest, an_orderly_end_is_not_one_that_anybody_has_to_hear_of) {
+  begin();
+  bool ended = false;
+  LoopOptions options;
+  options.ended = [&](const base::Error&) { ended = true; };
+  start(std::move(options));
+  loop_->stop();
+  loop_->shut_down_executors();
+  run();
+  EXPECT_TRUE(loop_->is_over());
+  EXPECT_FALSE(ended);
+}
+
+TEST_F(LoopTest, an_inbox_that_holds_too_many_bytes_refuses_and_has_room_again) {
+  begin();
+  start({.inbox_bytes = 1000});
+  const auto send = [this](std::size_t bytes) {
+    const base::Bytes event = value(R"({"id":"o","n":1,"pad":")" + std::string(bytes, 'x') + "\"}");
+    return loop_->send(Input::event({"lab/Go@1", event, {}}), nullptr);
+  };
+  EXPECT_TRUE(send(300));
+  EXPECT_TRUE(send(300));
+  const auto refused = send(600);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kUnavailable);
+  run();
+  EXPECT_TRUE(send(5000)) << "one may be as large as it likes";
+  EXPECT_FALSE(send(1));
+}
+
+TEST_F(LoopTest, progress_that_is_too_much_to_hold_is_let_go_of_and_receipts_are_not) {
+  begin();
+  start({.inbox_bytes = 1000});
+  for (std::size_t i = 0; i < 3; ++i) ask(i);
+  const base::Bytes payload = value("\"" + std::string(400, 'x') + "\"");
+  for (std::uint64_t sequence = 1; sequence <= 5; ++sequence)
+    hand_.listens->report(kernel::ProgressArrived{hand_.held.front(), sequence, "step", payload});
+  hand_.give_back();
+  const std::uint64_t before = open_->journal().durable();
+  run();
+  EXPECT_EQ(open_->journal().durable(), before + 2 + 3);
 }
 
 TEST_F(LoopTest, the_time_of_ticks_goes_back_neither_with_the_clock_nor_over_a_restart) {
   begin();
-  const std::uint64_t last = 900'000'000'000;
-  start({.last_ns = last});
+  now_s_ = 900;
+  send_many(1);
+  const std::uint64_t last = 901'000'000'000;
+  start();
   ask(1);
   const auto reader = open_->journal().read(open_->journal().durable()).take();
-  EXPECT_EQ(kernel::tick_of(reader->next().take()->bytes).take().time_ns, last);
+  EXPECT_EQ(kernel::tick_of(reader->next().take()->bytes).take().time_ns, last + 1'000'000'000)
+      << "a second after it began";
 }
 
 TEST_F(LoopTest, it_ends_with_what_was_taken_and_takes_nothing_after) {
@@ -175,8 +297,78 @@ TEST_F(LoopTest, it_ends_with_what_was_taken_and_takes_nothing_after) {
   EXPECT_FALSE(loop_->is_over());
   run();
   EXPECT_TRUE(heard);
+  EXPECT_FALSE(loop_->is_over()) << "somebody may report yet";
+  loop_->shut_down_executors();
   EXPECT_TRUE(loop_->is_over());
   EXPECT_FALSE(loop_->failure().has_value());
+}
+
+TEST_F(LoopTest, what_was_reported_is_durable_when_it_ends) {
+  begin();
+  start();
+  for (std::size_t i = 0; i < 3; ++i) ask(i);
+  ASSERT_EQ(open_->world().open_intents(), 3u);
+  loop_->stop();
+  hand_.give_back();
+  loop_->shut_down_executors();
+  EXPECT_FALSE(loop_->is_over());
+  run();
+  EXPECT_TRUE(loop_->is_over());
+  loop_.reset();
+  open();
+  EXPECT_EQ(open_->world().open_intents(), 0u);
+}
+
+TEST_F(LoopTest, what_is_opened_while_it_ends_is_started_by_the_next_one) {
+  begin();
+  start();
+  const base::Bytes event = value(R"({"id":"o","n":1})");
+  ASSERT_TRUE(loop_->send(Input::event({"lab/Go@1", event, {}}), nullptr));
+  loop_->stop();
+  loop_->shut_down_executors();
+  run();
+  EXPECT_TRUE(loop_->is_over());
+  EXPECT_TRUE(hand_.held.empty());
+  loop_.reset();
+  open();
+  start();
+  EXPECT_EQ(hand_.held.size(), 1u);
+}
+
+TEST_F(LoopTest, what_an_executor_has_no_room_for_after_a_restart_waits_and_is_not_failed) {
+  begin();
+  send_many(10);
+  hand_.room = 3;
+  start();
+  EXPECT_EQ(hand_.held.size(), 3u);
+  std::size_t rounds = 0;
+  for (; open_->world().open_intents() != 0; ++rounds) {
+    ASSERT_LT(rounds, 10u);
+    EXPECT_LE(hand_.held.size(), 3u);
+    hand_.give_back();
+    run();
+  }
+  EXPECT_EQ(rounds, 4u);
+  const auto reader = open_->journal().read(12).take();
+  while (const auto record = reader->next().take()) {
+    const kernel::Tick tick = kernel::tick_of(record->bytes).take();
+    EXPECT_EQ(std::get<kernel::ReceiptArrived>(tick.input).status, kernel::ReceiptStatus::kOk);
+  }
+}
+
+TEST_F(LoopTest, what_nobody_here_performs_after_a_restart_stays_open_and_is_said) {
+  begin();
+  send_many(2);
+  std::vector<std::string> troubles;
+  LoopOptions options;
+  options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
+  loop_.emplace(open_->world(), open_->journal(), clock_, *random_, Executors{},
+                std::move(options));
+  ASSERT_TRUE(loop_->recover());
+  run();
+  EXPECT_EQ(open_->world().open_intents(), 2u);
+  EXPECT_EQ(troubles,
+            std::vector<std::string>{"this node has no executor 'worker': 2 effects stay open"});
 }
 
 }  // namespace

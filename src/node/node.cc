@@ -31,9 +31,9 @@ Node::~Node() { static_cast<void>(stop()); }
 base::Result<void> Node::stop() {
   if (!std::exchange(has_stopped_, true)) {
     loop_.stop();
+    loop_.shut_down_executors();
     for (std::thread* thread : {&reducer_, &writer_, &preparer_})
       if (thread->joinable()) thread->join();
-    loop_.shut_down_executors();
   }
   if (auto failure = loop_.failure()) return std::move(*failure);
   return {};

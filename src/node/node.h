@@ -30,8 +30,9 @@ class Node {
 
   LoopFigures figures() { return loop_.figures(); }
 
-  // Takes nothing new, makes durable what was taken, and ends, and its executors with it: what they
-  // had under way stays open. The error that it ended with, if it ended before.
+  // Takes nothing new, ends its executors, makes durable what was taken and what they have
+  // reported, and ends. What they had under way stays open, and so does what was opened since: it
+  // is started when the world is opened again. The error that it ended with, if it ended before.
   base::Result<void> stop();
 
  private:

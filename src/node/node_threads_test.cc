@@ -192,6 +192,29 @@ TEST_F(NodeTest, a_timer_comes_back_and_not_before_its_time) {
   ASSERT_TRUE(node_->stop());
 }
 
+TEST_F(NodeTest, a_timer_is_waited_for_by_the_clock_that_was_given) {
+  struct FarClock : env::Clock {  // fifty years ahead of the machine's
+    std::int64_t wall_ns() override {
+      return inner->wall_ns() + std::int64_t{50} * 365 * 86'400 * 1'000'000'000;
+    }
+    std::int64_t since_boot_ns() override { return inner->since_boot_ns(); }
+    std::unique_ptr<env::Clock> inner = env::posix_clock();
+  };
+  clock_ = std::make_unique<FarClock>();
+  std::promise<void> woken;
+  keyed_ = [&](const kernel::StepInput& input, kernel::StepOutput& output) {
+    kernel::testing::state(output, 1);
+    if (input.mail.kind != kernel::MailKind::kEvent) return woken.set_value();
+    kernel::testing::open(
+        output, "sys/timer.set@1",
+        R"({"deliver_at_ns":)" + std::to_string(input.context.time_ns() + 20'000'000) + "}");
+  };
+  begin();
+  ask(go("a")).get();
+  EXPECT_EQ(woken.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  ASSERT_TRUE(node_->stop());
+}
+
 TEST_F(NodeTest, an_effect_that_nobody_performs_comes_back_as_an_error) {
   begin();
   ASSERT_TRUE(node_->stop());

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/restore.h"
 
-#include <algorithm>
 #include <utility>
-
-#include "base/check.h"
-#include "kernel/record_view.h"
 
 namespace holdfast::node {
 namespace {
@@ -28,7 +24,7 @@ class Restoring {
   base::Result<kernel::World> from(const SnapshotEntry& entry);
   base::Result<kernel::World> from_the_beginning() const;
   base::Result<void> replay(kernel::World& world);
-  base::Result<std::uint64_t> time_of(store::RecordNumber number);
+  base::Result<void> forget(const std::vector<SnapshotEntry>& useless);
 
   const kernel::MachineSource& machines_;
   kernel::Blobs& blobs_;
@@ -54,9 +50,7 @@ base::Result<RestoredWorld> Restoring::run() {
     auto world = from(entry);
     if (world) {
       report_.snapshot = entry;
-      report_.last_ns = std::max(
-          report_.last_ns, static_cast<std::uint64_t>(std::max<std::int64_t>(entry.time_ns, 0)));
-      TRY(snapshots_.forget(useless));
+      TRY(forget(useless));
       return RestoredWorld{std::move(*world), std::move(report_)};
     }
     if (!another_may_do_) return std::move(world).error().within(name_of(entry));
@@ -65,8 +59,16 @@ base::Result<RestoredWorld> Restoring::run() {
   }
   auto world = TRY(from_the_beginning());
   TRY(replay(world));
-  TRY(snapshots_.forget(useless));
+  TRY(forget(useless));
   return RestoredWorld{std::move(world), std::move(report_)};
+}
+
+// A full disk is no reason not to start: they are left out again the next time.
+base::Result<void> Restoring::forget(const std::vector<SnapshotEntry>& useless) {
+  auto forgotten = snapshots_.forget(useless);
+  if (forgotten || forgotten.error().code() != base::ErrorCode::kUnavailable) return forgotten;
+  report_.still_listed = true;
+  return {};
 }
 
 base::Result<kernel::World> Restoring::from(const SnapshotEntry& entry) {
@@ -111,15 +113,7 @@ base::Result<void> Restoring::replay(kernel::World& world) {
     }
     ++report_.replayed;
   }
-  if (report_.replayed != 0) report_.last_ns = TRY(time_of(world.next_record() - 1));
   return {};
-}
-
-base::Result<std::uint64_t> Restoring::time_of(store::RecordNumber number) {
-  const auto reader = TRY(journal_.read(number));
-  const auto record = TRY(reader->next());
-  CHECK(record.has_value());  // it was replayed
-  return TRY(kernel::tick_of(record->bytes)).time_ns;
 }
 
 }  // namespace

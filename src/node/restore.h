@@ -21,13 +21,13 @@ namespace holdfast::node {
 struct RestoreReport {
   std::optional<store::SnapshotEntry> snapshot;  // nothing: from the first record on
   std::uint64_t replayed = 0;
-  std::uint64_t last_ns = 0;  // the time of the last tick, as far as it is known; time goes on here
 
   struct LeftOut {
     store::SnapshotEntry snapshot;
     std::string why;
   };
-  std::vector<LeftOut> left_out;  // and taken off the list
+  std::vector<LeftOut> left_out;
+  bool still_listed = false;  // those left out: there was no room to take them off the list
 };
 
 struct RestoredWorld {

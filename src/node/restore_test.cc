@@ -69,6 +69,7 @@ TEST_F(RestoreTest, a_snapshot_and_the_records_behind_it_are_the_world) {
   EXPECT_EQ(open_->restoring().snapshot->next_record, 22u);
   EXPECT_EQ(open_->restoring().replayed, 5u);
   EXPECT_TRUE(open_->restoring().left_out.empty());
+  EXPECT_EQ(open_->world().latest_ns(), now_s_ * 1'000'000'000);
   EXPECT_EQ(state(), before);
 }
 
@@ -134,6 +135,33 @@ TEST_F(RestoreTest, a_snapshot_that_lost_its_bytes_or_a_root_gives_way_to_the_on
       open_.reset();
     }
   }
+}
+
+TEST_F(RestoreTest, a_full_disk_keeps_a_useless_snapshot_listed_and_the_world_opens) {
+  begin();
+  send_many(40);
+  take_snapshot();
+  send_many(7);
+  take_snapshot();
+  const base::Bytes before = state();
+  lose(newest().hash);
+  open_.reset();
+  // At one of the calls of opening the disk is full when the snapshot would be taken off the list.
+  const std::unique_ptr<env::SimDisk> before_opening = disk_->after_process_death();
+  for (std::uint64_t call = 0; !open_ || !open_->restoring().still_listed; ++call) {
+    ASSERT_LT(call, 200u);
+    open_.reset();
+    disk_ = before_opening->after_process_death();
+    disk_->fail_call(call, env::DiskFault::kNoSpace);
+    auto opened = try_open();
+    if (opened) open_ = std::move(*opened);
+  }
+  EXPECT_EQ(open_->restoring().left_out.size(), 1u);
+  EXPECT_EQ(state(), before);
+  open();
+  EXPECT_EQ(open_->restoring().left_out.size(), 1u);
+  EXPECT_FALSE(open_->restoring().still_listed);
+  EXPECT_EQ(newest().next_record, 42u);
 }
 
 // A part of the index that only replay comes to need.

@@ -5,7 +5,8 @@
 
 namespace holdfast::node {
 
-base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, store::Snapshots& snapshots,
+base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, StoreBlobs& blobs,
+                                                 store::Snapshots& snapshots,
                                                  store::Journal& journal, std::int64_t time_ns,
                                                  const SnapshotOptions& options) {
   if (world.next_record() != journal.durable() + 1) {
@@ -14,6 +15,7 @@ base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, store::Sn
                        "the journal is durable up to record " + std::to_string(journal.durable()));
   }
   const base::Bytes bytes = TRY(world.snapshot());
+  TRY(blobs.make_durable());
   auto entry = TRY(snapshots.add(journal, world.next_record(), bytes, time_ns, options.keep));
   const auto needed = store::records_needed(TRY(snapshots.list()), options.keep);
   TRY(journal.trim(std::min(needed, options.readers_need)));

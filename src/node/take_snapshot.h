@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernel/world.h"
+#include "node/store_blobs.h"
 #include "store/journal.h"
 #include "store/snapshots.h"
 
@@ -20,9 +21,11 @@ struct SnapshotOptions {
 };
 
 // Between ticks, when all records of the world are durable in the journal; kConflict otherwise, and
-// then nothing was done. After any other error the world must not go on: blobs that it believes to
-// be there may be lost. Restore it.
-base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, store::Snapshots& snapshots,
+// then nothing was done. kUnavailable: there is no room; the world can go on, and it can be tried
+// again. After any other error it must not go on: restore it. The blobs are those of the world, and
+// the snapshots are beside them.
+base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, StoreBlobs& blobs,
+                                                 store::Snapshots& snapshots,
                                                  store::Journal& journal, std::int64_t time_ns,
                                                  const SnapshotOptions& options = {});
 
