@@ -51,6 +51,7 @@ struct EngineOptions {
   std::size_t handler_threads = 4;
   SecretOptions secrets = {};
   std::vector<AllowedHost> http_hosts = {};
+  std::vector<std::string> programs = {};  // that sys/process.run may run, by their whole paths
 
   // Also on a file system that cannot keep what the engine promises (one in memory, another
   // machine's): somebody has decided that it will do.

@@ -12,6 +12,7 @@
 #include "executors/blob.h"
 #include "executors/functions.h"
 #include "executors/http.h"
+#include "executors/process.h"
 #include "native/bundle.h"
 
 namespace holdfast {
@@ -107,6 +108,11 @@ base::Result<node::Executors> Engine::Body::make_executors(engine::FunctionsByEf
   add("blob.get", executors::blob_get_executor({}, *blobs));
   add("http",
       TRY(executors::http_executor(inside(options.http_hosts), {*clock, &secrets, blobs.get()})));
+  if (!options.programs.empty()) {
+    executors::ProcessOptions process_options;
+    process_options.programs = options.programs;
+    add("process", TRY(executors::process_executor(process_options, *clock, &secrets)));
+  }
   by_kind["worker"] = nullptr;  // it is made when everything else is known to be well
   TRY(check_executors(bundle, by_kind, functions));
   add("worker",

@@ -4,6 +4,7 @@
 
 #include "executors/blob.h"
 #include "executors/echo.h"
+#include "executors/functions.h"
 #include "executors/http.h"
 #include "executors/process.h"
 #include "executors/testing.h"
@@ -62,6 +63,12 @@ class ConformanceTest : public ::testing::TestWithParam<Kind> {
       const std::string head = R"({"method":"GET","url":")";
       quick_ = value("sys/HttpRequestParams@2", head + server_.url() + "\"}");
       long_ = value("sys/HttpRequestParams@2", head + server_.url("/hang") + "\"}");
+    } else if (kind == "functions") {
+      effect_ = std::make_shared<kernel::EffectProgram>(kernel::EffectProgram{
+          "t/work@1", {}, codec::Schema::any(), codec::Schema::any(), {}, {}});
+      executor_ = std::make_unique<Functions>(work(), FunctionOptions{});
+      quick_ = testing::any_value("false");
+      long_ = testing::any_value("true");
     } else if (kind == "blob.put") {
       executor_ = blob_put_executor({}, blobs_);
       quick_ = long_ = value("sys/BlobPutParams@1", R"({"bytes":"aGVsbG8="})");
@@ -71,8 +78,23 @@ class ConformanceTest : public ::testing::TestWithParam<Kind> {
       quick_ = long_ = value("sys/BlobGetParams@1", R"({"blob_ref":")" + hash.to_text() + "\"}");
     }
   }
-  void start_quick(std::uint64_t n) { executor_->start(intent(n, quick_), heard_); }
-  void start_long(std::uint64_t n) { executor_->start(intent(n, long_), heard_); }
+  void start_quick(std::uint64_t n) { start(n, quick_); }
+  void start_long(std::uint64_t n) { start(n, long_); }
+  void start(std::uint64_t n, const base::Bytes& params) {
+    kernel::OpenIntent open = intent(n, params);
+    open.effect = effect_;
+    executor_->start(open, heard_);
+  }
+
+  // Goes on until it is stopped, if it is told to.
+  static std::map<std::string, Function, std::less<>> work() {
+    return {{"t/work@1", [](const kernel::OpenIntent& open, const StopFlag& stopped) {
+               const bool goes_on = codec::View::of(open.params).boolean().value();
+               while (goes_on && !stopped)
+                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
+               return Receipt{kernel::ReceiptStatus::kOk, {0xf6}};
+             }}};
+  }
 
   std::unique_ptr<env::Clock> clock_ = env::posix_clock();
   testing::MemoryBlobs blobs_;
@@ -82,6 +104,7 @@ class ConformanceTest : public ::testing::TestWithParam<Kind> {
   testing::Heard heard_;
   base::Bytes quick_;
   base::Bytes long_;
+  std::shared_ptr<const kernel::EffectProgram> effect_;
   std::unique_ptr<Executor> executor_;
 };
 
@@ -160,7 +183,8 @@ TEST_P(ConformanceTest, orders_may_come_from_several_threads) {
 INSTANTIATE_TEST_SUITE_P(All, ConformanceTest,
                          ::testing::Values(Kind{"echo", false}, Kind{"timer", true},
                                            Kind{"process", true}, Kind{"http", true},
-                                           Kind{"blob.put", false}, Kind{"blob.get", false}),
+                                           Kind{"functions", true}, Kind{"blob.put", false},
+                                           Kind{"blob.get", false}),
                          [](const auto& kind) {
                            std::string called = kind.param.name;
                            std::replace(called.begin(), called.end(), '.', '_');
