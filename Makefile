@@ -45,7 +45,7 @@ soak: everything ## the long set: many more cases per property, crashed disks, p
 	RC_PARAMS=max_success=100000 $(CTEST) -L property --timeout 3600
 	HOLDFAST_CRASH_IMAGES=250000 HOLDFAST_POWER_CUTS=200 build/src/store/store_slow_test --gtest_brief=1
 	build/sim/sim --seeds 1..50000
-	build/sim/sim --timers 1000000
+	build/sim/sim --timers 100000 --seed 2
 	tests/planted/run store
 	tests/planted/run node
 	tests/planted/run sim
