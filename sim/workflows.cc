@@ -36,11 +36,10 @@ std::vector<Module> modules() {
 }
 
 base::Bytes definitions() {
-  constexpr std::size_t kTagBytes = 3;  // that says that what follows is CBOR
   codec::Normaliser normaliser;
-  const auto made = normaliser.from_json(codec::Schema::any(), definitions_of(modules()));
+  const auto made = normaliser.part_from_json(codec::Schema::any(), definitions_of(modules()));
   CHECK(made.has_value());
-  return {made->begin() + kTagBytes, made->end()};
+  return {made->begin(), made->end()};
 }
 
 }  // namespace holdfast::sim

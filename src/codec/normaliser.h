@@ -14,6 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "codec/cbor_head.h"
 #include "codec/cbor_reader.h"
 #include "codec/conforms.h"
 #include "codec/schema.h"
@@ -26,6 +27,11 @@ class Normaliser {
   // The canonical bytes, with the self-describe tag; they hold until the next call, and so cannot
   // be its input.
   base::Result<base::ByteView> from_json(const Schema& schema, std::string_view json);
+
+  // The same for a value that becomes part of another one, or of a tick: without the tag.
+  base::Result<base::ByteView> part_from_json(const Schema& schema, std::string_view json) {
+    return TRY(from_json(schema, json)).subspan(sizeof kSelfDescribe);
+  }
 
   // Lenient: the self-describe tag may be absent. Strict: only canonical bytes are accepted.
   base::Result<base::ByteView> from_cbor(const Schema& schema, base::ByteView cbor,

@@ -40,10 +40,10 @@ inline codec::Schema schema(std::string_view called) {
 
 inline base::Bytes value(const codec::Schema& schema, std::string_view json) {
   codec::Normaliser normaliser;
-  const auto made = normaliser.from_json(schema, json);
+  const auto made = normaliser.part_from_json(schema, json);
   EXPECT_TRUE(made) << made.error().to_string() << " in " << json;
   if (!made) return {0xf6};
-  return {made->begin() + 3, made->end()};
+  return {made->begin(), made->end()};
 }
 
 inline base::Bytes value(std::string_view of, std::string_view json) {

@@ -3,9 +3,6 @@
 // connection, and it says what it likes. For tests only.
 #pragma once
 
-#include <arpa/inet.h>
-#include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "executors/testing_loopback.h"
+
 namespace holdfast::executors::testing {
 
 class Server {
@@ -26,19 +25,10 @@ class Server {
   using Handler = std::function<std::string(const std::string&)>;
 
   explicit Server(Handler handler) : handler_(std::move(handler)) {
-    socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(::listen(socket_, 64), 0);
-    EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    port_ = ntohs(address.sin_port);
     thread_ = std::thread([this] { accept_all(); });
   }
   ~Server() {
-    ::shutdown(socket_, SHUT_RDWR);
+    listens_.stop();
     thread_.join();
     {
       const std::lock_guard lock(mutex_);
@@ -46,14 +36,13 @@ class Server {
     }
     for (std::thread& thread : threads_) thread.join();
     for (const int connection : connections_) ::close(connection);
-    ::close(socket_);
   }
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  std::uint16_t port() const { return port_; }
+  std::uint16_t port() const { return listens_.port(); }
   std::string url(const std::string& path = "/") const {
-    return "http://127.0.0.1:" + std::to_string(port_) + path;
+    return "http://127.0.0.1:" + std::to_string(port()) + path;
   }
   int requests() const { return requests_; }
   int hung_up() const { return hung_up_; }  // clients that went before they were answered
@@ -65,7 +54,7 @@ class Server {
  private:
   void accept_all() {
     while (true) {
-      const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+      const int connection = listens_.accept();
       if (connection < 0) return;
       const std::lock_guard lock(mutex_);
       connections_.push_back(connection);
@@ -109,8 +98,7 @@ class Server {
   }
 
   Handler handler_;
-  int socket_ = -1;
-  std::uint16_t port_ = 0;
+  Loopback listens_;
   std::atomic<int> requests_ = 0;
   std::atomic<int> hung_up_ = 0;
   std::mutex mutex_;

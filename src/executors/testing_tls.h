@@ -32,28 +32,17 @@ class TlsServer {
     EXPECT_EQ(SSL_CTX_use_PrivateKey(context_, key), 1);
     X509_free(certificate);
     EVP_PKEY_free(key);
-
-    socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(::bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(::listen(socket_, 8), 0);
-    EXPECT_EQ(::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    port_ = ntohs(address.sin_port);
     thread_ = std::thread([this] { serve_all(); });
   }
   ~TlsServer() {
-    ::shutdown(socket_, SHUT_RDWR);
+    listens_.stop();
     thread_.join();
-    ::close(socket_);
     SSL_CTX_free(context_);
   }
   TlsServer(const TlsServer&) = delete;
   TlsServer& operator=(const TlsServer&) = delete;
 
-  std::string url() const { return "https://127.0.0.1:" + std::to_string(port_) + "/"; }
+  std::string url() const { return "https://127.0.0.1:" + std::to_string(listens_.port()) + "/"; }
 
  private:
   static X509* make_certificate(EVP_PKEY* key, const std::string& subject) {
@@ -83,7 +72,7 @@ class TlsServer {
     sigaddset(&broken, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &broken, nullptr);
     while (true) {
-      const int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+      const int connection = listens_.accept();
       if (connection < 0) return;
       SSL* const ssl = SSL_new(context_);
       SSL_set_fd(ssl, connection);
@@ -99,8 +88,7 @@ class TlsServer {
   }
 
   SSL_CTX* context_ = nullptr;
-  int socket_ = -1;
-  std::uint16_t port_ = 0;
+  Loopback listens_;
   std::thread thread_;
 };
 
