@@ -153,18 +153,6 @@ std::optional<base::ByteView> Cells::state_of(Cell& cell) {
   return cell.state;
 }
 
-void Cells::load_outcome(Cell& cell) {
-  auto bytes = load(*cell.outcome_blob);
-  if (!bytes) return;
-  const bool fits = read_back_ == nullptr || read_back_->outcome_fits(*bytes);
-  if (!fits || spillable_in(*bytes) == 0) {
-    failure_ = corrupt("an outcome in a blob is none");
-    return;
-  }
-  cell.outcome = std::move(*bytes);
-  recount(cell);
-}
-
 bool Cells::bring_back(Mail& mail) {
   if (!mail.away) return true;
   const PutAway away = *mail.away;

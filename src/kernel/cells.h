@@ -59,12 +59,6 @@ class Cells {
   // The state of a cell, brought back from its blob if it is there. Nothing: it has none.
   std::optional<base::ByteView> state_of(Cell& cell);
 
-  // The same for the result or error; empty: it has none.
-  base::ByteView outcome_of(Cell& cell) {
-    if (cell.outcome_blob && cell.outcome.empty()) load_outcome(cell);
-    return cell.outcome;
-  }
-
   // Brings the value of a message back. False: it cannot be had.
   bool bring_back(Mail& mail);
 
@@ -96,7 +90,6 @@ class Cells {
   base::Result<Cell> read(const base::Hash& id, base::ByteView entry) const;
   void mark_dirty(Cell& cell);
   void recount(Cell& cell) noexcept;
-  void load_outcome(Cell& cell);
   std::optional<base::Bytes> load(const base::Hash& blob);
   void let_go(std::size_t most);
   base::Result<void> spill_state(Cell& cell);

@@ -124,8 +124,8 @@ struct TickWriter {
   }
   codec::write_bool(out, cell != nullptr && cell->paused);
   write_state(world, out, cell);
-  write_optional_item(
-      out, cell == nullptr ? base::ByteView() : world.cells[cell->workflow].outcome_of(*cell));
+  // Later records do not say it again: many instances may have ended with much to say.
+  write_optional_item(out, touched.ended ? base::ByteView(cell->outcome) : base::ByteView());
   codec::write_nat(out, touched.steps);
   codec::write_nat(out, touched.ignored);
   codec::write_list_head(out, touched.opened.size());

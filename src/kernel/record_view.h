@@ -39,7 +39,7 @@ struct InstanceView {
   bool paused = false;
   base::ByteView state;                  // empty: there is none, or only its hash is recorded
   std::optional<base::Hash> state_hash;  // of a large state, as a value that stands alone
-  base::ByteView outcome;                // the result or the error; empty: it has not ended
+  base::ByteView outcome;                // the result or the error; empty: it did not end here
   std::uint64_t steps = 0;
   std::uint64_t ignored = 0;
   std::vector<OpenedView> opened;
