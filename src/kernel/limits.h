@@ -45,9 +45,12 @@ inline constexpr std::size_t kMaxOpenIntents = std::size_t{1} << 14;
 inline constexpr std::size_t kMaxMailPerInstance = 1024;
 inline constexpr std::size_t kMaxMailBytesPerInstance = std::size_t{32} << 20;
 
-// What may wait for all instances of a world together, by the same measure. Answers are admitted
-// beyond it: each was asked for.
+// What may wait for all instances of a world together, by the same measure: beyond it nothing is
+// admitted from outside but answers, as each was asked for. What instances send each other has as
+// much again, so that no step fails because others do not read their mail; only a cascade that
+// multiplies faster than it is read can fill that.
 inline constexpr std::size_t kMaxMailBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxMailBytesWithEmitted = 2 * kMaxMailBytes;
 
 // How many event ids, and how many settled intents, are remembered: the last ones, over the whole
 // world. A repetition within the window gets the first answer again; later it is a new event, or an

@@ -61,7 +61,7 @@ std::size_t weight_of(base::ByteView value) noexcept { return Mail::kBesides + v
 
 bool has_room(const WorldState& world, const Target& target, const Targets& planned,
               Refused& refusal) {
-  if (world.mail_bytes + planned.bytes + target.bytes > kMaxMailBytes) {
+  if (world.mail_bytes + planned.bytes + target.bytes > planned.limit) {
     refusal = {base::ErrorCode::kUnavailable, "too much mail waits in the whole world"};
     return false;
   }
