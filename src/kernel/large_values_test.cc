@@ -164,6 +164,7 @@ TEST_F(LargeValuesTest, the_mail_of_a_world_is_bounded_in_bytes_and_answers_are_
     const base::Bytes name = value(std::to_string(key));
     return reduce(ControlRequested{what, "l/One@1", name, ""});
   };
+  send_to(60, value(event(60, "\"the end\"")));
   constexpr int kInstances = 34;  // 30 MiB for each: another 15 MiB pass a GiB
   std::vector<base::Hash> intents;
   for (int key = 0; key < kInstances; ++key) {
@@ -183,6 +184,9 @@ TEST_F(LargeValuesTest, the_mail_of_a_world_is_bounded_in_bytes_and_answers_are_
   const Outcome refused = send_to(99, huge);
   EXPECT_EQ(refusal(refused), base::ErrorCode::kUnavailable);
   EXPECT_THAT(std::get<Refused>(refused.answer).message, HasSubstr("in the whole world"));
+  const Outcome ignored = send_to(60, huge);
+  ASSERT_TRUE(std::holds_alternative<Accepted>(ignored.answer)) << "what has ended needs no room";
+  EXPECT_EQ(std::get<Accepted>(ignored.answer).ignored, 1u);
   auto again = World::restore(machines_, blobs, *world.snapshot(), options);
   ASSERT_TRUE(again);
   world = std::move(*again);

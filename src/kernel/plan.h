@@ -21,7 +21,7 @@ struct Target {
   base::ByteView key = {};  // in the event's bytes, or kept by the draft
   base::Hash id = {};       // of the key
   Cell* cell = nullptr;     // null: there was none when it was looked for
-  std::size_t bytes = 0;    // what the event counts for in its mail
+  std::size_t bytes = 0;  // what the event counts for in its mail; 0: it has ended, and ignores it
 };
 
 struct Targets {

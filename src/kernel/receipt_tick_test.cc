@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/sha256.h"
 #include "codec/limits.h"
+#include "kernel/limits.h"
 #include "kernel/testing_lab.h"
 
 namespace holdfast::kernel {
@@ -368,6 +369,39 @@ TEST_F(ReceiptTickTest,
   EXPECT_EQ(std::get<Accepted>(outcome.answer).deliveries, 0u);
   EXPECT_FALSE(outcome.record.empty());
   EXPECT_TRUE(std::holds_alternative<Repeated>(bench().progress(intent, 1, "1").answer));
+}
+
+TEST_F(ReceiptTickTest, progress_that_becomes_no_mail_needs_no_room) {
+  begin(kToNumbered);
+  const base::Hash intent = opened(send("a", 7)).at(0);
+  bench().control(Control::kPause, "lab/Numbered@1", "7");
+  for (std::size_t i = 0; i < kMaxMailPerInstance; ++i) send("a", 7);
+  EXPECT_TRUE(std::holds_alternative<Refused>(send("a", 7).answer));
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().progress(intent, 1, "1").answer));
+}
+
+TEST_F(ReceiptTickTest, progress_is_admitted_by_what_it_will_weigh) {
+  begin(kToKeyed);
+  const std::string reference(kMaxReferenceBytes, 'r');
+  keyed_ = [&](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    open(output, "lab/work@1", R"({"a":1})", "", reference);
+  };
+  const base::Hash intent = opened(send("a", 1)).at(0);
+  bench().control(Control::kPause, "lab/Keyed@1", R"("a")");
+  const auto frame = [&](std::uint64_t sequence, std::size_t bytes) {
+    codec::Buffer payload;
+    codec::write_bytes(payload, base::Bytes(bytes - 5));  // the head has five
+    return bench().tick(ProgressArrived{intent, sequence, "log", payload.view()}).answer;
+  };
+  constexpr std::size_t kLarge = std::size_t{15} << 20;
+  for (const std::uint64_t sequence : {1u, 2u})
+    ASSERT_TRUE(std::holds_alternative<Accepted>(frame(sequence, kLarge)));
+  const std::size_t weight = keyed("a")->mail.bytes() / 2;
+  const std::size_t fits = kMaxMailBytesPerInstance - 2 * weight - (weight - kLarge);
+  EXPECT_TRUE(std::holds_alternative<Refused>(frame(3, fits + 1)));
+  EXPECT_TRUE(std::holds_alternative<Accepted>(frame(3, fits)));
+  EXPECT_EQ(keyed("a")->mail.bytes(), kMaxMailBytesPerInstance);
 }
 
 }  // namespace

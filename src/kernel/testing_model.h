@@ -112,6 +112,7 @@ class Model {
     for (const Name& name : names) {
       if (name.second.size() > kMaxKeyBytes) return refused(Code::kTooLarge);
       const auto found = instances_.find(name);
+      if (found != instances_.end() && found->second.phase != Phase::kActive) continue;
       const std::size_t waiting = found == instances_.end() ? 0 : found->second.mail.size();
       if (waiting + planned[name]++ >= kMaxMailPerInstance) return refused(Code::kUnavailable);
     }
@@ -184,12 +185,12 @@ class Model {
     Intent& intent = intents_[input.intent];
     if (intent.settled) return repeated(intent.settled->first, intent.settled->second);
     if (input.sequence <= intent.progress) return repeated(intent.opened_at);
-    if (instances_[intent.origin].mail.size() >= kMaxMailPerInstance)
+    const bool hears = intent.origin.first == "w/Full@1";
+    if (hears && instances_[intent.origin].mail.size() >= kMaxMailPerInstance)
       return refused(Code::kUnavailable);
     if (input.fault == Fault::kNotCbor) return refused(Code::kInvalid);
     intent.progress = input.sequence;
-    if (intent.origin.first == "w/Full@1")
-      deliver(intent.origin, {MailKind::kProgress, input.script});
+    if (hears) deliver(intent.origin, {MailKind::kProgress, input.script});
     return {};
   }
 
