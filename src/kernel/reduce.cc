@@ -110,8 +110,11 @@ base::Result<const Intent*> World::find_intent(const base::Hash& intent) {
 }
 
 base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {
-  TRY(state_->intents.flush(state_->blobs));
-  return state_->intents.visit(state_->blobs, visitor);
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  auto visited = state_->intents.flush(state_->blobs);
+  if (visited) visited = state_->intents.visit(state_->blobs, visitor);
+  if (!visited) fail(visited.error());
+  return visited;
 }
 
 base::Result<void> World::visit_open(const std::function<void(const OpenIntent&)>& visitor) {

@@ -168,11 +168,7 @@ base::Result<std::shared_ptr<const Program>> read_program(const WorldState& worl
   return base::Error(refusal.code, refusal.message);
 }
 
-}  // namespace
-
-base::Result<base::Bytes> World::snapshot() {
-  WorldState& world = *state_;
-  if (auto failure = failure_of(world)) return std::move(*failure);
+base::Result<base::Bytes> write_snapshot(WorldState& world) {
   for (Cells& cells : world.cells) TRY(cells.flush());
   TRY(world.intents.flush(world.blobs));
   base::Hash definitions;
@@ -194,6 +190,15 @@ base::Result<base::Bytes> World::snapshot() {
   TRY(write_ready(out, world));
   TRY(write_proposals(out, world));
   return out.to_bytes();
+}
+
+}  // namespace
+
+base::Result<base::Bytes> World::snapshot() {
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  auto made = write_snapshot(*state_);
+  if (!made) fail(made.error());
+  return made;
 }
 
 base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,

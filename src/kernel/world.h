@@ -73,8 +73,13 @@ class World {
   base::Result<Outcome> replay(base::ByteView record);
 
   // Everything the world is, as one canonical value and the blobs it names. Between ticks only. A
-  // world that has failed has none.
+  // world that has failed has none; and when it cannot be made the world has failed, as some of it
+  // may have moved to blobs that nobody keeps.
   base::Result<base::Bytes> snapshot();
+
+  // Something that the world stands on was lost, as blobs that were put and did not become durable.
+  // It has failed then, unless it had before.
+  void fail(const base::Error& error);
 
   // Fails closed: no code for a workflow, code that does not fit one that has instances which have
   // not ended, a missing blob, a damaged value.
@@ -98,7 +103,8 @@ class World {
   std::vector<ProposalView> proposals() const;
   const Counters& counters() const noexcept;
 
-  // Open intents. Visiting writes what is in memory to the index first.
+  // Open intents. Visiting writes what is in memory to the index first; when it has an error the
+  // world has failed, as with the questions above.
   std::uint64_t open_intents() const noexcept;
   base::Result<const Intent*> find_intent(const base::Hash& intent);  // null: it is not open
   base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);

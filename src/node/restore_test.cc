@@ -242,6 +242,26 @@ TEST_F(RestoreTest, a_snapshot_before_its_records_are_durable_is_refused) {
   EXPECT_TRUE(open_->take_snapshot(0));
 }
 
+TEST_F(RestoreTest, a_world_whose_snapshot_was_not_kept_has_failed) {
+  for (std::uint64_t call = 0;; ++call) {
+    disk_ = std::make_unique<env::SimDisk>();
+    now_s_ = sent_ = 0;
+    begin();
+    send_many(3);
+    disk_->fail_call(call, env::DiskFault::kIoError);
+    const auto taken = open_->take_snapshot(0);
+    const base::Bytes value = kernel::testing::value(R"({"id":"a","n":1})");
+    kernel::Tick tick;
+    tick.input = kernel::EventArrived{"lab/Go@1", value, {}};
+    EXPECT_EQ(open_->world().reduce(tick).failure.has_value(), !taken.has_value()) << call;
+    open_.reset();
+    if (taken) {
+      EXPECT_GT(call, 3u);
+      return;
+    }
+  }
+}
+
 TEST_F(RestoreTest, a_place_that_cannot_keep_a_world_is_refused_unless_somebody_decides_otherwise) {
   disk_->set_file_system(env::file_system_from(0x6969));
   const auto refused = try_open();

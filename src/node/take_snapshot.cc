@@ -4,6 +4,18 @@
 #include <algorithm>
 
 namespace holdfast::node {
+namespace {
+
+base::Result<store::SnapshotEntry> keep(kernel::World& world, base::ByteView snapshot,
+                                        store::Snapshots& snapshots, store::Journal& journal,
+                                        std::int64_t time_ns, const SnapshotOptions& options) {
+  auto entry = TRY(snapshots.add(journal, world.next_record(), snapshot, time_ns, options.keep));
+  const auto needed = store::records_needed(TRY(snapshots.list()), options.keep);
+  TRY(journal.trim(std::min(needed, options.readers_need)));
+  return entry;
+}
+
+}  // namespace
 
 base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, store::Snapshots& snapshots,
                                                  store::Journal& journal, std::int64_t time_ns,
@@ -14,9 +26,8 @@ base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, store::Sn
                        "the journal is durable up to record " + std::to_string(journal.durable()));
   }
   const base::Bytes bytes = TRY(world.snapshot());
-  auto entry = TRY(snapshots.add(journal, world.next_record(), bytes, time_ns, options.keep));
-  const auto needed = store::records_needed(TRY(snapshots.list()), options.keep);
-  TRY(journal.trim(std::min(needed, options.readers_need)));
+  auto entry = keep(world, bytes, snapshots, journal, time_ns, options);
+  if (!entry) world.fail(entry.error());
   return entry;
 }
 

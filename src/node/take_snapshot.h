@@ -20,8 +20,8 @@ struct SnapshotOptions {
 };
 
 // Between ticks, when all records of the world are durable in the journal; kConflict otherwise, and
-// then nothing was done. After any other error the world must not go on: blobs that it believes to
-// be there may be lost. Restore it.
+// then nothing was done. After any other error the world has failed: blobs that it believes to be
+// there may be lost. Restore it.
 base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, store::Snapshots& snapshots,
                                                  store::Journal& journal, std::int64_t time_ns,
                                                  const SnapshotOptions& options = {});
