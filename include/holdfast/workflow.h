@@ -176,11 +176,12 @@ template <class W, class Effect>
 bool step_rejected(Step& step, typename W::State& state) {
   if constexpr (HasStep<W, Rejected<Effect>>) {
     Context<W> context(step);
-    W::step(state, Rejected<Effect>{step.origin(), step.status(), step.note()}, context);
+    W::step(state, Rejected<Effect>{step.origin(), step.status(), step.note(), step.fault()},
+            context);
     return true;
   } else {
     static_cast<void>(state);
-    return refuse(step, "receipt.invalid_payload", step.note());
+    return refuse(step, step.fault(), step.note());
   }
 }
 

@@ -39,7 +39,13 @@ struct TickWriter {
     codec::write_bytes(pen, receipt.intent.bytes);
     codec::write_nat(pen, static_cast<std::uint64_t>(receipt.status));
     // As it came: whether it fits is decided again on replay.
-    codec::write_bytes(pen, receipt.payload);
+    if (receipt.is_too_large()) [[unlikely]] {
+      codec::write_list_head(pen, 2);
+      codec::write_bytes(pen, receipt.payload_hash().bytes);
+      codec::write_nat(pen, receipt.payload_size());
+    } else {
+      codec::write_bytes(pen, receipt.payload);
+    }
     if (receipt.cost_cents) {
       codec::write_nat(pen, *receipt.cost_cents);
     } else {

@@ -169,12 +169,14 @@ class Model {
     if (input.fault == Fault::kNobodyChecks) return refused(Code::kUnavailable);
     const Name origin = intent.origin;
     settle(input.intent, input.status);
-    const bool fits = input.fault != Fault::kDoesNotFit && input.fault != Fault::kNotCbor;
+    const bool is_too_large = input.fault == Fault::kTooLarge;
+    const bool fits =
+        !is_too_large && input.fault != Fault::kDoesNotFit && input.fault != Fault::kNotCbor;
     const bool hears = fits ? origin.first != "w/Deaf@1" : origin.first == "w/Full@1";
     if (hears) {
       deliver(origin, {fits ? MailKind::kReceipt : MailKind::kRejected, intent.script});
     } else if (!fits) {
-      end(origin, Phase::kFailed, "receipt.invalid_payload");
+      end(origin, Phase::kFailed, is_too_large ? "receipt.too_large" : "receipt.invalid_payload");
     }
     return {};
   }
