@@ -196,7 +196,6 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   cell.paused = true;
   cell.has_state = true;
   cell.state = value(R"({"n":1})");
-  cell.outcome = value("5");
   cell.intents.resize(2);
   cell.intents[1].bytes[0] = 9;
   cell.last_record = 12;
@@ -223,6 +222,27 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   EXPECT_EQ((*again->mail.begin()).cost_cents, 7u);
   EXPECT_EQ((*again->mail.begin()).signature, mail.signature);
   EXPECT_EQ(again->state, cell.state);
+}
+
+TEST(CellCodecTest, only_a_cell_that_has_ended_has_an_outcome) {
+  MemoryBlobs blobs;
+  for (const bool in_a_blob : {false, true}) {
+    Cell cell;
+    cell.key = value(R"("k")");
+    if (in_a_blob) {
+      cell.outcome_blob = *blobs.put(base::Bytes(2000, 1));
+    } else {
+      cell.outcome = value("5");
+    }
+    const auto refused = decode_cell(*encode_cell(cell, blobs), blobs);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), base::ErrorCode::kCorrupt);
+    cell.phase = Phase::kFailed;
+    const auto again = decode_cell(*encode_cell(cell, blobs), blobs);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->outcome, cell.outcome);
+    EXPECT_EQ(again->outcome_blob, cell.outcome_blob);
+  }
 }
 
 TEST(CellCodecTest, refuses_every_cut_and_every_flipped_bit_or_reads_something_well_formed) {

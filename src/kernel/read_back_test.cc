@@ -205,6 +205,8 @@ TEST_F(ReadBackTest, values_that_are_none_or_not_of_their_schema) {
       [](Cell& cell) { cell.state = {0xbb}; }, [](Cell& cell) { cell.state = value("7"); },
       [](Cell& cell) { cell.key = value("\"b\""); },
       [](Cell& cell) {
+        cell.phase = Phase::kCompleted;
+        cell.intents.clear();
         cell.outcome = {0x82, 0x01};
       },
       [](Cell& cell) {
