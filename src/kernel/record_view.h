@@ -62,7 +62,7 @@ struct RecordView {
   TickKind kind() const noexcept { return static_cast<TickKind>(tick.input.index()); }
 };
 
-// kCorrupt: the bytes are no record.
+// kCorrupt: the bytes are no record. kConflict: it is of another version.
 base::Result<RecordView> read_record(base::ByteView record);
 
 // A key as people read it: JSON, nothing for a workflow without key. Who wrote it is not known:

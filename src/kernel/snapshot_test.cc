@@ -118,6 +118,18 @@ TEST_F(SnapshotTest, restore_fails_closed_on_a_missing_blob) {
   EXPECT_THAT(restored.error().to_string(), HasSubstr("no blob"));
 }
 
+TEST_F(SnapshotTest, of_another_version_is_not_taken_for_damaged) {
+  base::Bytes snapshot = *bench().world().snapshot();
+  constexpr std::size_t kVersion = 4;  // after the tag and the head of the list
+  ASSERT_EQ(snapshot[kVersion], 1);
+  snapshot[kVersion] = 2;
+  const auto restored = World::restore(machines_, bench().blobs(), snapshot);
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().code(), base::ErrorCode::kConflict);
+  EXPECT_THAT(restored.error().to_string(),
+              HasSubstr("version 2, and this program knows version 1: open the world with"));
+}
+
 TEST_F(SnapshotTest, restore_fails_closed_when_there_is_no_code_for_a_workflow) {
   const base::Bytes snapshot = *bench().world().snapshot();
   const testing::Machines none{};

@@ -6,6 +6,7 @@
 
 #include "kernel/references.h"
 #include "node/testing_world.h"
+#include "store/record_at.h"
 #include "store/testing_snapshots.h"
 
 namespace holdfast::node {
@@ -215,6 +216,39 @@ TEST_F(RestoreTest, the_first_record_that_comes_out_differently_is_named) {
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code(), base::ErrorCode::kConflict);
   EXPECT_THAT(opened.error().to_string(), HasSubstr("record 12: the outcome of lab/Keyed@1"));
+}
+
+TEST_F(RestoreTest, a_snapshot_of_another_version_is_not_taken_for_a_bad_one) {
+  begin();
+  send_many(10);
+  take_snapshot();
+  send_many(1);
+  base::Bytes bytes = state();
+  bytes[4] = 2;  // behind the tag and the head of the list
+  ASSERT_TRUE(open_->snapshots().add(open_->journal(), open_->world().next_record(), bytes, 0));
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto opened = try_open();
+    ASSERT_FALSE(opened) << "it is still on the list";
+    EXPECT_EQ(opened.error().code(), base::ErrorCode::kConflict);
+    EXPECT_THAT(opened.error().to_string(), HasSubstr("the snapshot before record 13"));
+    EXPECT_THAT(opened.error().to_string(), HasSubstr("version 2"));
+  }
+}
+
+TEST_F(RestoreTest, a_record_of_another_version_does_not_cost_a_snapshot) {
+  begin();
+  send_many(10);
+  take_snapshot();
+  send_many(1);
+  base::Bytes record = store::record_at(open_->journal(), open_->journal().last()).take();
+  record[4] = 2;
+  const base::ByteView view = record;
+  ASSERT_TRUE(open_->journal().append({&view, 1}));
+  ASSERT_TRUE(open_->journal().sync());
+  const auto opened = try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), base::ErrorCode::kConflict);
+  EXPECT_THAT(opened.error().to_string(), HasSubstr("record 13: a record is of version 2"));
 }
 
 TEST_F(RestoreTest, code_that_is_not_there_is_not_taken_for_a_bad_snapshot) {
