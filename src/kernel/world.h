@@ -81,10 +81,14 @@ class World {
   // It has failed then, unless it had before.
   void fail(const base::Error& error);
 
-  // Fails closed: no code for a workflow, code that does not fit one that has instances which have
-  // not ended, a missing blob, a damaged value.
+  // Fails closed: no code for a workflow, a missing blob, a damaged value.
   static base::Result<World> restore(const MachineSource& machines, Blobs& blobs,
                                      base::ByteView snapshot, WorldOptions options = {});
+
+  // Whether every instance that has not ended has code that fits; kConflict: one has not, and is
+  // named. To be asked before a world is used, and not before all of its records are replayed: they
+  // may end the instance, or bring other definitions.
+  base::Result<void> check_code();
 
   // What an instance waits for; nothing if it has ended, or is not there. This and the other
   // questions have an error when the answer cannot be read; the world has failed then.

@@ -65,6 +65,7 @@ base::Result<RestoredWorld> Restoring::run() {
   }
   auto world = TRY(from_the_beginning());
   TRY(replay(world));
+  TRY(world.check_code());
   TRY(snapshots_.forget(useless));
   return RestoredWorld{std::move(world), std::move(report_)};
 }
@@ -87,6 +88,7 @@ base::Result<kernel::World> Restoring::from(const SnapshotEntry& entry) {
                        "it says that it is before record " + std::to_string(world->next_record()));
   }
   TRY(replay(*world));
+  TRY(world->check_code());
   return world;
 }
 

@@ -261,6 +261,25 @@ TEST_F(RestoreTest, code_that_is_not_there_is_not_taken_for_a_bad_snapshot) {
   EXPECT_THAT(opened.error().to_string(), HasSubstr("no code is there for 'keyed'"));
 }
 
+TEST_F(RestoreTest, code_is_held_against_the_world_that_replay_comes_to) {
+  begin();
+  send("a", 1);
+  take_snapshot();
+  machines_.unfit = {"keyed"};
+  const auto refused = try_open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kConflict);
+  EXPECT_THAT(refused.error().to_string(), HasSubstr(R"(lab/Keyed@1 "a": has not ended)"));
+  machines_.unfit = {};
+  open();
+  const base::Bytes key = kernel::testing::value("\"a\"");
+  tick(kernel::ControlRequested{kernel::Control::kCancel, "lab/Keyed@1", key, ""});
+  const base::Bytes without = kernel::testing::document(kernel::testing::lab_without_keyed());
+  tick(kernel::ApplyManifest{without});
+  machines_.unfit = {"keyed"};
+  open();
+}
+
 TEST_F(RestoreTest, a_snapshot_before_its_records_are_durable_is_refused) {
   begin();
   const base::Bytes value = kernel::testing::value(R"({"id":"a","n":1})");
