@@ -62,8 +62,8 @@ class Cells {
   // Brings the value of a message back. False: it cannot be had.
   bool bring_back(Mail& mail);
 
-  // Lets go of clean cells beyond the limit, and moves large and old dirty values to blobs. To be
-  // called between ticks; what it does does not grow with the number of cells.
+  // Lets go of clean cells beyond the limit, and moves old dirty values to blobs when there are too
+  // many. To be called between ticks; what it does does not grow with the number of cells.
   void trim();
 
   // Writes everything that changed to the index. The root then stands for all cells.
@@ -92,7 +92,6 @@ class Cells {
   void recount(Cell& cell) noexcept;
   std::optional<base::Bytes> load(const base::Hash& blob);
   void let_go(std::size_t most);
-  base::Result<void> spill_state(Cell& cell);
   base::Result<void> spill(Cell& cell);
   void keep(base::Result<void> result);
   UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }

@@ -73,9 +73,9 @@ TEST(CellsTest, the_clean_ones_in_memory_are_4096_by_default) {
   EXPECT_EQ(cells.in_memory(), 4096u);
 }
 
-TEST(CellsTest, a_dirty_state_of_a_mebibyte_spills_stays_dirty_and_reads_back) {
+TEST(CellsTest, a_dirty_state_that_spills_stays_dirty_and_reads_back) {
   CountingBlobs blobs;
-  Cells cells(0, blobs);
+  Cells cells(0, blobs, {4096, 100'000});
   Cell& cell = add(cells, 1, std::size_t{1} << 20);
   cells.trim();
   EXPECT_EQ(blobs.puts, 1);
