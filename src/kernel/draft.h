@@ -72,6 +72,9 @@ class Draft {
            commands.size() * kIntentBytes;
   }
 
+  // No turns are taken behind this tick.
+  void spend_turns() noexcept { steps = kMaxDeliveriesPerTick; }
+
   // A new entry for an instance.
   Touched& add(std::string_view workflow, Cell& cell);
   Touched& touched(std::size_t index) { return entries_[index]; }

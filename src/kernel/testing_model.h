@@ -53,7 +53,9 @@ class Model {
     std::string answer = dispatch(input);
     if (answer.empty()) {
       answer = accepted(reached(next_record_, delivered_, ignored_, unrouted_));
-      take_turns();
+      const bool runs_no_code =
+          input.kind == Input::Kind::kControl && input.control != Control::kResume;
+      take_turns(runs_no_code ? 0 : kMaxDeliveriesPerTick);
       ++next_record_;
     }
     return {answer, commands_};
@@ -277,9 +279,9 @@ class Model {
   }
 
   // Steps.
-  void take_turns() {
+  void take_turns(std::size_t most) {
     std::size_t steps = 0;
-    while (!line_.empty() && steps < kMaxDeliveriesPerTick) {
+    while (!line_.empty() && steps < most) {
       const Name name = line_.front();
       line_.pop_front();
       Instance& instance = instances_[name];
