@@ -63,6 +63,7 @@ struct Rejected {
   Origin origin;
   Status status = Status::kOk;
   std::string_view why;
+  std::string_view code;  // receipt.invalid_payload, receipt.too_large
 };
 
 class Step;

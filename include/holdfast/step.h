@@ -42,6 +42,7 @@ class Step {
   Status status() const;           // kReceipt, kRejected
   std::uint64_t sequence() const;  // kProgress
   std::string_view note() const;   // kRejected: why; kProgress: its kind
+  std::string_view fault() const;  // kRejected: why, as a code
 
   // What goes out. A writer is gone before the next call.
   Writer begin_state();

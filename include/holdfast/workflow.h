@@ -176,11 +176,12 @@ template <class W, class Effect>
 bool step_rejected(Step& step, typename W::State& state) {
   if constexpr (HasStep<W, Rejected<Effect>>) {
     Context<W> context(step);
-    W::step(state, Rejected<Effect>{step.origin(), step.status(), step.note()}, context);
+    W::step(state, Rejected<Effect>{step.origin(), step.status(), step.note(), step.fault()},
+            context);
     return true;
   } else {
     static_cast<void>(state);
-    return refuse(step, "receipt.invalid_payload", step.note());
+    return refuse(step, step.fault(), step.note());
   }
 }
 
@@ -233,6 +234,13 @@ void run_step(Step& step) {
   Form<typename W::State>::write(out, state);
 }
 
+// What an exception says is not recorded: where it comes from the standard library, another release
+// of that says it in other words, and replay must come to the same record.
+inline void fail_thrown(Step& step) {
+  step.undo();
+  step.fail("native.exception", "the step threw an exception");
+}
+
 // The whole of one step, as the engine calls it. The engine is built without exceptions: one that
 // went through it would leave the world half changed. So they end here, where the code of the
 // workflow is compiled.
@@ -241,18 +249,13 @@ void run(Step& step) {
 #ifdef __cpp_exceptions
   try {
     run_step<W>(step);
-  } catch (const std::bad_array_new_length& thrown) {
+  } catch (const std::bad_array_new_length&) {
     // Asked for what no machine has: it is the same everywhere.
-    step.undo();
-    step.fail("native.exception", thrown.what());
+    fail_thrown(step);
   } catch (const std::bad_alloc&) {
     step.give_up();
-  } catch (const std::exception& thrown) {
-    step.undo();
-    step.fail("native.exception", thrown.what());
   } catch (...) {
-    step.undo();
-    step.fail("native.exception", {});
+    fail_thrown(step);
   }
 #else
   run_step<W>(step);

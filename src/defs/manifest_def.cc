@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/cbor_writer.h"
+#include "codec/limits.h"
 #include "defs/forms.h"
+#include "defs/name.h"
 #include "defs/sections.h"
 
 namespace holdfast::defs {
@@ -8,10 +10,11 @@ namespace {
 
 constexpr std::string_view kFormatVersion = "2";
 
-// Of one kind, so that a manifest fits a value, also once every hash is filled in: five lists of at
-// most 350 bytes an entry, and as many subscriptions of at most 850.
-constexpr std::size_t kMaxListed = 5'000;
 constexpr std::size_t kMaxKeyField = 255;
+
+// So a manifest fits a value, also once every hash is filled in: five lists of at most 350 bytes an
+// entry, and as many subscriptions of at most 850.
+static_assert(kMaxListed * (5 * 350 + 850) < codec::kMaxValueBytes);
 
 bool too_many(const std::vector<View>& elements, const std::string& path, Errors& errors) {
   if (elements.size() <= kMaxListed) return false;

@@ -11,6 +11,9 @@ namespace holdfast::defs {
 
 inline constexpr std::size_t kMaxNameBytes = 255;
 
+// Definitions of one kind that a manifest lists, and its subscriptions.
+inline constexpr std::size_t kMaxListed = 5'000;
+
 // What is wrong with a name, or nothing.
 std::optional<std::string> name_problem(std::string_view name);
 

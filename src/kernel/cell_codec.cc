@@ -80,9 +80,10 @@ base::Result<Cell> decode_cell(base::ByteView bytes, std::vector<base::Hash>& ma
   const codec::View chunked = list.next();
   if (!list.done() || !intents.good() || !has_one_state || !has_one_outcome) return damaged();
   if (!read_mailbox(here, chunked, cell.mail, mail_chunks)) return damaged();
-  // What has ended waits for nothing.
+  // What has ended waits for nothing, and what has not has no outcome.
   const bool waits = !cell.intents.empty() || !cell.mail.empty() || !mail_chunks.empty();
-  if (cell.terminal() && (cell.paused || waits)) return damaged();
+  const bool has_outcome = !cell.outcome.empty() || cell.outcome_blob.has_value();
+  if (cell.terminal() ? cell.paused || waits : has_outcome) return damaged();
   return cell;
 }
 

@@ -28,7 +28,6 @@ class CellOrder {
 
   bool empty() const noexcept { return oldest_ == nullptr; }
   std::size_t size() const noexcept { return size_; }
-  Cell* newest() const noexcept { return newest_; }
   Cell* oldest() const noexcept { return oldest_; }
   static Cell* after(const Cell& cell) noexcept { return cell.*Newer; }  // the next newer one
 

@@ -11,9 +11,6 @@
 namespace holdfast::kernel {
 namespace {
 
-// A dirty state of this size does not wait for memory to run short.
-constexpr std::size_t kLargeStateBytes = std::size_t{1} << 20;
-
 // How many cells one call of trim lets go of, so that no tick pays for a flush before it.
 constexpr std::size_t kTrimPerCall = 64;
 
@@ -153,18 +150,6 @@ std::optional<base::ByteView> Cells::state_of(Cell& cell) {
   return cell.state;
 }
 
-void Cells::load_outcome(Cell& cell) {
-  auto bytes = load(*cell.outcome_blob);
-  if (!bytes) return;
-  const bool fits = read_back_ == nullptr || read_back_->outcome_fits(*bytes);
-  if (!fits || spillable_in(*bytes) == 0) {
-    failure_ = corrupt("an outcome in a blob is none");
-    return;
-  }
-  cell.outcome = std::move(*bytes);
-  recount(cell);
-}
-
 bool Cells::bring_back(Mail& mail) {
   if (!mail.away) return true;
   const PutAway away = *mail.away;
@@ -185,17 +170,12 @@ std::optional<base::Bytes> Cells::load(const base::Hash& blob) {
   return std::nullopt;
 }
 
-base::Result<void> Cells::spill_state(Cell& cell) {
-  if (spillable_in(cell.state) == 0) return {};
-  if (!cell.state_blob) cell.state_blob = TRY(blobs_.put(cell.state));
-  cell.state_known = true;
-  cell.state = {};
-  recount(cell);
-  return {};
-}
-
 base::Result<void> Cells::spill(Cell& cell) {
-  TRY(spill_state(cell));
+  if (spillable_in(cell.state) != 0) {
+    if (!cell.state_blob) cell.state_blob = TRY(blobs_.put(cell.state));
+    cell.state_known = true;
+    cell.state = {};
+  }
   if (spillable_in(cell.outcome) != 0) {
     if (!cell.outcome_blob) cell.outcome_blob = TRY(blobs_.put(cell.outcome));
     cell.outcome = {};
@@ -221,8 +201,6 @@ void Cells::let_go(std::size_t most) {
 
 void Cells::trim() {
   let_go(kTrimPerCall);
-  if (dirty_.size() != 0 && dirty_.newest()->state.size() >= kLargeStateBytes)
-    keep(spill_state(*dirty_.newest()));
   if (spillable_bytes_ <= limits_.dirty_bytes) return;
   // Well below the limit, so that this is rare.
   const std::size_t enough = limits_.dirty_bytes / 4 * 3;

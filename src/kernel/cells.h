@@ -59,17 +59,11 @@ class Cells {
   // The state of a cell, brought back from its blob if it is there. Nothing: it has none.
   std::optional<base::ByteView> state_of(Cell& cell);
 
-  // The same for the result or error; empty: it has none.
-  base::ByteView outcome_of(Cell& cell) {
-    if (cell.outcome_blob && cell.outcome.empty()) load_outcome(cell);
-    return cell.outcome;
-  }
-
   // Brings the value of a message back. False: it cannot be had.
   bool bring_back(Mail& mail);
 
-  // Lets go of clean cells beyond the limit, and moves large and old dirty values to blobs. To be
-  // called between ticks; what it does does not grow with the number of cells.
+  // Lets go of clean cells beyond the limit, and moves old dirty values to blobs when there are too
+  // many. To be called between ticks; what it does does not grow with the number of cells.
   void trim();
 
   // Writes everything that changed to the index. The root then stands for all cells.
@@ -96,10 +90,8 @@ class Cells {
   base::Result<Cell> read(const base::Hash& id, base::ByteView entry) const;
   void mark_dirty(Cell& cell);
   void recount(Cell& cell) noexcept;
-  void load_outcome(Cell& cell);
   std::optional<base::Bytes> load(const base::Hash& blob);
   void let_go(std::size_t most);
-  base::Result<void> spill_state(Cell& cell);
   base::Result<void> spill(Cell& cell);
   void keep(base::Result<void> result);
   UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }

@@ -73,9 +73,9 @@ TEST(CellsTest, the_clean_ones_in_memory_are_4096_by_default) {
   EXPECT_EQ(cells.in_memory(), 4096u);
 }
 
-TEST(CellsTest, a_dirty_state_of_a_mebibyte_spills_stays_dirty_and_reads_back) {
+TEST(CellsTest, a_dirty_state_that_spills_stays_dirty_and_reads_back) {
   CountingBlobs blobs;
-  Cells cells(0, blobs);
+  Cells cells(0, blobs, {4096, 100'000});
   Cell& cell = add(cells, 1, std::size_t{1} << 20);
   cells.trim();
   EXPECT_EQ(blobs.puts, 1);
@@ -196,7 +196,6 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   cell.paused = true;
   cell.has_state = true;
   cell.state = value(R"({"n":1})");
-  cell.outcome = value("5");
   cell.intents.resize(2);
   cell.intents[1].bytes[0] = 9;
   cell.last_record = 12;
@@ -223,6 +222,27 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   EXPECT_EQ((*again->mail.begin()).cost_cents, 7u);
   EXPECT_EQ((*again->mail.begin()).signature, mail.signature);
   EXPECT_EQ(again->state, cell.state);
+}
+
+TEST(CellCodecTest, only_a_cell_that_has_ended_has_an_outcome) {
+  MemoryBlobs blobs;
+  for (const bool in_a_blob : {false, true}) {
+    Cell cell;
+    cell.key = value(R"("k")");
+    if (in_a_blob) {
+      cell.outcome_blob = *blobs.put(base::Bytes(2000, 1));
+    } else {
+      cell.outcome = value("5");
+    }
+    const auto refused = decode_cell(*encode_cell(cell, blobs), blobs);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), base::ErrorCode::kCorrupt);
+    cell.phase = Phase::kFailed;
+    const auto again = decode_cell(*encode_cell(cell, blobs), blobs);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->outcome, cell.outcome);
+    EXPECT_EQ(again->outcome_blob, cell.outcome_blob);
+  }
 }
 
 TEST(CellCodecTest, refuses_every_cut_and_every_flipped_bit_or_reads_something_well_formed) {
@@ -290,7 +310,7 @@ TEST(CellsTest, large_mail_and_outcomes_move_to_blobs_when_memory_runs_short) {
   EXPECT_TRUE(first.outcome.empty());
   EXPECT_EQ(first.mail.spillable(), 0u);
   EXPECT_EQ(first.mail.bytes(), message(10'000).weight()) << "it counts as before";
-  EXPECT_EQ(cells.outcome_of(first).size(), 10'000u);
+  EXPECT_EQ(*blobs.get(*first.outcome_blob), base::Bytes(10'000, 1));
   Mail mail = first.mail.take_front()->mail;
   EXPECT_TRUE(cells.bring_back(mail));
   EXPECT_EQ(mail.value, base::Bytes(10'000, 1));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cancel, pause and resume of one instance.
+// Cancel, pause and resume of one instance. To cancel or pause one no code is run, of no instance:
+// that is how to get hold of a world whose next step would end it.
 #include "kernel/cell_codec.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
@@ -17,12 +18,14 @@ Answer reduce_control(WorldState& world, const ControlRequested& request) {
     case Control::kCancel:
       touch(world, *cell);
       end(world, *cell, Phase::kCancelled, {});
+      world.draft.spend_turns();
       return Accepted{};
     case Control::kPause:
       if (cell->paused)
         return Refused{base::ErrorCode::kConflict, "the instance is paused already"};
       touch(world, *cell);
       cell->paused = true;
+      world.draft.spend_turns();
       return Accepted{};
     case Control::kResume:
       if (!cell->paused) return Refused{base::ErrorCode::kConflict, "the instance is not paused"};

@@ -10,7 +10,9 @@ Touched& Draft::add(std::string_view workflow, Cell& cell) {
   entry.key = cell.key;
   entry.previous_record = cell.last_record;
   entry.cell = &cell;
-  entry.steps = entry.ignored = 0;
+  entry.ended = false;
+  entry.steps = 0;
+  entry.ignored = 0;
   entry.opened.clear();
   entry.settled.clear();
   entry.annotations.clear();

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "kernel/cell.h"
+#include "kernel/limits.h"
 #include "kernel/outcome.h"
 
 namespace holdfast::kernel {
@@ -39,12 +40,15 @@ struct Touched {
   base::ByteView key;
   std::uint64_t previous_record = 0;
   Cell* cell = nullptr;  // null: it was deleted
-  std::uint32_t steps = 0;
+  std::uint16_t steps = 0;
+  bool ended = false;         // by this tick: its outcome belongs into the record
   std::uint32_t ignored = 0;  // messages that came after its end
   std::vector<Opened> opened;
   std::vector<Settled> settled;
   std::vector<base::Bytes> annotations;
 };
+static_assert(kMaxDeliveriesPerTick <= UINT16_MAX);
+static_assert(sizeof(Touched) == 128, "entries are found by a shift");
 
 // Something worth knowing that is not about an instance's state: what it is, and the details.
 struct Note {
@@ -60,7 +64,16 @@ class Draft {
   std::uint32_t deliveries = 0;  // messages put in mailboxes
   std::uint32_t ignored = 0;     // messages to instances that had ended
   std::uint32_t steps = 0;
-  std::size_t output_bytes = 0;  // of all steps
+  std::size_t output_bytes = 0;  // of all steps: values, names, errors
+
+  // What the record has besides what came in, or more.
+  std::size_t weight() const noexcept {
+    return output_bytes + count_ * kInstanceBytes + emitted.size() * kEmittedBytes +
+           commands.size() * kIntentBytes;
+  }
+
+  // No turns are taken behind this tick.
+  void spend_turns() noexcept { steps = kMaxDeliveriesPerTick; }
 
   // A new entry for an instance.
   Touched& add(std::string_view workflow, Cell& cell);

@@ -36,7 +36,9 @@ void abandon(WorldState& world, Cell& cell) {
 }
 
 void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
-  touch(world, cell).ignored += static_cast<std::uint32_t>(cell.mail.size());
+  Touched& touched = touch(world, cell);
+  touched.ignored += static_cast<std::uint32_t>(cell.mail.size());
+  touched.ended = true;
   lighten(world, cell.mail.bytes());
   cell.mail.clear();
   if (cell.ready) leave_line(world, cell);
@@ -49,6 +51,7 @@ void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
 void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message) {
   codec::Buffer out;
   write_effect_error(out, code, message);
+  world.draft.output_bytes += out.size();
   end(world, cell, Phase::kFailed, out.to_bytes());
 }
 

@@ -42,7 +42,7 @@ class EnvelopeWriter {
     text("effect", effect_->name);
     text("status", name_of(mail_.status));
     hash("intent_id", mail_.origin.intent);
-    text("error_code", kInvalidPayload);
+    text("error_code", mail_.fault());
     issuer();
     hash("effect_hash", effect_->hash);
     null("params_hash");

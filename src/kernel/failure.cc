@@ -3,17 +3,25 @@
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
+namespace {
+
+base::Error copy(const base::Error& error) {
+  return {error.code(), error.where(), error.message()};
+}
+
+}  // namespace
 
 std::optional<base::Error> failure_of(const WorldState& world) {
-  const auto copy = [](const base::Error& error) {
-    return base::Error(error.code(), error.where(), error.message());
-  };
   if (world.failure) return copy(*world.failure);
   if (world.intents.failure()) return copy(*world.intents.failure());
   for (const Cells& cells : world.cells) {
     if (cells.failure()) return copy(*cells.failure());
   }
   return std::nullopt;
+}
+
+void World::fail(const base::Error& error) {
+  if (!failure_of(*state_)) state_->failure = copy(error);
 }
 
 void contradiction(WorldState& world, std::string_view what) {

@@ -241,6 +241,31 @@ TEST_F(InstanceTest, a_paused_instance_can_be_cancelled) {
   EXPECT_FALSE(keyed("a")->paused);
 }
 
+// A world whose next step ends it: somebody has to get hold of the instance before that.
+TEST_F(InstanceTest, to_cancel_or_pause_no_code_is_run_and_what_is_left_over_stays) {
+  bool gives_up = false;
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    if (gives_up) output.give_up();
+    state(output, number(input));
+    const auto id = codec::View::of(input.mail.value).find("id")->text();
+    emit(output, "lab/Go@1", go(*id, number(input) + 1));  // for ever
+  };
+  send("a", 0);
+  send("b", 0);
+  gives_up = true;
+  for (const auto& [what, id] : {std::pair(Control::kPause, "a"), {Control::kCancel, "b"}}) {
+    const Outcome outcome = control(what, id);
+    EXPECT_FALSE(outcome.failure) << id;
+    EXPECT_TRUE(std::holds_alternative<ContinueSoon>(outcome.commands.at(0)));
+  }
+  EXPECT_FALSE(bench().tick(Continue{}).failure) << "nobody is left who could step";
+  EXPECT_EQ(keyed("a")->mail.size(), 1u);
+  gives_up = false;
+  bench().expect_replays();
+  gives_up = true;
+  EXPECT_TRUE(control(Control::kResume).failure);
+}
+
 TEST_F(InstanceTest, control_of_what_is_not_there_is_refused) {
   EXPECT_EQ(std::get<Refused>(control(Control::kCancel, "nobody").answer).code,
             base::ErrorCode::kNotFound);

@@ -6,6 +6,7 @@
 
 #include "kernel/limits.h"
 #include "kernel/testing.h"
+#include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -31,6 +32,7 @@ constexpr char kDefinitions[] = R"json([
 ])json";
 
 constexpr std::size_t kHuge = std::size_t{15} << 20;
+constexpr std::size_t kSent = 1'000'000;
 
 class LargeValuesTest : public ::testing::Test {
  protected:
@@ -59,7 +61,8 @@ class LargeValuesTest : public ::testing::Test {
     return testing::opened(begun).at(0);
   }
 
-  // A number opens an effect, everything else is the result.
+  // A number opens an effect, a list of one sends a large message to that instance, everything else
+  // is the result.
   Machines machines_{{"one", [this](const StepInput& input, StepOutput& output) {
                         heard_ += input.mail.value.size();
                         const codec::View said = codec::View::of(input.mail.value);
@@ -68,6 +71,17 @@ class LargeValuesTest : public ::testing::Test {
                           codec::write_nat(output.bytes(), 1);
                           output.begin_effect("l/do@1");
                           return codec::write_nat(output.bytes(), 1);
+                        }
+                        if (input.mail.kind == MailKind::kEvent &&
+                            said.find("v")->kind() == codec::ViewKind::kList) {
+                          output.begin_state();
+                          codec::write_nat(output.bytes(), 1);
+                          output.begin_event("l/Any@1");
+                          codec::write_map_head(output.bytes(), 2);
+                          codec::write_text(output.bytes(), "k");
+                          output.bytes().append((*said.find("v")->elements().begin()).encoded());
+                          codec::write_text(output.bytes(), "v");
+                          return codec::write_text(output.bytes(), std::string(kSent, 's'));
                         }
                         output.begin_result();
                         output.bytes().append(input.mail.value.size() > kMaxStepOutputBytes
@@ -110,7 +124,7 @@ TEST_F(LargeValuesTest, many_large_results_in_one_leaf_can_be_put_away_and_are_n
             value(event(7, text(1'000'000))).size());
   const Outcome late = send(7, "1");
   EXPECT_EQ(std::get<Accepted>(late.answer).ignored, 1u);
-  EXPECT_GT(late.record.size(), 1'000'000u) << "a record says the outcome of what it touches";
+  EXPECT_LT(late.record.size(), 1'000u) << "the record in which it ended says the outcome";
 }
 
 TEST_F(LargeValuesTest, the_mail_of_one_instance_is_bounded_in_bytes_and_answers_are_admitted) {
@@ -150,6 +164,7 @@ TEST_F(LargeValuesTest, the_mail_of_a_world_is_bounded_in_bytes_and_answers_are_
     const base::Bytes name = value(std::to_string(key));
     return reduce(ControlRequested{what, "l/One@1", name, ""});
   };
+  send_to(60, value(event(60, "\"the end\"")));
   constexpr int kInstances = 34;  // 30 MiB for each: another 15 MiB pass a GiB
   std::vector<base::Hash> intents;
   for (int key = 0; key < kInstances; ++key) {
@@ -160,19 +175,50 @@ TEST_F(LargeValuesTest, the_mail_of_a_world_is_bounded_in_bytes_and_answers_are_
       ASSERT_TRUE(std::holds_alternative<Accepted>(sent.answer)) << key;
     }
   }
+  send_to(50, value(event(50, "1")));
+  tell(50, Control::kPause);
+  ASSERT_TRUE(std::holds_alternative<Accepted>(send_to(50, value(event(50, "[51]"))).answer));
+  const base::Bytes rest = value(event(0, text(kSent)));
+  for (int key = 0; std::holds_alternative<Accepted>(send_to(key, rest).answer); ++key)
+    ASSERT_LT(key, kInstances);
   const Outcome refused = send_to(99, huge);
   EXPECT_EQ(refusal(refused), base::ErrorCode::kUnavailable);
   EXPECT_THAT(std::get<Refused>(refused.answer).message, HasSubstr("in the whole world"));
+  const Outcome ignored = send_to(60, huge);
+  ASSERT_TRUE(std::holds_alternative<Accepted>(ignored.answer)) << "what has ended needs no room";
+  EXPECT_EQ(std::get<Accepted>(ignored.answer).ignored, 1u);
   auto again = World::restore(machines_, blobs, *world.snapshot(), options);
   ASSERT_TRUE(again);
   world = std::move(*again);
   EXPECT_EQ(refusal(send_to(99, huge)), base::ErrorCode::kUnavailable) << "as before";
   EXPECT_TRUE(std::holds_alternative<Accepted>(
       reduce(ReceiptArrived{intents[0], ReceiptStatus::kOk, huge, {}, {}}).answer));
+  // What instances send each other has room of its own.
+  tell(50, Control::kResume);
+  const base::Bytes sender = value("50");
+  const base::Bytes receiver = value("51");
+  EXPECT_EQ((*world.find("l/One@1", sender))->status(), Status::kWaiting);
+  ASSERT_NE(*world.find("l/One@1", receiver), nullptr);
+  EXPECT_EQ((*world.find("l/One@1", receiver))->status(), Status::kCompleted);
   // Mail that is heard, and mail of an instance that ends, makes room.
   tell(0, Control::kResume);
   tell(1, Control::kCancel);
   EXPECT_TRUE(std::holds_alternative<Accepted>(send_to(99, huge).answer));
+}
+
+TEST_F(LargeValuesTest, what_instances_send_each_other_is_bounded_too) {
+  WorldState world(machines_, bench_.blobs(), {});
+  Target target;
+  target.bytes = 1000;
+  const auto has_room_at = [&](std::size_t mail_bytes, const Targets& planned) {
+    world.mail_bytes = mail_bytes;
+    Refused refusal;
+    return has_room(world, target, planned, refusal);
+  };
+  EXPECT_TRUE(has_room_at(kMaxMailBytes - 1000, world.targets));
+  EXPECT_FALSE(has_room_at(kMaxMailBytes - 999, world.targets));
+  EXPECT_TRUE(has_room_at(kMaxMailBytesWithEmitted - 1000, world.plan.targets));
+  EXPECT_FALSE(has_room_at(kMaxMailBytesWithEmitted - 999, world.plan.targets));
 }
 
 TEST_F(LargeValuesTest, small_values_stay_in_the_index) {

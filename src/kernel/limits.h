@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/limits.h"
+#include "defs/name.h"
+
 namespace holdfast::kernel {
 
 // What one step may put out. Beyond it the instance fails and nothing of the step is kept.
@@ -12,11 +15,16 @@ inline constexpr std::size_t kMaxEffectsPerStep = 64;
 inline constexpr std::size_t kMaxEventsPerStep = 256;
 inline constexpr std::size_t kMaxStepOutputBytes = std::size_t{1} << 20;
 
+// How many messages the events of one step become. One event goes to every subscription there can
+// be; many of them do not, as everybody who gets one is named in the record.
+inline constexpr std::size_t kMaxDeliveriesPerStep = 8192;
+static_assert(kMaxDeliveriesPerStep >= defs::kMaxListed);
+
 // How many messages one tick delivers. What is left goes on in a `continue` tick.
 inline constexpr std::size_t kMaxDeliveriesPerTick = 1024;
 
-// What the steps of one tick may put out together before the rest waits for a `continue` tick: with
-// the last step and what came in, a record stays below what a journal takes as one batch.
+// What one tick may put into its record (Draft::weight) before the rest waits for a `continue`
+// tick.
 inline constexpr std::size_t kMaxTickOutputBytes = std::size_t{8} << 20;
 
 // The canonical key of an instance.
@@ -37,9 +45,12 @@ inline constexpr std::size_t kMaxOpenIntents = std::size_t{1} << 14;
 inline constexpr std::size_t kMaxMailPerInstance = 1024;
 inline constexpr std::size_t kMaxMailBytesPerInstance = std::size_t{32} << 20;
 
-// What may wait for all instances of a world together, by the same measure. Answers are admitted
-// beyond it: each was asked for.
+// What may wait for all instances of a world together, by the same measure: beyond it nothing is
+// admitted from outside but answers, as each was asked for. What instances send each other has as
+// much again, so that no step fails because others do not read their mail; only a cascade that
+// multiplies faster than it is read can fill that.
 inline constexpr std::size_t kMaxMailBytes = std::size_t{1} << 30;
+inline constexpr std::size_t kMaxMailBytesWithEmitted = 2 * kMaxMailBytes;
 
 // How many event ids, and how many settled intents, are remembered: the last ones, over the whole
 // world. A repetition within the window gets the first answer again; later it is a new event, or an
@@ -60,5 +71,32 @@ inline constexpr std::size_t kMaxReportBytes = std::size_t{1} << 20;
 
 // Blockers that are listed one by one; beyond that they are counted.
 inline constexpr std::size_t kMaxBlockersListed = 1000;
+
+// What things take in a record at most, besides the values and names that are counted one by one:
+// an instance with its key and a small state, an event that was emitted, an intent that was opened
+// or settled (and has a command). The error of an instance: a code and a message.
+inline constexpr std::size_t kInstanceBytes =
+    kMaxKeyBytes + defs::kMaxNameBytes + kMaxStateBytesInRecord + 80;
+inline constexpr std::size_t kEmittedBytes = 8;
+inline constexpr std::size_t kIntentBytes = 48;
+inline constexpr std::size_t kErrorBytes = 2 * kMaxReasonBytes + 64;
+
+// What comes in with a tick: one value, and texts; and what the record notes about it.
+inline constexpr std::size_t kInputBytes = codec::kMaxValueBytes + (std::size_t{64} << 10);
+
+// What one step adds at most: all of its budgets spent, everybody who gets its events named, and
+// its instance ended with all that it had open.
+inline constexpr std::size_t kStepBytes =
+    kMaxStepOutputBytes + kErrorBytes + (kMaxDeliveriesPerStep + 1) * kInstanceBytes +
+    kMaxEventsPerStep * kEmittedBytes + (kMaxOpenIntents + kMaxEffectsPerStep) * kIntentBytes;
+
+// What is there before the first step leaves budget for it: an event that goes to everybody, or an
+// instance that ends with all that it had open.
+static_assert(defs::kMaxListed * kInstanceBytes < kMaxTickOutputBytes);
+static_assert(kInstanceBytes + kErrorBytes + kMaxOpenIntents * kIntentBytes < kMaxTickOutputBytes);
+
+// No record is larger. What holds records must take one of this size: a world whose record nobody
+// takes could not go on, not even after a restart.
+inline constexpr std::size_t kMaxRecordBytes = kInputBytes + kMaxTickOutputBytes + kStepBytes;
 
 }  // namespace holdfast::kernel

@@ -77,6 +77,9 @@ class ListReader {
     return Enum{};
   }
 
+  // What else has to be so.
+  void require(bool good) noexcept { good_ &= good; }
+
   bool at_end() const noexcept { return at_ == elements_.end(); }
   bool good() const noexcept { return good_; }
 

@@ -9,11 +9,14 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "codec/limits.h"
 
 namespace holdfast::kernel {
 
-// The code of a receipt whose payload does not fit.
+// The codes of a receipt whose payload does not fit, and of one whose payload is too large for a
+// value.
 inline constexpr std::string_view kInvalidPayload = "receipt.invalid_payload";
+inline constexpr std::string_view kPayloadTooLarge = "receipt.too_large";
 
 // The first detail of the refusal of a receipt whose signature is not good.
 inline constexpr std::string_view kBadSignature = "receipt.bad_signature";
@@ -76,6 +79,11 @@ struct Mail {
   // What putting its value away would free.
   std::size_t spillable() const noexcept {
     return value.size() > kInlineValueBytes ? value.size() : 0;
+  }
+
+  // kRejected: which of the two codes.
+  std::string_view fault() const noexcept {
+    return payload_size > codec::kMaxValueBytes ? kPayloadTooLarge : kInvalidPayload;
   }
 
   // As new, but with the room that its texts have.

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "kernel/cell.h"
+#include "kernel/limits.h"
 #include "kernel/program.h"
 
 namespace holdfast::kernel {
@@ -20,12 +21,13 @@ struct Target {
   base::ByteView key = {};  // in the event's bytes, or kept by the draft
   base::Hash id = {};       // of the key
   Cell* cell = nullptr;     // null: there was none when it was looked for
-  std::size_t bytes = 0;    // what the event counts for in its mail
+  std::size_t bytes = 0;  // what the event counts for in its mail; 0: it has ended, and ignores it
 };
 
 struct Targets {
   std::vector<Target> all;
-  std::size_t bytes = 0;  // of all of them
+  std::size_t bytes = 0;              // of all of them
+  std::size_t limit = kMaxMailBytes;  // of what waits in the whole world, with theirs
 
   void add(const Target& target) {
     all.push_back(target);
@@ -54,7 +56,7 @@ struct Plan {
   base::ByteView result;
   std::vector<Effect> effects;
   std::vector<Event> events;
-  Targets targets;  // of one event after the other
+  Targets targets{{}, 0, kMaxMailBytesWithEmitted};  // of one event after the other
 
   void clear() noexcept {
     state = annotations = result = {};

@@ -28,7 +28,10 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
   Cell* cell = cell_of(world, *intent);
   if (cell == nullptr) return unreadable();
   Target target{intent->workflow(), intent->key(), intent->cell(), cell};
-  target.bytes = Mail::kBesides + progress.payload.size() + progress.kind.size();
+  if (world.program->workflow(cell->workflow).hears_progress) {
+    target.bytes = Mail::kBesides + progress.payload.size() + intent->issuer_ref().size() +
+                   progress.kind.size();
+  }
   Refused refusal;
   if (!has_room(world, target, Targets(), refusal)) return refusal;
   const auto payload = world.normaliser.part_from_cbor(codec::Schema::item(), progress.payload);
@@ -43,7 +46,7 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
   }
   world.intents.progressed(progress.intent, progress.sequence);
   touch(world, *cell);
-  if (!world.program->workflow(cell->workflow).hears_progress) return Accepted{};
+  if (target.bytes == 0) return Accepted{};
   std::unique_ptr<Letter> letter = world.letters.take();
   Mail& mail = letter->mail;
   mail.kind = MailKind::kProgress;

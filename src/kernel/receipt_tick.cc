@@ -38,9 +38,17 @@ std::optional<Refused> check_signature(WorldState& world, const ReceiptArrived& 
   if (world.replaying) return std::nullopt;
   if (world.options.verifier == nullptr)
     return Refused{base::ErrorCode::kUnavailable, "signatures cannot be checked here"};
-  const base::Bytes message = receipt_message(receipt.intent, receipt.status, receipt.payload);
+  const base::Bytes message =
+      receipt_message(receipt.intent, receipt.status, receipt.payload_hash());
   if (world.options.verifier->is_good(signature, message)) return std::nullopt;
   return bad_signature(world, receipt, "the key is not enrolled, or did not sign this");
+}
+
+void reject(const ReceiptArrived& receipt, Mail& mail, const std::string& why) {
+  mail.kind = MailKind::kRejected;
+  mail.note = shown(why);
+  mail.payload_hash = receipt.payload_hash();
+  mail.payload_size = receipt.payload_size();
 }
 
 void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& intent,
@@ -49,6 +57,10 @@ void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& 
   mail.kind = MailKind::kReceipt;
   write_origin(world, receipt.intent, intent, mail.origin);
   mail.status = receipt.status;
+  if (receipt.is_too_large()) {
+    return reject(receipt, mail,
+                  "it has " + std::to_string(receipt.payload_size()) + " bytes, more than 16 MiB");
+  }
   const codec::Schema& wanted =
       receipt.status == ReceiptStatus::kOk ? effect.receipt : world.program->error_schema();
   const auto payload = world.normaliser.part_from_cbor(wanted, receipt.payload);
@@ -57,30 +69,41 @@ void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& 
     mail.cost_cents = receipt.cost_cents;
     mail.signature.assign(receipt.signature.bytes.begin(), receipt.signature.bytes.end());
   } else {
-    mail.kind = MailKind::kRejected;
-    mail.note = shown(payload.error().to_string());
-    mail.payload_hash = base::sha256(receipt.payload);
-    mail.payload_size = receipt.payload.size();
+    reject(receipt, mail, payload.error().to_string());
   }
 }
 
 }  // namespace
 
+base::Hash ReceiptArrived::payload_hash() const {
+  if (left_out == 0) return base::sha256(payload);
+  base::Hash hash;
+  if (payload.size() == hash.bytes.size())
+    std::copy(payload.begin(), payload.end(), hash.bytes.begin());
+  return hash;
+}
+
 base::Bytes receipt_message(const base::Hash& intent, ReceiptStatus status,
                             base::ByteView payload) {
+  return receipt_message(intent, status, base::sha256(payload));
+}
+
+base::Bytes receipt_message(const base::Hash& intent, ReceiptStatus status,
+                            const base::Hash& payload) {
   codec::Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
   codec::write_list_head(out, 4);
   codec::write_text(out, "holdfast.receipt.1");
   codec::write_bytes(out, intent.bytes);
   codec::write_text(out, name_of(status));
-  codec::write_bytes(out, base::sha256(payload).bytes);
+  codec::write_bytes(out, payload.bytes);
   return out.to_bytes();
 }
 
 Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
-  if (receipt.payload.size() > codec::kMaxValueBytes)
-    return Refused{base::ErrorCode::kTooLarge, "the payload has more than 16 MiB"};
+  if (receipt.left_out != 0 &&
+      (receipt.payload.size() != sizeof(base::Hash) || receipt.left_out <= codec::kMaxValueBytes))
+    return Refused{base::ErrorCode::kInvalid, "a payload is left out that need not be"};
   const Intent* intent = world.intents.find(world.blobs, receipt.intent);
   if (intent == nullptr) {
     if (const SettledIntent* before = world.settled.find(receipt.intent)) {
@@ -99,9 +122,9 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
   write_mail(world, receipt, *intent, mail);
   settle(world, *cell, receipt.intent, receipt.status);
   if (mail.kind == MailKind::kRejected) {
-    note(world, kInvalidPayload, {receipt.intent.to_text(), mail.note});
+    note(world, mail.fault(), {receipt.intent.to_text(), mail.note});
     if (!workflow.hears_rejected) {
-      fail(world, *cell, kInvalidPayload,
+      fail(world, *cell, mail.fault(),
            "the receipt of '" + mail.origin.effect + "' does not fit: " + mail.note);
       return Accepted{};
     }

@@ -7,6 +7,7 @@
 #include "base/hex.h"
 #include "base/sha256.h"
 #include "codec/limits.h"
+#include "kernel/limits.h"
 #include "kernel/testing_lab.h"
 
 namespace holdfast::kernel {
@@ -64,17 +65,47 @@ TEST_F(ReceiptTickTest, other_statuses_carry_an_effect_error) {
   bench().expect_replays();
 }
 
-TEST_F(ReceiptTickTest, a_payload_that_no_value_could_be_is_refused_and_the_intent_stays_open) {
-  keyed_ = testing::work;
-  const base::Hash intent = opened(send("a", 1)).at(0);
+TEST_F(ReceiptTickTest,
+       a_payload_that_no_value_could_be_is_rejected_once_and_recorded_by_its_hash) {
+  begin(std::string(kToKeyed) + "," + kToNumbered);
+  const std::vector<base::Hash> intents = opened(send("a", 7));
   const base::Bytes payload(codec::kMaxValueBytes + 1, 0);
+  for (const base::Hash& intent : intents) {
+    ReceiptArrived receipt;
+    receipt.intent = intent;
+    receipt.payload = payload;
+    const Outcome outcome = bench().tick(receipt);
+    ASSERT_TRUE(std::holds_alternative<Accepted>(outcome.answer));
+    EXPECT_LT(outcome.record.size(), 1'000u);
+    EXPECT_THAT(json_of(outcome.record), HasSubstr(R"(["receipt.too_large",")" + intent.to_text()));
+    const auto recorded = tick_of(outcome.record);
+    ASSERT_TRUE(recorded);
+    const auto& again = std::get<ReceiptArrived>(recorded->input);
+    EXPECT_EQ(again.payload_hash(), base::sha256(payload));
+    EXPECT_EQ(again.payload_size(), payload.size());
+    const Outcome repeated = bench().tick(receipt);
+    EXPECT_TRUE(std::holds_alternative<Repeated>(repeated.answer)) << "it is settled";
+  }
+  EXPECT_EQ(bench().world().open_intents(), 0u);
+  EXPECT_EQ(json_of(keyed("a")->outcome), R"("rejected")") << "it has an arm for that";
+  EXPECT_EQ(error_of(bench().find("lab/Numbered@1", "7")), "receipt.too_large");
+  bench().expect_replays();
+}
+
+TEST_F(ReceiptTickTest, whoever_brings_a_receipt_may_leave_out_only_what_is_too_large) {
+  const base::Hash intent = begin_work("a");
   ReceiptArrived receipt;
   receipt.intent = intent;
-  receipt.payload = payload;
-  const Outcome outcome = bench().tick(receipt);
-  EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kTooLarge);
-  EXPECT_TRUE(outcome.record.empty());
-  EXPECT_EQ(keyed("a")->intents, std::vector{intent});
+  const base::Hash hash = base::sha256(base::as_bytes("x"));
+  receipt.payload = hash.bytes;
+  receipt.left_out = codec::kMaxValueBytes;
+  EXPECT_EQ(std::get<Refused>(bench().tick(receipt).answer).code, base::ErrorCode::kInvalid);
+  receipt.left_out += 1;
+  receipt.payload = receipt.payload.first(31);
+  EXPECT_EQ(std::get<Refused>(bench().tick(receipt).answer).code, base::ErrorCode::kInvalid);
+  receipt.payload = hash.bytes;
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().tick(receipt).answer));
+  bench().expect_replays();
 }
 
 TEST_F(ReceiptTickTest, an_error_that_is_no_effect_error_is_a_fault) {
@@ -368,6 +399,39 @@ TEST_F(ReceiptTickTest,
   EXPECT_EQ(std::get<Accepted>(outcome.answer).deliveries, 0u);
   EXPECT_FALSE(outcome.record.empty());
   EXPECT_TRUE(std::holds_alternative<Repeated>(bench().progress(intent, 1, "1").answer));
+}
+
+TEST_F(ReceiptTickTest, progress_that_becomes_no_mail_needs_no_room) {
+  begin(kToNumbered);
+  const base::Hash intent = opened(send("a", 7)).at(0);
+  bench().control(Control::kPause, "lab/Numbered@1", "7");
+  for (std::size_t i = 0; i < kMaxMailPerInstance; ++i) send("a", 7);
+  EXPECT_TRUE(std::holds_alternative<Refused>(send("a", 7).answer));
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().progress(intent, 1, "1").answer));
+}
+
+TEST_F(ReceiptTickTest, progress_is_admitted_by_what_it_will_weigh) {
+  begin(kToKeyed);
+  const std::string reference(kMaxReferenceBytes, 'r');
+  keyed_ = [&](const StepInput&, StepOutput& output) {
+    state(output, 1);
+    open(output, "lab/work@1", R"({"a":1})", "", reference);
+  };
+  const base::Hash intent = opened(send("a", 1)).at(0);
+  bench().control(Control::kPause, "lab/Keyed@1", R"("a")");
+  const auto frame = [&](std::uint64_t sequence, std::size_t bytes) {
+    codec::Buffer payload;
+    codec::write_bytes(payload, base::Bytes(bytes - 5));  // the head has five
+    return bench().tick(ProgressArrived{intent, sequence, "log", payload.view()}).answer;
+  };
+  constexpr std::size_t kLarge = std::size_t{15} << 20;
+  for (const std::uint64_t sequence : {1u, 2u})
+    ASSERT_TRUE(std::holds_alternative<Accepted>(frame(sequence, kLarge)));
+  const std::size_t weight = keyed("a")->mail.bytes() / 2;
+  const std::size_t fits = kMaxMailBytesPerInstance - 2 * weight - (weight - kLarge);
+  EXPECT_TRUE(std::holds_alternative<Refused>(frame(3, fits + 1)));
+  EXPECT_TRUE(std::holds_alternative<Accepted>(frame(3, fits)));
+  EXPECT_EQ(keyed("a")->mail.bytes(), kMaxMailBytesPerInstance);
 }
 
 }  // namespace

@@ -39,7 +39,13 @@ struct TickWriter {
     codec::write_bytes(pen, receipt.intent.bytes);
     codec::write_nat(pen, static_cast<std::uint64_t>(receipt.status));
     // As it came: whether it fits is decided again on replay.
-    codec::write_bytes(pen, receipt.payload);
+    if (receipt.is_too_large()) [[unlikely]] {
+      codec::write_list_head(pen, 2);
+      codec::write_bytes(pen, receipt.payload_hash().bytes);
+      codec::write_nat(pen, receipt.payload_size());
+    } else {
+      codec::write_bytes(pen, receipt.payload);
+    }
     if (receipt.cost_cents) {
       codec::write_nat(pen, *receipt.cost_cents);
     } else {
@@ -124,8 +130,8 @@ struct TickWriter {
   }
   codec::write_bool(out, cell != nullptr && cell->paused);
   write_state(world, out, cell);
-  write_optional_item(
-      out, cell == nullptr ? base::ByteView() : world.cells[cell->workflow].outcome_of(*cell));
+  // Later records do not say it again: many instances may have ended with much to say.
+  write_optional_item(out, touched.ended ? base::ByteView(cell->outcome) : base::ByteView());
   codec::write_nat(out, touched.steps);
   codec::write_nat(out, touched.ignored);
   codec::write_list_head(out, touched.opened.size());

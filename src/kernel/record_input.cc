@@ -20,7 +20,16 @@ void read(ListReader& list, EventArrived& event) {
 void read(ListReader& list, ReceiptArrived& receipt) {
   receipt.intent = list.hash();
   receipt.status = list.choice(ReceiptStatus::kCancelled);
-  receipt.payload = list.bytes();
+  const codec::View payload = list.next();
+  if (payload.kind() == codec::ViewKind::kList) {
+    ListReader parts(payload);
+    receipt.payload = parts.bytes();
+    receipt.left_out = parts.nat();
+    list.require(parts.done() && receipt.left_out != 0);
+  } else {
+    receipt.payload = payload.bytes().value_or(base::ByteView());
+    list.require(payload.bytes().has_value());
+  }
   receipt.cost_cents = list.optional_nat();
   receipt.signature.key = list.bytes();
   receipt.signature.bytes = list.bytes();

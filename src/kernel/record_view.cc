@@ -11,6 +11,7 @@
 #include "codec/well_formed.h"
 #include "kernel/list_reader.h"
 #include "kernel/record_input.h"
+#include "kernel/version.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -106,8 +107,9 @@ base::Error not_well_formed(std::uint64_t number) {
 
 // The first five fields; `list` stands behind them then.
 base::Result<void> read_head(ListReader& list, std::uint64_t& number, Tick& tick) {
-  if (list.nat() != kRecordVersion)
-    return base::Error(base::ErrorCode::kCorrupt, "a record of another version");
+  const std::uint64_t version = list.nat();
+  if (list.good() && version != kRecordVersion)
+    return other_version("a record", version, kRecordVersion);
   number = list.nat();
   tick.time_ns = list.nat();
   const base::ByteView entropy = list.bytes();

@@ -39,7 +39,7 @@ struct InstanceView {
   bool paused = false;
   base::ByteView state;                  // empty: there is none, or only its hash is recorded
   std::optional<base::Hash> state_hash;  // of a large state, as a value that stands alone
-  base::ByteView outcome;                // the result or the error; empty: it has not ended
+  base::ByteView outcome;                // the result or the error; empty: it did not end here
   std::uint64_t steps = 0;
   std::uint64_t ignored = 0;
   std::vector<OpenedView> opened;
@@ -62,7 +62,7 @@ struct RecordView {
   TickKind kind() const noexcept { return static_cast<TickKind>(tick.input.index()); }
 };
 
-// kCorrupt: the bytes are no record.
+// kCorrupt: the bytes are no record. kConflict: it is of another version.
 base::Result<RecordView> read_record(base::ByteView record);
 
 // A key as people read it: JSON, nothing for a workflow without key. Who wrote it is not known:

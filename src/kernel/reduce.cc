@@ -131,7 +131,10 @@ base::Result<const Intent*> World::find_intent(const base::Hash& intent) {
 }
 
 base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {
-  return state_->intents.visit(state_->blobs, visitor);
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  auto visited = state_->intents.visit(state_->blobs, visitor);
+  if (!visited) fail(visited.error());
+  return visited;
 }
 
 OpenIntent World::command_of(const base::Hash& hash, const Intent& intent) const {

@@ -88,16 +88,22 @@ TEST(References, an_index_of_cells_names_large_outcomes_and_mail) {
   Cells cells(0, blobs);
   const base::Bytes key = testing::value("\"k\"");
   Cell& cell = cells.begin(key_hash(key), key);
-  cell.outcome = base::Bytes(2000, 1);
   Mail mail;
   mail.value = base::Bytes(2000, 2);
   cell.mail.push_back(mail);
   ASSERT_TRUE(cells.flush());
-  const base::Bytes leaf = blobs.get(cells.index().root()).take();
-  const std::vector<BlobReference> expected = {
-      {base::sha256(base::Bytes(2000, 1)), BlobKind::kPlain},
-      {base::sha256(base::Bytes(2000, 2)), BlobKind::kPlain}};
-  EXPECT_EQ(*references_of(BlobKind::kCellIndex, leaf), expected);
+  const auto named = [&] {
+    return *references_of(BlobKind::kCellIndex, blobs.get(cells.index().root()).take());
+  };
+  EXPECT_EQ(named(),
+            (std::vector{BlobReference{base::sha256(base::Bytes(2000, 2)), BlobKind::kPlain}}));
+  cell.mail.clear();
+  cells.end(cell, Phase::kCompleted);
+  cell.outcome = base::Bytes(2000, 1);
+  cells.changed(cell);
+  ASSERT_TRUE(cells.flush());
+  EXPECT_EQ(named(),
+            (std::vector{BlobReference{base::sha256(base::Bytes(2000, 1)), BlobKind::kPlain}}));
 }
 
 TEST(References, an_index_of_cells_names_the_chunks_of_much_mail_and_these_its_large_values) {

@@ -59,7 +59,10 @@ base::Error differs(std::uint64_t record, std::string message) {
 
 base::Result<Outcome> World::replay(base::ByteView record) {
   const std::uint64_t number = state_->next_record;
-  const Tick tick = TRY(tick_of(record));
+  auto read = tick_of(record);
+  if (!read && read.error().code() == base::ErrorCode::kConflict)
+    return std::move(read).error().within("record " + std::to_string(number));
+  const Tick tick = TRY(std::move(read));
   state_->replaying = true;
   Outcome outcome = reduce(tick);
   state_->replaying = false;

@@ -49,19 +49,20 @@ bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView
   return false;
 }
 
-void find_cell(WorldState& world, Target& target) {
+// The instance of the key, and what the event will weigh in its mailbox.
+void find_cell(WorldState& world, base::ByteView value, Target& target) {
   target.id = key_hash(target.key);
   target.cell = world.cells[target.workflow].find(target.id);
+  const bool ignores = target.cell != nullptr && target.cell->terminal();
+  target.bytes = ignores ? 0 : Mail::kBesides + value.size();
 }
-
-// A value that is an event, as it will weigh in a mailbox.
-std::size_t weight_of(base::ByteView value) noexcept { return Mail::kBesides + value.size(); }
 
 }  // namespace
 
 bool has_room(const WorldState& world, const Target& target, const Targets& planned,
               Refused& refusal) {
-  if (world.mail_bytes + planned.bytes + target.bytes > kMaxMailBytes) {
+  if (target.bytes == 0) return true;
+  if (world.mail_bytes + planned.bytes + target.bytes > planned.limit) {
     refusal = {base::ErrorCode::kUnavailable, "too much mail waits in the whole world"};
     return false;
   }
@@ -92,7 +93,6 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
   for (const Route& route : event.routes) {
     const WorkflowProgram& workflow = world.program->workflow(route.workflow);
     Target target{route.workflow};
-    target.bytes = weight_of(value);
     if (!may_be_sent(workflow, event.schema_name, value, refusal)) return false;
     if (workflow.key) {
       const auto found = follow(codec::View::of(value), route.key_path);
@@ -102,7 +102,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
       }
       if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
-    find_cell(world, target);
+    find_cell(world, value, target);
     if (!has_room(world, target, targets, refusal)) return false;
     targets.add(target);
   }
@@ -126,7 +126,6 @@ bool find_addressee(WorldState& world, const EventArrived& event, Targets& targe
   }
   if (!may_be_sent(workflow, event.schema, event.value, refusal)) return false;
   Target target{*index};
-  target.bytes = weight_of(event.value);
   if (workflow.key) {
     if (!take_key(world, workflow, event.key, target, refusal)) return false;
     if (!base::equal(target.key, event.key)) {
@@ -138,7 +137,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, Targets& targe
     refusal = {base::ErrorCode::kInvalid, "'" + workflow.name + "' has no key"};
     return false;
   }
-  find_cell(world, target);
+  find_cell(world, event.value, target);
   if (event.starts && target.cell != nullptr) {
     refusal = {base::ErrorCode::kConflict, "the instance is there already"};
     return false;

@@ -8,7 +8,6 @@
 #include "kernel/cell_codec.h"
 #include "kernel/chunks.h"
 #include "kernel/list_reader.h"
-#include "kernel/record_view.h"
 #include "kernel/snapshot_parts.h"
 #include "kernel/world_state.h"
 
@@ -140,22 +139,6 @@ base::Result<void> check_roots(const WorldState& world) {
   return world.intents.trie().check_root(world.blobs);
 }
 
-// Code that does not fit its definition must not meet an instance that goes on.
-base::Result<void> check_code(const WorldState& world) {
-  for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
-    const WorkflowProgram& workflow = world.program->workflow(i);
-    if (workflow.objection.empty() || world.cells[i].active() == 0) continue;
-    std::string name = workflow.name;
-    TRY(world.cells[i].visit([&](const Cell& cell) {
-      if (!cell.terminal()) name = instance_text(workflow.name, cell.key);
-      return cell.terminal();
-    }));
-    return base::Error(base::ErrorCode::kConflict, name,
-                       "has not ended, and its code does not fit: " + workflow.objection);
-  }
-  return {};
-}
-
 // The program whose definitions are in a blob; the zero hash is the program that does nothing.
 base::Result<std::shared_ptr<const Program>> read_program(const WorldState& world,
                                                           const base::Hash& hash) {
@@ -168,11 +151,7 @@ base::Result<std::shared_ptr<const Program>> read_program(const WorldState& worl
   return base::Error(refusal.code, refusal.message);
 }
 
-}  // namespace
-
-base::Result<base::Bytes> World::snapshot() {
-  WorldState& world = *state_;
-  if (auto failure = failure_of(world)) return std::move(*failure);
+base::Result<base::Bytes> write_snapshot(WorldState& world) {
   for (Cells& cells : world.cells) TRY(cells.flush());
   TRY(world.intents.flush(world.blobs));
   base::Hash definitions;
@@ -196,6 +175,15 @@ base::Result<base::Bytes> World::snapshot() {
   return out.to_bytes();
 }
 
+}  // namespace
+
+base::Result<base::Bytes> World::snapshot() {
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  auto made = write_snapshot(*state_);
+  if (!made) fail(made.error());
+  return made;
+}
+
 base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
                                    base::ByteView snapshot, WorldOptions options) {
   const SnapshotParts parts = TRY(read_snapshot(snapshot));
@@ -213,7 +201,6 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   }
   world.intents.restore(parts.intents);
   TRY(check_roots(world));
-  TRY(check_code(world));
   const auto read = [&](codec::View chunks, bool (*entry)(codec::View, WorldState&)) {
     return visit_chunks(blobs, chunks, [&](codec::View view) { return entry(view, world); });
   };

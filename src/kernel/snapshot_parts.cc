@@ -5,6 +5,7 @@
 
 #include "codec/normaliser.h"
 #include "kernel/list_reader.h"
+#include "kernel/version.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -37,7 +38,9 @@ base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
     return damaged("bytes");
   SnapshotParts parts(bytes);
   ListReader list(codec::View::of(bytes));
-  if (list.nat() != kSnapshotVersion) return damaged("version");
+  const std::uint64_t version = list.nat();
+  if (!list.good()) return damaged("version");
+  if (version != kSnapshotVersion) return other_version("a snapshot", version, kSnapshotVersion);
   parts.next_record = list.nat();
   parts.latest_ns = list.nat();
   parts.mail_bytes = list.nat();

@@ -16,6 +16,7 @@
 
 namespace holdfast::kernel {
 
+// Of the snapshot and of all that it names: indexes, cells, mail, chunks.
 inline constexpr std::uint64_t kSnapshotVersion = 1;
 
 // Texts and views are of the bytes it was read from.
@@ -43,7 +44,7 @@ struct SnapshotParts {
   codec::View proposals;
 };
 
-// kCorrupt: these are not the bytes of a snapshot.
+// kCorrupt: these are not the bytes of a snapshot. kConflict: it is of another version.
 base::Result<SnapshotParts> read_snapshot(base::ByteView bytes);
 
 }  // namespace holdfast::kernel

@@ -39,6 +39,76 @@ TEST_F(SnapshotTest, of_an_empty_world_is_an_empty_world) {
   EXPECT_EQ(restored->next_record(), 1u);
 }
 
+// Blobs that are lost at some put, and once.
+class LossyBlobs : public MemoryBlobs {
+ public:
+  base::Result<base::Hash> put(base::ByteView bytes) override {
+    if (left-- == 0) return base::Error(base::ErrorCode::kIo, "the disk is gone");
+    return MemoryBlobs::put(bytes);
+  }
+  base::Result<base::Bytes> get(const base::Hash& hash) const override {
+    if (unreadable) return base::Error(base::ErrorCode::kIo, "the disk cannot be read");
+    return MemoryBlobs::get(hash);
+  }
+  int left = -1;
+  bool unreadable = false;
+};
+
+// A world on such blobs, with one effect open.
+class LossyTest : public SnapshotTest {
+ protected:
+  World begun() {
+    World world(machines_, blobs_);
+    const base::Bytes definitions = testing::document(testing::lab(kToKeyed));
+    const base::Bytes event = testing::value(go("a", 1));
+    Tick tick;
+    tick.input = ApplyManifest{definitions};
+    EXPECT_FALSE(world.reduce(tick).record.empty());
+    tick.input = EventArrived{"lab/Go@1", event, "id"};
+    EXPECT_FALSE(world.reduce(tick).record.empty());
+    return world;
+  }
+  // Nothing of it is used any more, whatever became of the blobs.
+  void expect_failed(World& world, std::string_view why) {
+    blobs_.left = -1;
+    blobs_.unreadable = false;
+    const base::Bytes event = testing::value(go("b", 1));
+    Tick tick;
+    tick.input = EventArrived{"lab/Go@1", event, ""};
+    const Outcome outcome = world.reduce(tick);
+    ASSERT_TRUE(outcome.failure);
+    EXPECT_THAT(outcome.failure->to_string(), HasSubstr(std::string(why)));
+    EXPECT_TRUE(outcome.record.empty());
+    EXPECT_FALSE(world.snapshot());
+    EXPECT_FALSE(world.visit_intents([](const base::Hash&, const Intent&) { return true; }));
+  }
+  LossyBlobs blobs_;
+};
+
+TEST_F(LossyTest, a_world_whose_snapshot_was_not_made_has_failed) {
+  for (int puts = 0;; ++puts) {
+    World world = begun();
+    blobs_.left = puts;
+    if (world.snapshot()) {
+      EXPECT_GE(puts, 4) << "cells, intents, definitions, event ids";
+      return;
+    }
+    expect_failed(world, "the disk is gone");
+  }
+}
+
+TEST_F(LossyTest, a_world_whose_open_intents_cannot_be_visited_has_failed) {
+  const auto all = [](const base::Hash&, const Intent&) { return true; };
+  World unwritten = begun();
+  blobs_.left = 0;
+  EXPECT_FALSE(unwritten.visit_intents(all));
+  expect_failed(unwritten, "the disk is gone");
+  World unread = begun();
+  blobs_.unreadable = true;
+  EXPECT_FALSE(unread.visit_open([](const OpenIntent&) {}));
+  expect_failed(unread, "the disk cannot be read");
+}
+
 TEST_F(SnapshotTest, restore_fails_closed_on_a_missing_blob) {
   send("a", 1, "id");
   const base::Bytes snapshot = *bench().world().snapshot();
@@ -46,6 +116,18 @@ TEST_F(SnapshotTest, restore_fails_closed_on_a_missing_blob) {
   const auto restored = World::restore(machines_, none, snapshot);
   ASSERT_FALSE(restored);
   EXPECT_THAT(restored.error().to_string(), HasSubstr("no blob"));
+}
+
+TEST_F(SnapshotTest, of_another_version_is_not_taken_for_damaged) {
+  base::Bytes snapshot = *bench().world().snapshot();
+  constexpr std::size_t kVersion = 4;  // after the tag and the head of the list
+  ASSERT_EQ(snapshot[kVersion], 1);
+  snapshot[kVersion] = 2;
+  const auto restored = World::restore(machines_, bench().blobs(), snapshot);
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().code(), base::ErrorCode::kConflict);
+  EXPECT_THAT(restored.error().to_string(),
+              HasSubstr("version 2, and this program knows version 1: open the world with"));
 }
 
 TEST_F(SnapshotTest, restore_fails_closed_when_there_is_no_code_for_a_workflow) {

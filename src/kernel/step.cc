@@ -27,7 +27,7 @@ class Checker {
           const StepOutput& output)
       : world_(world), workflow_(workflow), cell_(cell), output_(output) {}
 
-  // What was found good is together so large.
+  // What was found good is together so large, with the names of effects and events.
   std::size_t bytes() const noexcept { return bytes_; }
 
   std::optional<Objection> check(Plan& plan) {
@@ -95,6 +95,7 @@ class Checker {
     if (!canonical(effect.params, output_.value(asked.value), planned.params)) {
       return Objection{"step.bad_params", "the params of '" + allowed->first + "': " + why_};
     }
+    bytes_ += effect.name.size();
     plan.effects.push_back(planned);
     return std::nullopt;
   }
@@ -112,7 +113,10 @@ class Checker {
     if (!find_targets(world_, *event, planned.value, plan.targets, refusal)) {
       return Objection{"step.undeliverable_event", refusal.message};
     }
+    if (plan.targets.all.size() > kMaxDeliveriesPerStep)
+      return Objection{"step.too_many_deliveries", "the events go to more than 8192 instances"};
     planned.targets = plan.targets.all.size() - before;
+    bytes_ += event->schema_name.size();
     plan.events.push_back(planned);
     return std::nullopt;
   }

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::emit;
+using ::testing::HasSubstr;
 using testing::json_of;
 using testing::kToKeyed;
 using testing::kToSingle;
@@ -442,6 +443,20 @@ TEST_F(StepTest, the_budget_of_output_holds_for_its_canonical_form) {
   };
   send("a", 1);
   EXPECT_EQ(error_of(keyed("a")), "step.output_too_large");
+}
+
+TEST_F(StepTest, what_a_failure_says_is_cut_and_made_utf8) {
+  begin(kToKeyed);
+  keyed_ = [](const StepInput& input, StepOutput& output) {
+    if (number(input) == 1) return output.fail("bad", "bad \xff byte");
+    output.fail("long", std::string(kMaxReasonBytes + 1, 'x'));
+  };
+  send("a", 1);
+  EXPECT_THAT(json_of(keyed("a")->outcome), HasSubstr(R"("message":"bad ? byte")"));
+  send("b", 2);
+  EXPECT_THAT(json_of(keyed("b")->outcome),
+              HasSubstr(R"("message":")" + std::string(kMaxReasonBytes, 'x') + R"(")"));
+  bench().expect_replays();
 }
 
 TEST_F(StepTest, what_the_delivery_budget_leaves_stays_queued_and_goes_on_in_a_continue_tick) {

@@ -26,6 +26,7 @@ enum class Fault : std::uint8_t {
   kNotCbor,       // the value is not CBOR
   kBadText,       // a text is not UTF-8
   kPretends,      // an event in the form of a receipt
+  kTooLarge,      // more than a value can be; only its hash is there
   kBadSignature,  // too short to be one
   kNobodyChecks,  // the world has nobody who checks signatures
 };
@@ -211,7 +212,13 @@ class Prepared {
       signature.bytes = signature_bytes_;
       if (input_.fault == Fault::kBadSignature) signature.bytes = signature.bytes.first(8);
     }
-    tick_.input = ReceiptArrived{intent_, input_.status, value_.view(), {}, signature};
+    ReceiptArrived receipt{intent_, input_.status, value_.view(), {}, signature};
+    if (input_.fault == Fault::kTooLarge) {
+      receipt.payload = signature_bytes_;
+      receipt.payload = receipt.payload.first(32);
+      receipt.left_out = codec::kMaxValueBytes + 1;
+    }
+    tick_.input = receipt;
   }
 
   // A t/Done@1, or a sys/EffectError@1.

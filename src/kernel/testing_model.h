@@ -53,7 +53,9 @@ class Model {
     std::string answer = dispatch(input);
     if (answer.empty()) {
       answer = accepted(reached(next_record_, delivered_, ignored_, unrouted_));
-      take_turns();
+      const bool runs_no_code =
+          input.kind == Input::Kind::kControl && input.control != Control::kResume;
+      take_turns(runs_no_code ? 0 : kMaxDeliveriesPerTick);
       ++next_record_;
     }
     return {answer, commands_};
@@ -112,6 +114,7 @@ class Model {
     for (const Name& name : names) {
       if (name.second.size() > kMaxKeyBytes) return refused(Code::kTooLarge);
       const auto found = instances_.find(name);
+      if (found != instances_.end() && found->second.phase != Phase::kActive) continue;
       const std::size_t waiting = found == instances_.end() ? 0 : found->second.mail.size();
       if (waiting + planned[name]++ >= kMaxMailPerInstance) return refused(Code::kUnavailable);
     }
@@ -168,12 +171,14 @@ class Model {
     if (input.fault == Fault::kNobodyChecks) return refused(Code::kUnavailable);
     const Name origin = intent.origin;
     settle(input.intent, input.status);
-    const bool fits = input.fault != Fault::kDoesNotFit && input.fault != Fault::kNotCbor;
+    const bool is_too_large = input.fault == Fault::kTooLarge;
+    const bool fits =
+        !is_too_large && input.fault != Fault::kDoesNotFit && input.fault != Fault::kNotCbor;
     const bool hears = fits ? origin.first != "w/Deaf@1" : origin.first == "w/Full@1";
     if (hears) {
       deliver(origin, {fits ? MailKind::kReceipt : MailKind::kRejected, intent.script});
     } else if (!fits) {
-      end(origin, Phase::kFailed, "receipt.invalid_payload");
+      end(origin, Phase::kFailed, is_too_large ? "receipt.too_large" : "receipt.invalid_payload");
     }
     return {};
   }
@@ -184,12 +189,12 @@ class Model {
     Intent& intent = intents_[input.intent];
     if (intent.settled) return repeated(intent.settled->first, intent.settled->second);
     if (input.sequence <= intent.progress) return repeated(intent.opened_at);
-    if (instances_[intent.origin].mail.size() >= kMaxMailPerInstance)
+    const bool hears = intent.origin.first == "w/Full@1";
+    if (hears && instances_[intent.origin].mail.size() >= kMaxMailPerInstance)
       return refused(Code::kUnavailable);
     if (input.fault == Fault::kNotCbor) return refused(Code::kInvalid);
     intent.progress = input.sequence;
-    if (intent.origin.first == "w/Full@1")
-      deliver(intent.origin, {MailKind::kProgress, input.script});
+    if (hears) deliver(intent.origin, {MailKind::kProgress, input.script});
     return {};
   }
 
@@ -274,9 +279,9 @@ class Model {
   }
 
   // Steps.
-  void take_turns() {
+  void take_turns(std::size_t most) {
     std::size_t steps = 0;
-    while (!line_.empty() && steps < kMaxDeliveriesPerTick) {
+    while (!line_.empty() && steps < most) {
       const Name name = line_.front();
       line_.pop_front();
       Instance& instance = instances_[name];

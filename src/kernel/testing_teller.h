@@ -144,8 +144,8 @@ class Teller {
     input.status = one_of({ReceiptStatus::kOk, ReceiptStatus::kOk, ReceiptStatus::kError,
                            ReceiptStatus::kTimeout, ReceiptStatus::kCancelled});
     if (choice_(8) == 7) {
-      input.fault =
-          one_of({Fault::kDoesNotFit, Fault::kNotCbor, Fault::kBadSignature, Fault::kNobodyChecks});
+      input.fault = one_of({Fault::kDoesNotFit, Fault::kNotCbor, Fault::kBadSignature,
+                            Fault::kNobodyChecks, Fault::kTooLarge});
     }
     return input;
   }

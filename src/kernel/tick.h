@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "codec/limits.h"
 #include "kernel/mail.h"
 
 namespace holdfast::kernel {
@@ -44,6 +45,16 @@ struct ReceiptArrived {
   base::ByteView payload;  // CBOR
   std::optional<std::uint64_t> cost_cents;
   Signature signature;
+
+  // Not 0: the payload had so many bytes, more than a value can have, and what stands there is its
+  // SHA-256. So it is recorded, whichever way it came.
+  std::uint64_t left_out = 0;
+
+  bool is_too_large() const noexcept {
+    return left_out != 0 || payload.size() > codec::kMaxValueBytes;
+  }
+  std::uint64_t payload_size() const noexcept { return left_out != 0 ? left_out : payload.size(); }
+  base::Hash payload_hash() const;
 };
 
 // A sign of life of an open intent.

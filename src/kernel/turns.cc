@@ -7,10 +7,18 @@
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
+namespace {
+
+// Whether the tick may do one more step. The first one always: most ticks have no other.
+bool has_budget(const Draft& draft) noexcept {
+  return draft.steps == 0 ||
+         (draft.steps < kMaxDeliveriesPerTick && draft.weight() < kMaxTickOutputBytes);
+}
+
+}  // namespace
 
 void take_turns(WorldState& world) {
-  while (!world.ready.empty() && world.draft.steps < kMaxDeliveriesPerTick &&
-         world.draft.output_bytes < kMaxTickOutputBytes) {
+  while (!world.ready.empty() && has_budget(world.draft)) {
     Cell* cell = world.ready.oldest();
     leave_line(world, *cell);
     if (cell->paused || cell->mail.empty()) continue;

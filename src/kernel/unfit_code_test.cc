@@ -31,8 +31,17 @@ class UnfitCodeTest : public LabTest {
     };
     begin(std::string(kToKeyed) + "," + kStopToKeyed);
   }
+  // As a node does it: out of a snapshot and the records behind it.
   base::Result<World> restored() {
-    return World::restore(machines_, bench().blobs(), *bench().world().snapshot());
+    const base::Bytes snapshot = *bench().world().snapshot();
+    return restored(snapshot, bench().journal().size());
+  }
+  base::Result<World> restored(base::ByteView snapshot, std::size_t records) {
+    World world = TRY(World::restore(machines_, bench().blobs(), snapshot));
+    for (; records < bench().journal().size(); ++records)
+      TRY(world.replay(bench().journal()[records]));
+    TRY(world.check_code());
+    return world;
   }
   // The error of the first record that does not replay, and how many did before.
   std::pair<std::string, std::size_t> replayed() {
@@ -71,7 +80,7 @@ TEST_F(UnfitCodeTest, a_proposal_may_be_made_before_the_code_is_there_and_is_app
   EXPECT_TRUE(std::holds_alternative<Accepted>(bench().tick(ApplyProposal{id}).answer));
 }
 
-TEST_F(UnfitCodeTest, a_world_is_not_restored_when_an_instance_has_not_ended_and_it_is_named) {
+TEST_F(UnfitCodeTest, a_world_is_not_used_when_an_instance_has_not_ended_and_it_is_named) {
   send("ended", 0);
   send("goes on", 1);
   machines_.unfit = {"keyed"};
@@ -97,6 +106,18 @@ TEST_F(UnfitCodeTest, a_world_is_restored_when_all_have_ended_and_takes_another_
   const base::Bytes without = testing::document(testing::lab_without_keyed());
   tick.input = ApplyManifest{without};
   EXPECT_TRUE(std::holds_alternative<Accepted>(world->reduce(tick).answer));
+}
+
+TEST_F(UnfitCodeTest, records_behind_a_snapshot_may_end_the_instance_and_bring_other_definitions) {
+  send("goes on", 1);
+  const base::Bytes snapshot = *bench().world().snapshot();
+  const std::size_t records = bench().journal().size();
+  bench().control(Control::kCancel, "lab/Keyed@1", R"("goes on")");
+  bench().apply(testing::lab_without_keyed());
+  machines_.unfit = {"keyed"};
+  const auto world = restored(snapshot, records);
+  ASSERT_TRUE(world) << world.error().to_string();
+  EXPECT_EQ(world->next_record(), bench().world().next_record());
 }
 
 TEST_F(UnfitCodeTest, replay_goes_on_until_a_record_steps_it_which_is_named_with_the_instance) {

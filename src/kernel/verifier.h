@@ -10,6 +10,8 @@ namespace holdfast::kernel {
 
 // What is signed: a canonical list of a fixed word, the intent, the status and the payload's hash.
 base::Bytes receipt_message(const base::Hash& intent, ReceiptStatus status, base::ByteView payload);
+base::Bytes receipt_message(const base::Hash& intent, ReceiptStatus status,
+                            const base::Hash& payload);  // by its SHA-256
 
 class ReceiptVerifier {
  public:

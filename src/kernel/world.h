@@ -80,13 +80,22 @@ class World {
   base::Result<Outcome> replay(base::ByteView record);
 
   // Everything the world is, as one canonical value and the blobs it names. Between ticks only. A
-  // world that has failed has none.
+  // world that has failed has none; and when it cannot be made the world has failed, as some of it
+  // may have moved to blobs that nobody keeps.
   base::Result<base::Bytes> snapshot();
 
-  // Fails closed: no code for a workflow, code that does not fit one that has instances which have
-  // not ended, a missing blob, a damaged value.
+  // Something that the world stands on was lost, as blobs that were put and did not become durable.
+  // It has failed then, unless it had before.
+  void fail(const base::Error& error);
+
+  // Fails closed: no code for a workflow, a missing blob, a damaged value.
   static base::Result<World> restore(const MachineSource& machines, Blobs& blobs,
                                      base::ByteView snapshot, WorldOptions options = {});
+
+  // Whether every instance that has not ended has code that fits; kConflict: one has not, and is
+  // named. To be asked before a world is used, and not before all of its records are replayed: they
+  // may end the instance, or bring other definitions.
+  base::Result<void> check_code();
 
   // What an instance waits for; nothing if it has ended, or is not there. This and the other
   // questions have an error when the answer cannot be read; the world has failed then.
@@ -109,7 +118,7 @@ class World {
   std::vector<ProposalView> proposals() const;
   const Counters& counters() const noexcept;
 
-  // Open intents.
+  // Open intents. When visiting has an error the world has failed, as with the questions above.
   std::uint64_t open_intents() const noexcept;
   base::Result<const Intent*> find_intent(const base::Hash& intent);  // null: it is not open
   base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);

@@ -175,6 +175,9 @@ TEST_F(MachinesTest, a_rejected_receipt_without_a_step_fails_as_it_would_in_the_
   step(std::nullopt);
   expect_failed(kernel::kInvalidPayload);
   EXPECT_EQ(output_.error_message(), "expected text");
+  mail_.payload_size = codec::kMaxValueBytes + 1;
+  step(std::nullopt);
+  expect_failed(kernel::kPayloadTooLarge);
 }
 
 TEST_F(MachinesTest, the_context_gives_the_key_the_record_and_different_uuids) {

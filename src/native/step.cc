@@ -29,6 +29,7 @@ Origin Step::origin() const {
 Status Step::status() const { return static_cast<Status>(input_.mail.status); }
 std::uint64_t Step::sequence() const { return input_.mail.sequence; }
 std::string_view Step::note() const { return input_.mail.note; }
+std::string_view Step::fault() const { return input_.mail.fault(); }
 
 Writer Step::begin_state() {
   output_.begin_state();

@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <variant>
 
-#include "kernel/limits.h"
 #include "native/testing.h"
 
 namespace holdfast::native {
@@ -93,17 +92,21 @@ class ThrowingTest : public ::testing::Test {
     EXPECT_NE(cell, nullptr);
     return *cell;
   }
-  void expect_failed(const std::string& id, const std::string& message) {
+  void expect_failed(const std::string& id) {
     EXPECT_EQ(careless(id).status(), kernel::Status::kFailed);
     EXPECT_EQ(json_of(careless(id).outcome),
-              R"({"code":"native.exception","details":null,"message":")" + message +
-                  R"(","retryable":false})");
+              R"({"code":"native.exception","details":null,)"
+              R"("message":"the step threw an exception","retryable":false})");
   }
 };
 
-TEST_F(ThrowingTest, an_exception_fails_the_instance_with_what_it_says) {
-  ask("a", "throw");
-  expect_failed("a", "no such thing");
+// What it says may be the words of the standard library, which other releases choose otherwise.
+TEST_F(ThrowingTest, an_exception_fails_the_instance_and_what_it_says_is_not_recorded) {
+  for (const char* thrown : {"throw", "throw bytes", "throw at length", "throw a number",
+                             "ask for too much", "lose the value"}) {
+    ask(thrown, thrown);
+    expect_failed(thrown);
+  }
   bench_.expect_replays();
 }
 
@@ -118,20 +121,7 @@ TEST_F(ThrowingTest, nothing_that_the_step_asked_for_is_kept) {
 
 TEST_F(ThrowingTest, a_result_is_not_kept_either) {
   ask("a", "complete and throw");
-  expect_failed("a", "after all");
-}
-
-TEST_F(ThrowingTest, what_it_says_is_cut_and_made_utf8) {
-  ask("a", "throw bytes");
-  expect_failed("a", "bad ? byte");
-  ask("b", "throw at length");
-  expect_failed("b", std::string(kernel::kMaxReasonBytes, 'x'));
-  bench_.expect_replays();
-}
-
-TEST_F(ThrowingTest, what_is_no_exception_of_the_standard_says_nothing) {
-  ask("a", "throw a number");
-  expect_failed("a", "");
+  expect_failed("a");
 }
 
 TEST_F(ThrowingTest, a_step_that_runs_out_of_memory_ends_the_world_and_not_the_instance) {
@@ -141,26 +131,12 @@ TEST_F(ThrowingTest, a_step_that_runs_out_of_memory_ends_the_world_and_not_the_i
   EXPECT_EQ(outcome.failure->where(), "record 2");
 }
 
-TEST_F(ThrowingTest, a_size_that_no_machine_has_is_an_exception_like_others) {
-  ask("a", "ask for too much");
-  EXPECT_EQ(careless("a").status(), kernel::Status::kFailed);
-  EXPECT_NE(json_of(careless("a").outcome).find("native.exception"), std::string::npos);
-  bench_.expect_replays();
-}
-
-TEST_F(ThrowingTest, a_state_that_cannot_be_written_fails_the_instance_too) {
-  ask("a", "lose the value");
-  EXPECT_EQ(careless("a").status(), kernel::Status::kFailed);
-  EXPECT_NE(json_of(careless("a").outcome).find("native.exception"), std::string::npos);
-  bench_.expect_replays();
-}
-
 TEST_F(ThrowingTest, an_answer_may_throw_as_well_and_other_instances_go_on) {
   const kernel::Outcome asked = ask("a", "go on");
   ask("b", "go on");
   ASSERT_EQ(opened(asked).size(), 1u);
   bench_.receipt(opened(asked)[0], "{}");
-  expect_failed("a", "of all things");
+  expect_failed("a");
   EXPECT_EQ(opened(ask("b", "go on")).size(), 1u);
   EXPECT_EQ(careless("b").status(), kernel::Status::kWaiting);
   bench_.expect_replays();

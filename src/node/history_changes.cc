@@ -24,10 +24,12 @@ store::InstanceChange change_of(const kernel::RecordView& record,
       .paused = instance.paused,
       .error_code = {},
       .error_message = {},
+      .keeps_error = false,
       .steps = instance.steps,
       .annotations = {},
   };
   const bool is_error = instance.status == "failed" || instance.status == "cancelled";
+  change.keeps_error = is_error && instance.outcome.empty();
   if (is_error && !instance.outcome.empty()) {
     const codec::View error = codec::View::of(instance.outcome);
     change.error_code = text_in(error, "code");

@@ -96,6 +96,20 @@ TEST_F(HistoryFeedTest, rows_show_what_the_records_say) {
   ASSERT_EQ(index->list({.words = "five"})->rows.size(), 1u);
 }
 
+TEST_F(HistoryFeedTest, an_instance_that_is_sent_to_after_its_end_keeps_its_error) {
+  send("b", 7);
+  send("b", 5);
+  write_records();
+  auto index = *HistoryIndex::open(open_->folder);
+  HistoryFeed feed = *HistoryFeed::start(journal(), *index);
+  catch_up(feed, {.records = 1});
+  const InstanceRow b = row(*index, R"("b")");
+  EXPECT_EQ(b.last_record, 3u);
+  EXPECT_EQ(b.status, "failed");
+  EXPECT_EQ(b.error_code, "seven");
+  EXPECT_EQ(b.error_message, "not seven again");
+}
+
 TEST_F(HistoryFeedTest, a_key_that_begins_again_in_the_same_record_shows_its_new_life) {
   send("a", 5);
   bench().event("lab/Stop@1", R"({"id":"a"})");

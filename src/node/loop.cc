@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "kernel/limits.h"
 #include "store/journal_format.h"
 
 namespace holdfast::node {
@@ -321,6 +322,10 @@ void Loop::write() {
 
 // What was reduced cannot be taken back, so it may use what is kept back for results: there is no
 // more of it than this batch and the next.
+// A batch goes on until it is full, and then has the last record besides.
+static_assert(kernel::kMaxRecordBytes + (std::size_t{8} << 20) <= store::kMaxBatchBytes,
+              "a record that no batch takes would end the world, at every start again");
+
 base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
   const std::vector<base::ByteView> records(batch.records.begin(), batch.records.end());
   if (batch.ends_work) return journal_.append(records, store::Room::kReserve);

@@ -64,7 +64,14 @@ struct TickFields {
     begin(kernel::TickKind::kReceipt, 6);
     hash(out, "intent", receipt.intent);
     field(out, "status", kernel::name_of(receipt.status));
-    given(out, "payload", receipt.payload);
+    if (receipt.is_too_large()) {
+      field(out, "payload");
+      codec::write_map_head(out, 2);
+      hash(out, "hash", receipt.payload_hash());
+      field(out, "size", receipt.payload_size());
+    } else {
+      given(out, "payload", receipt.payload);
+    }
     field(out, "cost_cents");
     if (receipt.cost_cents) {
       codec::write_nat(out, *receipt.cost_cents);

@@ -59,6 +59,7 @@ base::Result<RestoredWorld> Restoring::run() {
   }
   auto world = TRY(from_the_beginning());
   TRY(replay(world));
+  TRY(world.check_code());
   TRY(forget(useless));
   return RestoredWorld{std::move(world), std::move(report_)};
 }
@@ -89,6 +90,7 @@ base::Result<kernel::World> Restoring::from(const SnapshotEntry& entry) {
                        "it says that it is before record " + std::to_string(world->next_record()));
   }
   TRY(replay(*world));
+  TRY(world->check_code());
   return world;
 }
 

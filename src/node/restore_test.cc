@@ -6,6 +6,7 @@
 
 #include "kernel/references.h"
 #include "node/testing_world.h"
+#include "store/record_at.h"
 #include "store/testing_snapshots.h"
 
 namespace holdfast::node {
@@ -245,6 +246,39 @@ TEST_F(RestoreTest, the_first_record_that_comes_out_differently_is_named) {
   EXPECT_THAT(opened.error().to_string(), HasSubstr("record 12: the outcome of lab/Keyed@1"));
 }
 
+TEST_F(RestoreTest, a_snapshot_of_another_version_is_not_taken_for_a_bad_one) {
+  begin();
+  send_many(10);
+  take_snapshot();
+  send_many(1);
+  base::Bytes bytes = state();
+  bytes[4] = 2;  // behind the tag and the head of the list
+  ASSERT_TRUE(open_->snapshots().add(open_->journal(), open_->world().next_record(), bytes, 0));
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const auto opened = try_open();
+    ASSERT_FALSE(opened) << "it is still on the list";
+    EXPECT_EQ(opened.error().code(), base::ErrorCode::kConflict);
+    EXPECT_THAT(opened.error().to_string(), HasSubstr("the snapshot before record 13"));
+    EXPECT_THAT(opened.error().to_string(), HasSubstr("version 2"));
+  }
+}
+
+TEST_F(RestoreTest, a_record_of_another_version_does_not_cost_a_snapshot) {
+  begin();
+  send_many(10);
+  take_snapshot();
+  send_many(1);
+  base::Bytes record = store::record_at(open_->journal(), open_->journal().last()).take();
+  record[4] = 2;
+  const base::ByteView view = record;
+  ASSERT_TRUE(open_->journal().append({&view, 1}));
+  ASSERT_TRUE(open_->journal().sync());
+  const auto opened = try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code(), base::ErrorCode::kConflict);
+  EXPECT_THAT(opened.error().to_string(), HasSubstr("record 13: a record is of version 2"));
+}
+
 TEST_F(RestoreTest, code_that_is_not_there_is_not_taken_for_a_bad_snapshot) {
   begin();
   send_many(10);
@@ -253,6 +287,25 @@ TEST_F(RestoreTest, code_that_is_not_there_is_not_taken_for_a_bad_snapshot) {
   const auto opened = try_open();
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().to_string(), HasSubstr("no code is there for 'keyed'"));
+}
+
+TEST_F(RestoreTest, code_is_held_against_the_world_that_replay_comes_to) {
+  begin();
+  send("a", 1);
+  take_snapshot();
+  machines_.unfit = {"keyed"};
+  const auto refused = try_open();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kConflict);
+  EXPECT_THAT(refused.error().to_string(), HasSubstr(R"(lab/Keyed@1 "a": has not ended)"));
+  machines_.unfit = {};
+  open();
+  const base::Bytes key = kernel::testing::value("\"a\"");
+  tick(kernel::ControlRequested{kernel::Control::kCancel, "lab/Keyed@1", key, ""});
+  const base::Bytes without = kernel::testing::document(kernel::testing::lab_without_keyed());
+  tick(kernel::ApplyManifest{without});
+  machines_.unfit = {"keyed"};
+  open();
 }
 
 TEST_F(RestoreTest, a_snapshot_before_its_records_are_durable_is_refused) {
@@ -268,6 +321,26 @@ TEST_F(RestoreTest, a_snapshot_before_its_records_are_durable_is_refused) {
   EXPECT_EQ(refused.error().code(), base::ErrorCode::kConflict);
   ASSERT_TRUE(open_->journal().sync());
   EXPECT_TRUE(open_->take_snapshot(0));
+}
+
+TEST_F(RestoreTest, a_world_whose_snapshot_was_not_kept_has_failed) {
+  for (std::uint64_t call = 0;; ++call) {
+    disk_ = std::make_unique<env::SimDisk>();
+    now_s_ = sent_ = 0;
+    begin();
+    send_many(3);
+    disk_->fail_call(call, env::DiskFault::kIoError);
+    const auto taken = open_->take_snapshot(0);
+    const base::Bytes value = kernel::testing::value(R"({"id":"a","n":1})");
+    kernel::Tick tick;
+    tick.input = kernel::EventArrived{"lab/Go@1", value, {}};
+    EXPECT_EQ(open_->world().reduce(tick).failure.has_value(), !taken.has_value()) << call;
+    open_.reset();
+    if (taken) {
+      EXPECT_GT(call, 3u);
+      return;
+    }
+  }
 }
 
 TEST_F(RestoreTest, a_place_that_cannot_keep_a_world_is_refused_unless_somebody_decides_otherwise) {

@@ -4,6 +4,20 @@
 #include <algorithm>
 
 namespace holdfast::node {
+namespace {
+
+base::Result<store::SnapshotEntry> keep(kernel::World& world, base::ByteView snapshot,
+                                        StoreBlobs& blobs, store::Snapshots& snapshots,
+                                        store::Journal& journal, std::int64_t time_ns,
+                                        const SnapshotOptions& options) {
+  TRY(blobs.make_durable());
+  auto entry = TRY(snapshots.add(journal, world.next_record(), snapshot, time_ns, options.keep));
+  const auto needed = store::records_needed(TRY(snapshots.list()), options.keep);
+  TRY(journal.trim(std::min(needed, options.readers_need)));
+  return entry;
+}
+
+}  // namespace
 
 base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, StoreBlobs& blobs,
                                                  store::Snapshots& snapshots,
@@ -15,10 +29,9 @@ base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, StoreBlob
                        "the journal is durable up to record " + std::to_string(journal.durable()));
   }
   const base::Bytes bytes = TRY(world.snapshot());
-  TRY(blobs.make_durable());
-  auto entry = TRY(snapshots.add(journal, world.next_record(), bytes, time_ns, options.keep));
-  const auto needed = store::records_needed(TRY(snapshots.list()), options.keep);
-  TRY(journal.trim(std::min(needed, options.readers_need)));
+  auto entry = keep(world, bytes, blobs, snapshots, journal, time_ns, options);
+  // Without room nothing is lost: the world's blobs wait in memory.
+  if (!entry && entry.error().code() != base::ErrorCode::kUnavailable) world.fail(entry.error());
   return entry;
 }
 

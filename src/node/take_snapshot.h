@@ -22,8 +22,8 @@ struct SnapshotOptions {
 
 // Between ticks, when all records of the world are durable in the journal; kConflict otherwise, and
 // then nothing was done. kUnavailable: there is no room; the world can go on, and it can be tried
-// again. After any other error it must not go on: restore it. The blobs are those of the world, and
-// the snapshots are beside them.
+// again. After any other error the world has failed: restore it. The blobs are those of the world,
+// and the snapshots are beside them.
 base::Result<store::SnapshotEntry> take_snapshot(kernel::World& world, StoreBlobs& blobs,
                                                  store::Snapshots& snapshots,
                                                  store::Journal& journal, std::int64_t time_ns,

@@ -11,7 +11,8 @@ namespace holdfast::store {
 namespace {
 
 // ?14: whether the instance begins here; ?15: the record that the row must show then. The row of an
-// instance that goes on is changed by the record that follows, and by no other.
+// instance that goes on is changed by the record that follows, and by no other. ?16: whether it had
+// ended before, so that its error stays.
 constexpr const char* kPutInstance = R"(
   INSERT INTO instances(workflow, key, key_text, status, paused, first_record, first_ns,
                         last_record, last_ns, steps, annotations, error_code, error_message)
@@ -23,7 +24,8 @@ constexpr const char* kPutInstance = R"(
     last_record = excluded.last_record, last_ns = excluded.last_ns,
     steps = excluded.steps + iif(?14, 0, steps),
     annotations = excluded.annotations + iif(?14, 0, annotations),
-    error_code = excluded.error_code, error_message = excluded.error_message
+    error_code = iif(?16, error_code, excluded.error_code),
+    error_message = iif(?16, error_message, excluded.error_message)
   WHERE ?14 OR last_record = ?15
   RETURNING id)";
 
@@ -160,6 +162,7 @@ base::Result<void> HistoryIndex::write_entry(const HistoryBatch::Entry& entry) {
   put.bind(13, std::string_view(change.error_message));
   put.bind(14, std::uint64_t{entry.began.has_value()});
   put.bind(15, entry.previous);
+  put.bind(16, std::uint64_t{change.keeps_error});
   if (!TRY(put.step())) {
     return base::Error(base::ErrorCode::kConflict,
                        change.workflow + " " + change.key_text + " in " + kHistoryFile,

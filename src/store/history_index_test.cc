@@ -41,6 +41,12 @@ class HistoryIndexTest : public ::testing::Test {
     change.annotations = std::move(said);
     return change;
   }
+  // The same for an instance that had ended before.
+  InstanceChange late(const std::string& key, const std::string& status) {
+    InstanceChange late = change(key, status);
+    late.keeps_error = true;
+    return late;
+  }
   base::Result<void> apply(std::vector<InstanceChange> changes) {
     HistoryBatch batch;
     for (InstanceChange& each : changes) batch.add(std::move(each));
@@ -121,6 +127,18 @@ TEST_F(HistoryIndexTest, a_key_that_one_record_deletes_and_begins_again_begins_w
   EXPECT_EQ(row("a").first_record, 2u);
   EXPECT_EQ(row("a").steps, 1u);
   EXPECT_EQ(row("a").annotations, 1u);
+}
+
+TEST_F(HistoryIndexTest, an_instance_that_is_touched_after_its_end_keeps_its_error) {
+  InstanceChange failed = change("a", "failed");
+  failed.error_code = "no";
+  failed.error_message = "not today";
+  ASSERT_TRUE(apply({change("b", "cancelled"), failed, late("a", "failed")}));
+  EXPECT_EQ(row("a").error_code, "no") << "in one batch";
+  ASSERT_TRUE(apply({late("b", "cancelled"), late("a", "failed"), late("a", "failed")}));
+  EXPECT_EQ(row("a").error_code, "no") << "in another one";
+  EXPECT_EQ(row("a").error_message, "not today");
+  EXPECT_EQ(row("b").error_code, "");
 }
 
 TEST_F(HistoryIndexTest, a_record_that_was_missed_or_comes_twice_is_refused) {

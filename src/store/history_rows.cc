@@ -45,7 +45,13 @@ void HistoryBatch::add(InstanceChange change) {
     entry.previous = 0;
     entry.began = {change.record, change.time_ns};
     entry.annotation_count = change.annotations.size();
+    change.keeps_error = false;
   } else if (!is_new) {
+    if (change.keeps_error) {
+      change.error_code = std::move(entry.latest.error_code);
+      change.error_message = std::move(entry.latest.error_message);
+      change.keeps_error = entry.latest.keeps_error;
+    }
     change.steps += entry.latest.steps;
     auto& said = entry.latest.annotations;
     std::move(change.annotations.begin(), change.annotations.end(), std::back_inserter(said));

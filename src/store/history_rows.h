@@ -36,6 +36,7 @@ struct InstanceChange {
   bool paused = false;
   std::string error_code;  // empty: there is none
   std::string error_message;
+  bool keeps_error = false;              // it ended before: the error is the one that is known
   std::uint64_t steps = 0;               // of this record
   std::vector<std::string> annotations;  // of this record, each on one line
 };

@@ -75,7 +75,10 @@ class MadeUpHistory {
     change.status = kStatuses[choose_() % 5];
     change.paused = choose_() % 4 == 0;
     change.steps = choose_() % 3;
-    if (change.status == "failed") change.error_code = "no." + std::to_string(number);
+    if (change.status == "failed") {
+      change.keeps_error = choose_() % 2 == 0;
+      if (!change.keeps_error) change.error_code = "no." + std::to_string(number);
+    }
     for (std::uint64_t i = choose_() % 3; i > 1; --i)
       change.annotations.push_back("said in " + std::to_string(number) +
                                    std::string(choose_() % 8 == 0 ? 30'000 : 0, 'x'));

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code that does not fit its definition must not meet an instance that goes on.
+#include <optional>
+#include <utility>
+
+#include "kernel/record_view.h"
+#include "kernel/world_state.h"
+
+namespace holdfast::kernel {
+namespace {
+
+// Nothing: the workflow has none that has not ended.
+base::Result<std::optional<std::string>> find_active(Cells& cells,
+                                                     const WorkflowProgram& workflow) {
+  std::optional<std::string> name;
+  if (cells.active() == 0) return name;
+  TRY(cells.flush());
+  name = workflow.name;
+  TRY(cells.visit([&](const Cell& cell) {
+    if (!cell.terminal()) name = instance_text(workflow.name, cell.key);
+    return cell.terminal();
+  }));
+  return name;
+}
+
+}  // namespace
+
+base::Result<void> World::check_code() {
+  WorldState& world = *state_;
+  if (auto failure = failure_of(world)) return std::move(*failure);
+  for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
+    const WorkflowProgram& workflow = world.program->workflow(i);
+    if (workflow.objection.empty()) continue;
+    auto active = find_active(world.cells[i], workflow);
+    if (!active) fail(active.error());
+    const std::optional<std::string> name = TRY(std::move(active));
+    if (name) {
+      return base::Error(base::ErrorCode::kConflict, *name,
+                         "has not ended, and its code does not fit: " + workflow.objection);
+    }
+  }
+  return {};
+}
+
+}  // namespace holdfast::kernel
