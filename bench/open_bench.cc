@@ -136,7 +136,7 @@ Figures open_once(const std::string& path, std::size_t orders, bool in_order) {
   figures.ms = ms_since(begin);
   figures.bytes = static_cast<double>(bench::own_memory() - before);
   figures.count = shop->open().world().open_intents();
-  CHECK(*shop->open().restoring().snapshot && shop->open().restoring().replayed == 0);
+  CHECK(shop->open().restoring().snapshot.has_value() && shop->open().restoring().replayed == 0);
   // One that nobody looked at since it was put away.
   const base::Bytes key = bench::value("\"order-" + std::to_string(orders / 3) + "\"");
   CHECK(*shop->open().world().find("demo/Order@1", key) != nullptr);

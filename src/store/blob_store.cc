@@ -54,20 +54,8 @@ base::Result<void> BlobStore::alive() const {
   return base::Error(failure_->code, failure_->where, failure_->message);
 }
 
-// Everything since the last sync goes, also what SQLite would have kept. When that fails too,
-// nobody knows what the file holds.
-base::ErrorCode BlobStore::roll_back(base::ErrorCode why) {
-  const bool undone = !database_.is_in_transaction() || database_.run("ROLLBACK").has_value();
-  return undone ? why : base::ErrorCode::kIo;
-}
-
-base::Error BlobStore::fail(base::Error error) {
-  failure_ = {roll_back(error.code()), error.where(),
-              "what was put since the last sync is lost: " + error.message()};
-  return {failure_->code, failure_->where, failure_->message};
-}
-
 base::Result<base::Bytes> BlobStore::get(const base::Hash& hash) {
+  if (const base::Bytes* waiting = waiting_.find(hash)) return *waiting;
   return read_blob(statements_.find, hash);
 }
 
@@ -84,7 +72,6 @@ base::Result<base::Bytes> read_blob(SqliteStatement& find, const base::Hash& has
 }
 
 base::Result<void> BlobStore::insert(const base::Hash& hash, base::ByteView bytes) {
-  if (!database_.is_in_transaction()) TRY(database_.run("BEGIN IMMEDIATE"));
   SqliteStatement& insert = statements_.insert;
   insert.bind(1, base::ByteView(hash.bytes));
   insert.bind(2, bytes);
@@ -106,41 +93,64 @@ base::Result<base::Hash> BlobStore::put(base::ByteView bytes) {
                        "a blob of more than " + std::to_string(kMaxBlobBytes) + " bytes");
   }
   const base::Hash hash = base::sha256(bytes);
-  auto inserted = insert(hash, bytes);
-  if (!inserted) return fail(std::move(inserted).error());
-  return hash;
+  if (database_.is_in_transaction()) {
+    TRY(insert(hash, bytes));
+    return hash;
+  }
+  if (waiting_.find(hash) != nullptr) return hash;
+  waiting_.add(hash, bytes);
+  if (waiting_.size() <= kWaitingBytes) return hash;
+  auto written = write_waiting();
+  if (written) return hash;
+  if (!failure_) waiting_.drop_newest();
+  return std::move(written).error();
+}
+
+base::Result<void> BlobStore::write_waiting() {
+  if (waiting_.entries().empty()) return {};
+  auto written = in_transaction([&]() -> base::Result<void> {
+    for (const auto& [hash, bytes] : waiting_.entries()) TRY(insert(hash, bytes));
+    return {};
+  });
+  if (written) {
+    waiting_.clear();
+  } else if (written.error().code() != base::ErrorCode::kUnavailable) {
+    // What was accepted is lost; nobody may take what was put before, or will be, for the whole.
+    waiting_.clear();
+    failure_ = {written.error().code(), written.error().where(),
+                "what was put since the last sync is lost: " + written.error().message()};
+    return alive();
+  }
+  return written;
 }
 
 base::Result<void> BlobStore::sync() {
-  auto still = alive();
-  if (!still) {
-    if (still.error().code() == base::ErrorCode::kUnavailable) failure_.reset();
-    return still;
-  }
-  if (!database_.is_in_transaction()) return {};
-  auto committed = database_.run("COMMIT");
-  if (!committed) {
-    // This is the sync that says so.
-    base::Error error = fail(std::move(committed).error());
-    if (error.code() == base::ErrorCode::kUnavailable) failure_.reset();
-    return error;
-  }
-  return {};
+  TRY(alive());
+  return write_waiting();
 }
 
-base::Result<void> BlobStore::transact(const std::function<base::Result<void>()>& work) {
-  TRY(alive());
-  TRY(sync());
+base::Result<void> BlobStore::in_transaction(const std::function<base::Result<void>()>& work) {
   auto done = database_.run("BEGIN IMMEDIATE");
   if (done) done = work();
   if (done) done = database_.run("COMMIT");
   if (done) return {};
-  const auto code = roll_back(done.error().code());
-  if (code == base::ErrorCode::kIo) failure_ = {code, done.error().where(), done.error().message()};
+  // Nothing may be left of it, also where SQLite would have kept a part. When that fails too,
+  // nobody knows what the file holds.
+  const bool undone = !database_.is_in_transaction() || database_.run("ROLLBACK").has_value();
+  const auto code = undone ? done.error().code() : base::ErrorCode::kIo;
   return base::Error(code, done.error().where(), done.error().message());
 }
 
+base::Result<void> BlobStore::transact(const std::function<base::Result<void>()>& work) {
+  TRY(sync());
+  auto done = in_transaction(work);
+  if (!done && done.error().code() == base::ErrorCode::kIo)
+    failure_ = {done.error().code(), done.error().where(), done.error().message()};
+  return done;
+}
+
 base::Result<std::uint64_t> BlobStore::count() {
+  if (!database_.is_in_transaction()) TRY(sync());
   if (!TRY(statements_.count.step())) return std::uint64_t{0};
   const auto count = static_cast<std::uint64_t>(statements_.count.number(0));
   statements_.count.reset();

@@ -6,9 +6,10 @@
 //  1. What was put before sync() returned survives any crash or power cut; what was put after
 //     it may be gone.
 //  2. get() gives exactly the bytes that were put, or an error: they are hashed again.
-//  3. When a put fails, everything put since the last sync is gone, and the next sync() says so:
-//     nobody can take a part for the whole. When it failed for lack of space, one may begin
-//     again after that sync(); after any other error the store has ended, as a journal does.
+//  3. A full disk loses nothing. What was put waits in memory, at most kWaitingBytes of it, until
+//     it is written; when that finds no room it goes on waiting, and the put (which is then as if
+//     it had not been tried) or sync() says kUnavailable and may be tried again. After any other
+//     error the store has ended, as a journal does, and what was put since the last sync is gone.
 //  4. Putting bytes that are there already is remembered: a collection spares what was put since
 //     the last snapshot, whether it was new then or not. If they are damaged, it mends them.
 //
@@ -27,6 +28,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "store/sqlite.h"
+#include "store/waiting_blobs.h"
 #include "store/world_folder.h"
 
 namespace holdfast::store {
@@ -34,6 +36,7 @@ namespace holdfast::store {
 inline constexpr char kKernelBlobs[] = "blobs.db";
 inline constexpr char kEffectBlobs[] = "effects.db";
 inline constexpr std::size_t kMaxBlobBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kWaitingBytes = std::size_t{4} << 20;
 
 // Finds the blob with this hash: the statement for it, and what it comes to. The bytes are hashed
 // again. kNotFound, kCorrupt.
@@ -50,11 +53,11 @@ class BlobStore {
   base::Result<base::Hash> put(base::ByteView bytes);
   base::Result<void> sync();
 
-  // How many there are, those not yet synced included.
+  // How many there are; those that wait are written first.
   base::Result<std::uint64_t> count();
 
   // Syncs, then does the work in a transaction of its own, which is durable when this returns. On
-  // an error nothing of it was done. A put that failed before is not forgotten by this.
+  // an error nothing of it was done, nor of what it put.
   base::Result<void> transact(const std::function<base::Result<void>()>& work);
 
   // For the work of a transaction.
@@ -75,8 +78,8 @@ class BlobStore {
   BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, Statements statements);
 
   base::Result<void> insert(const base::Hash& hash, base::ByteView bytes);
-  base::Error fail(base::Error error);
-  base::ErrorCode roll_back(base::ErrorCode why);
+  base::Result<void> in_transaction(const std::function<base::Result<void>()>& work);
+  base::Result<void> write_waiting();
   base::Result<void> alive() const;
 
   struct Failure {
@@ -88,6 +91,7 @@ class BlobStore {
   std::unique_ptr<SqliteVfs> vfs_;  // before what uses it
   SqliteDatabase database_;
   Statements statements_;
+  WaitingBlobs waiting_;
   std::optional<Failure> failure_;
   std::uint64_t collection_ = 0;
 };

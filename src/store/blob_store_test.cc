@@ -5,6 +5,7 @@
 
 #include "base/sha256.h"
 #include "store/testing_blobs.h"
+#include "store/testing_faults.h"
 
 namespace holdfast::store::testing {
 namespace {
@@ -95,26 +96,71 @@ TYPED_TEST(BlobStoreTest, too_large_blob_is_refused_and_nothing_else_is_lost) {
   EXPECT_TRUE(open->blobs->get(hash));
 }
 
-TEST(BlobStore, full_disk_loses_the_round_and_says_so_at_its_end) {
+// More than may wait, so that the disk is asked before the round has an end.
+TEST(BlobStore, a_put_for_which_there_is_no_room_is_refused_and_all_others_wait) {
   env::SimDisk disk;
   const auto random = env::seeded_random(3);
   auto open = *open_blobs(disk, *random, "./world");
   const base::Hash before = *open->blobs->put(base::as_bytes("before"));
   ASSERT_TRUE(open->blobs->sync());
   disk.set_capacity(200'000);
-  const base::Hash part = *open->blobs->put(base::as_bytes("part"));
-  bool is_full = false;
-  for (std::size_t i = 0; i < 4000 && !is_full; ++i) is_full = !open->blobs->put(blob_bytes(i));
-  const auto synced = open->blobs->sync();
-  ASSERT_FALSE(synced);
-  EXPECT_EQ(synced.error().code(), base::ErrorCode::kUnavailable);
-  EXPECT_FALSE(open->blobs->get(part));
+  std::vector<base::Hash> accepted;
+  std::size_t refused = 0;
+  for (; accepted.size() < 10'000; ++refused) {
+    const auto put = open->blobs->put(blob_bytes(refused));
+    if (!put) {
+      EXPECT_EQ(put.error().code(), base::ErrorCode::kUnavailable) << put.error().to_string();
+      break;
+    }
+    accepted.push_back(*put);
+  }
+  ASSERT_LT(accepted.size(), 10'000u);
+  EXPECT_FALSE(open->blobs->get(base::sha256(blob_bytes(refused))));
+  EXPECT_EQ(open->blobs->sync().error().code(), base::ErrorCode::kUnavailable);
   EXPECT_TRUE(open->blobs->get(before));
+  for (const base::Hash& hash : accepted) ASSERT_TRUE(open->blobs->get(hash));
 
   disk.set_capacity(std::nullopt);
-  ASSERT_TRUE(open->blobs->put(base::as_bytes("part")));
+  ASSERT_TRUE(open->blobs->put(blob_bytes(refused)));
   ASSERT_TRUE(open->blobs->sync());
-  EXPECT_TRUE(open->blobs->get(part));
+  env::SimDisk after(after_worst_cut(disk));
+  auto reopened = *open_blobs(after, *random, "./world");
+  for (std::size_t i = 0; i <= refused; ++i)
+    ASSERT_EQ(*reopened->blobs->get(base::sha256(blob_bytes(i))), blob_bytes(i));
+}
+
+// What it dropped cannot be had again, and nobody may take the rest for the whole.
+TEST(BlobStore, a_failed_sync_ends_it) {
+  int ended = 0;
+  for (std::uint64_t call = 0; call < 8; ++call) {
+    SCOPED_TRACE(call);
+    env::SimDisk disk;
+    const auto random = env::seeded_random(3);
+    auto open = *open_blobs(disk, *random, "./world");
+    const base::Hash part = *open->blobs->put(base::as_bytes("part"));
+    disk.fail_call(call, env::DiskFault::kIoError);
+    if (open->blobs->sync()) continue;
+    ++ended;
+    EXPECT_EQ(open->blobs->put(base::as_bytes("more")).error().code(), base::ErrorCode::kIo);
+    EXPECT_EQ(open->blobs->sync().error().code(), base::ErrorCode::kIo);
+    EXPECT_FALSE(open->blobs->get(part));
+  }
+  EXPECT_GT(ended, 2);
+}
+
+// However often it is tried, memory does not grow.
+TEST(BlobStore, what_waits_for_room_is_bounded) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(3);
+  auto open = *open_blobs(disk, *random, "./world");
+  disk.set_capacity(0);
+  std::size_t accepted = 0;
+  for (std::size_t i = 0; i < 12; ++i) {
+    base::Bytes bytes(1'000'000, 'x');
+    bytes[0] = static_cast<std::uint8_t>(i);
+    if (open->blobs->put(bytes)) ++accepted;
+  }
+  EXPECT_EQ(accepted, kWaitingBytes / 1'000'200);
 }
 
 TEST(BlobStore, blobs_of_another_world_are_refused) {
@@ -190,6 +236,7 @@ TEST(BlobStore, putting_a_damaged_blob_again_mends_it) {
   ASSERT_FALSE(damaged);
   EXPECT_EQ(damaged.error().code(), base::ErrorCode::kCorrupt);
   ASSERT_TRUE(open->blobs->put(base::as_bytes("abc")));
+  ASSERT_TRUE(open->blobs->sync());
   const auto mended = open->blobs->get(hash);
   ASSERT_TRUE(mended) << mended.error().to_string();
   EXPECT_EQ(base::as_text(*mended), "abc");

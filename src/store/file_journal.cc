@@ -71,7 +71,11 @@ base::Result<void> FileJournal::mark() {
   TRY(sync());
   if (writer_.ends_with_mark()) return {};
   auto written = writer_.write({});
-  if (!written) return latch(std::move(written).error());
+  if (!written) {
+    // As in append: whatever comes next is written over it.
+    if (written.error().code() == base::ErrorCode::kUnavailable) return written;
+    return latch(std::move(written).error());
+  }
   TRY(sync());
   return {};
 }
@@ -125,10 +129,13 @@ base::Result<void> FileJournal::roll(std::size_t batch_bytes, Room room) {
 base::Result<void> FileJournal::trim(RecordNumber below) {
   TRY(alive());
   for (const std::uint64_t number : table_->segments_below(below)) {
-    // One after the other, each durably: a gap would look like damage.
-    table_->drop_first();
+    // One after the other, each durably: a gap would look like damage. Readers are told first.
+    auto entry = table_->take_first();
     auto gone = spares_->recycle(segment_path(folder_, number));
-    if (!gone) return latch(std::move(gone).error());
+    if (gone) continue;
+    if (gone.error().code() != base::ErrorCode::kUnavailable) return latch(std::move(gone).error());
+    table_->put_back(std::move(entry));
+    return gone;
   }
   return {};
 }

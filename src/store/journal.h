@@ -76,7 +76,8 @@ class Journal {
   virtual base::Result<void> prepare() = 0;
   virtual bool has_room(Room room) const = 0;
 
-  // Gives up records below this one, as far as it is convenient: first() tells.
+  // Gives up records below this one, as far as it is convenient: first() tells. kUnavailable: a
+  // full disk had no room even for that; the rest is still there, and one may go on and try again.
   virtual base::Result<void> trim(RecordNumber below) = 0;
 
   // kNotFound: trimmed. Reading from last() + 1 waits for what comes.

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as they stand in our files: little-endian, whatever the machine is.
+// Numbers as they stand in our files: little-endian, as the machines are that we run on.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "base/check.h"
 
 namespace holdfast::store {
+
+static_assert(std::endian::native == std::endian::little);
 
 class FieldWriter {
  public:
@@ -18,8 +22,7 @@ class FieldWriter {
 
   template <std::unsigned_integral T>
   void number(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i)
-      take(1)[0] = static_cast<std::uint8_t>(value >> 8 * i);
+    std::memcpy(take(sizeof value).data(), &value, sizeof value);
   }
   template <std::size_t n>
   void bytes(const std::array<std::uint8_t, n>& value) {
@@ -44,9 +47,7 @@ class FieldReader {
 
   template <std::unsigned_integral T>
   void number(T& value) {
-    value = 0;
-    const auto taken = take(sizeof(T));
-    for (std::size_t i = sizeof(T); i-- > 0;) value = static_cast<T>(value << 8 | taken[i]);
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
   }
   template <std::size_t n>
   void bytes(std::array<std::uint8_t, n>& value) {

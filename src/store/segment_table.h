@@ -35,9 +35,16 @@ class SegmentTable {
     const std::lock_guard guard(mutex_);
     entries_.push_back(std::move(entry));
   }
-  void drop_first() {
+  Entry take_first() {
     const std::lock_guard guard(mutex_);
+    Entry first = std::move(entries_.front());
     entries_.pop_front();
+    return first;
+  }
+  // It was taken, and stays after all.
+  void put_back(Entry first) {
+    const std::lock_guard guard(mutex_);
+    entries_.push_front(std::move(first));
   }
 
   // Of the segments that are kept.

@@ -45,7 +45,9 @@ class Snapshots {
   base::Result<std::vector<SnapshotEntry>> list();
 
   // To be called before anything else is put. kConflict: the journal is not durable up to
-  // `next_record`. On any error what was put since the last sync may be lost.
+  // `next_record`. kUnavailable: there is no room; it is not listed, nothing that was put is lost,
+  // and it may be tried again, later and after more was put. On any other error what was put since
+  // the last sync may be lost.
   base::Result<SnapshotEntry> add(Journal& journal, RecordNumber next_record, base::ByteView bytes,
                                   std::int64_t time_ns, std::size_t keep = kSnapshotsKept);
 
@@ -53,7 +55,8 @@ class Snapshots {
   // bytes, or the record that would tell, cannot be had.
   base::Result<base::Bytes> read(Journal& journal, const SnapshotEntry& entry);
 
-  // Takes snapshots off the list that turned out to be of no use.
+  // Takes snapshots off the list that turned out to be of no use. kUnavailable: there is no room to
+  // write that down; they are still listed, and everything goes on.
   base::Result<void> forget(const std::vector<SnapshotEntry>& entries);
 
   // While a pin is there, its snapshot stays listed, and what it reaches stays. What somebody puts

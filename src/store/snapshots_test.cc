@@ -144,16 +144,24 @@ TEST_F(SnapshotsTest, forgotten_ones_are_gone) {
   EXPECT_EQ(listed(), (std::vector<RecordNumber>{3}));
 }
 
-TEST_F(SnapshotsTest, a_failed_put_before_is_not_forgotten) {
+// A transaction of somebody else comes between the puts and the snapshot that names them.
+TEST_F(SnapshotsTest, one_is_not_listed_while_what_it_names_waits_for_room) {
   commit(1);
-  disk_->set_capacity(900'000);
-  bool is_full = false;
-  for (std::size_t i = 0; i < 4000 && !is_full; ++i) is_full = !open_->blobs->put(blob_bytes(i));
-  ASSERT_TRUE(is_full);
-  EXPECT_FALSE(BlobGc::begin(*open_->blobs, *open_->snapshots, tree_shapes()));
-  disk_->set_capacity(std::nullopt);
-  EXPECT_FALSE(add("state"));
+  const base::Hash part = *open_->blobs->put(base::as_bytes("part"));
+  disk_->set_capacity(0);
+  const auto collected = BlobGc::begin(*open_->blobs, *open_->snapshots, tree_shapes());
+  ASSERT_FALSE(collected);
+  EXPECT_EQ(collected.error().code(), base::ErrorCode::kUnavailable);
+  const auto refused = add("state");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kUnavailable) << refused.error().to_string();
   EXPECT_TRUE(listed().empty());
+  disk_->set_capacity(std::nullopt);
+  ASSERT_TRUE(add("state"));
+  env::SimDisk after(after_worst_cut(*disk_));
+  auto reopened = *open_snapshots(after, *random_);
+  ASSERT_EQ(reopened->snapshots->list()->size(), 1u);
+  EXPECT_TRUE(reopened->blobs->get(part));
 }
 
 TEST(RecordsNeeded, are_those_of_the_oldest_kept_and_the_one_that_tells_its_lineage) {

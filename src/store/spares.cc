@@ -124,16 +124,30 @@ base::Result<void> Spares::recycle(const std::string& path) {
     const std::lock_guard guard(mutex_);
     is_wanted = size == bytes_ && ready_.size() + in_making_ + used_.size() < wanted_;
   }
-  if (!is_wanted) {
-    TRY(disk_.remove(path));
-    return disk_.sync_directory(folder_);
-  }
+  if (!is_wanted) return remove(path);
   const std::string second_life = new_path();
-  TRY(disk_.rename(path, second_life));
-  TRY(disk_.sync_directory(folder_));
+  auto renamed = disk_.rename(path, second_life);
+  if (!renamed) {
+    if (renamed.error().code() != base::ErrorCode::kUnavailable) return renamed;
+    // No room for a name: then the file makes some.
+    return remove(path);
+  }
+  TRY(sync_names());
   const std::lock_guard guard(mutex_);
   used_.push_back(second_life);
   return {};
+}
+
+base::Result<void> Spares::remove(const std::string& path) {
+  TRY(disk_.remove(path));
+  return sync_names();
+}
+
+// Whatever it fails for, names have changed by now, and nobody knows whether they will stay.
+base::Result<void> Spares::sync_names() {
+  auto synced = disk_.sync_directory(folder_);
+  if (synced) return {};
+  return base::Error(base::ErrorCode::kIo, synced.error().where(), synced.error().message());
 }
 
 std::size_t Spares::ready() const {

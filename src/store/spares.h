@@ -31,7 +31,8 @@ class Spares {
   // A file of zeros of any size, which nobody waits for.
   base::Result<std::string> make_apart(std::uint64_t bytes);
 
-  // Gives a file that is no longer needed a second life, or removes it.
+  // Gives a file that is no longer needed a second life, or removes it; durably. kUnavailable:
+  // there was no room even for that, and nothing has changed.
   base::Result<void> recycle(const std::string& path);
 
   std::size_t ready() const;
@@ -40,6 +41,8 @@ class Spares {
   base::Result<void> fill(env::File& file, std::uint64_t bytes);
   base::Result<std::string> fill_at(const std::string& path, env::OpenMode mode,
                                     std::uint64_t bytes);
+  base::Result<void> remove(const std::string& path);
+  base::Result<void> sync_names();
   std::string new_path();
 
   env::Disk& disk_;

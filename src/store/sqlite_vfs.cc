@@ -59,11 +59,12 @@ int write(sqlite3_file* file, const void* from, int bytes, sqlite3_int64 offset)
 }
 
 int truncate(sqlite3_file* file, sqlite3_int64 size) {
-  return of(file).file->truncate(static_cast<std::uint64_t>(size)) ? SQLITE_OK
-                                                                   : SQLITE_IOERR_TRUNCATE;
+  const auto cut = of(file).file->truncate(static_cast<std::uint64_t>(size));
+  return cut ? SQLITE_OK : full_or(SQLITE_IOERR_TRUNCATE, cut.error());
 }
 
-// A new file's name is made durable with its contents; SQLite leaves that to its files.
+// A new file's name is made durable with its contents; SQLite leaves that to its files. A sync that
+// failed is never a matter of space, whatever the system says: what it dropped cannot be had again.
 int sync(sqlite3_file* file, int) {
   OpenFile& open = of(file);
   if (!open.file->sync_data()) return SQLITE_IOERR_FSYNC;
@@ -133,8 +134,9 @@ int remove(sqlite3_vfs* vfs, const char* path, int sync_folder) {
   env::Disk& disk = of(vfs).disk;
   const auto removed = disk.remove(path);
   if (!removed) {
-    return removed.error().code() == base::ErrorCode::kNotFound ? SQLITE_IOERR_DELETE_NOENT
-                                                                : SQLITE_IOERR_DELETE;
+    return removed.error().code() == base::ErrorCode::kNotFound
+               ? SQLITE_IOERR_DELETE_NOENT
+               : full_or(SQLITE_IOERR_DELETE, removed.error());
   }
   if (sync_folder != 0 && !disk.sync_directory(env::parent_of(path))) return SQLITE_IOERR_DIR_FSYNC;
   return SQLITE_OK;
