@@ -152,7 +152,7 @@ void open(Subject& subject, Blobs& blobs, base::ByteView snapshot, std::size_t f
       (void)world->why(input.workflow, base::as_bytes(input.key));
   }
   (void)world->orphans(10);
-  (void)world->visit_open([](const OpenIntent&) {});
+  (void)world->visit_intents([](const base::Hash&, const Intent&) { return true; });
   (void)world->snapshot();
 }
 

@@ -150,6 +150,16 @@ std::optional<base::ByteView> Cells::state_of(Cell& cell) {
   return cell.state;
 }
 
+base::Bytes Cells::outcome_of(const Cell& cell) {
+  if (!cell.outcome_blob || !cell.outcome.empty()) return cell.outcome;
+  auto bytes = load(*cell.outcome_blob);
+  if (!bytes) return {};
+  const bool fits = read_back_ == nullptr || read_back_->outcome_fits(*bytes);
+  if (fits && spillable_in(*bytes) != 0) return std::move(*bytes);
+  failure_ = corrupt("an outcome in a blob is none");
+  return {};
+}
+
 bool Cells::bring_back(Mail& mail) {
   if (!mail.away) return true;
   const PutAway away = *mail.away;
@@ -204,14 +214,16 @@ void Cells::trim() {
   if (spillable_bytes_ <= limits_.dirty_bytes) return;
   // Well below the limit, so that this is rare.
   const std::size_t enough = limits_.dirty_bytes / 4 * 3;
-  for (Cell* cell = dirty_.oldest(); cell != nullptr && spillable_bytes_ > enough && !failure_;
+  for (Cell* cell = dirty_.oldest(); cell != nullptr && spillable_bytes_ > enough;
        cell = cell->newer) {
-    if (cell->spillable != 0) keep(spill(*cell));
+    if (cell->spillable == 0) continue;
+    auto spilled = spill(*cell);
+    if (spilled) continue;
+    // Without room on the disk they stay in memory: the same is tried again later.
+    if (spilled.error().code() != base::ErrorCode::kUnavailable)
+      failure_ = std::move(spilled).error();
+    return;
   }
-}
-
-void Cells::keep(base::Result<void> result) {
-  if (!result) failure_ = std::move(result).error();
 }
 
 base::Result<void> Cells::flush() {

@@ -59,6 +59,10 @@ class Cells {
   // The state of a cell, brought back from its blob if it is there. Nothing: it has none.
   std::optional<base::ByteView> state_of(Cell& cell);
 
+  // The result or error of a cell, read from its blob if it is there; empty: it has none. For
+  // people: the cell stays as it is.
+  base::Bytes outcome_of(const Cell& cell);
+
   // Brings the value of a message back. False: it cannot be had.
   bool bring_back(Mail& mail);
 
@@ -93,7 +97,6 @@ class Cells {
   std::optional<base::Bytes> load(const base::Hash& blob);
   void let_go(std::size_t most);
   base::Result<void> spill(Cell& cell);
-  void keep(base::Result<void> result);
   UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
 
   std::uint32_t workflow_;

@@ -117,8 +117,7 @@ base::Result<std::optional<InstanceValues>> World::read(std::string_view workflo
   Cells& cells = state_->cells[*index];
   InstanceValues values{cell->status(), cell->paused, {}, {}};
   if (const auto state = cells.state_of(*cell)) values.state.assign(state->begin(), state->end());
-  const base::ByteView outcome = cells.outcome_of(*cell);
-  values.outcome.assign(outcome.begin(), outcome.end());
+  values.outcome = cells.outcome_of(*cell);
   if (auto failure = failure_of(*state_)) return std::move(*failure);
   return std::optional(std::move(values));
 }
