@@ -57,7 +57,7 @@ PROCESSOR_HEADER = re.compile(r"[a-z]+mmintrin\.h")
 # The operating system, and what the processor says of itself: for every folder that is not pure.
 SYSTEM_PREFIXES = ("sys/", "linux/", "net/", "netinet/", "arpa/")
 SYSTEM_HEADERS = set(
-    "cpuid.h dirent.h dlfcn.h errno.h fcntl.h netdb.h poll.h pthread.h pwd.h sched.h signal.h spawn.h"
+    "cpuid.h dirent.h dlfcn.h errno.h fcntl.h malloc.h netdb.h poll.h pthread.h pwd.h sched.h signal.h spawn.h"
     " syslog.h termios.h time.h unistd.h".split())
 
 # Standard headers the pure folders must not include: what is in them can only be an effect.

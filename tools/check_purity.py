@@ -29,6 +29,7 @@ ALLOWED = re.compile(
     | std::_Hash_bytes\(.*\) | std::__detail::_Prime_rehash_policy::.*
     | std::_Rb_tree_\w+\(.*\) | std::__detail::_List_node_base::.*
     | std::_Sp_make_shared_tag::_S_eq\(.*\)
+    | (?:vtable\ for\ )?std::pmr::monotonic_buffer_resource(?:::.*)? | std::pmr::new_delete_resource\(\)
     | std::to_chars\(.*\) | std::from_chars\(.*\)
     # Arithmetic which IEEE 754 defines to the last bit.
     | (?:floor|ceil|trunc|round|fabs|fmod|sqrt|fma|ldexp|scalbn|frexp|modf|copysign)f?

@@ -102,6 +102,28 @@ TEST(CellsTest, over_the_memory_limit_the_least_recently_used_states_spill) {
   EXPECT_EQ(cells.state_of(*cells.find(id_of(1)))->size(), 10'000u);
 }
 
+TEST(CellsTest, without_room_on_the_disk_states_stay_in_memory_until_there_is_some) {
+  struct FullBlobs : MemoryBlobs {
+    base::Result<base::Hash> put(base::ByteView bytes) override {
+      ++puts;
+      if (is_full) return base::Error(base::ErrorCode::kUnavailable, "the disk is full");
+      return MemoryBlobs::put(bytes);
+    }
+    bool is_full = true;
+    int puts = 0;
+  } blobs;
+  Cells cells(0, blobs, {10, 8'000});
+  for (std::uint64_t n = 0; n < 3; ++n) add(cells, n, 5'000);
+  cells.trim();
+  EXPECT_FALSE(cells.failure());
+  EXPECT_EQ(blobs.puts, 1) << "one is enough to know";
+  blobs.is_full = false;
+  cells.trim();
+  EXPECT_TRUE(cells.find(id_of(0))->state.empty());
+  EXPECT_EQ(cells.state_of(*cells.find(id_of(0)))->size(), 5'000u);
+  EXPECT_FALSE(cells.failure());
+}
+
 // The walk that looks for states to spill makes no call that could be counted; but when small
 // states count, a large one spills although spilling is not what memory lacks.
 TEST(CellsTest, small_states_do_not_count_towards_the_states_that_may_spill) {

@@ -170,7 +170,7 @@ struct TrieCache::Generation {
   // Only looked into.
   using Nodes = std::pmr::unordered_map<base::Hash, TrieNode, base::KeptHash<base::HashOfHash>>;
 
-  std::pmr::monotonic_buffer_resource memory;
+  std::pmr::monotonic_buffer_resource memory{std::pmr::new_delete_resource()};
   Nodes nodes{&memory};
   std::size_t bytes = 0;
 };

@@ -28,18 +28,14 @@ class WorldEffectBlobs : public executors::EffectBlobs {
   using EffectBlobs::keep;
   base::Result<void> keep(std::span<const base::ByteView> blobs) override {
     const std::lock_guard lock(mutex_);
-    auto put = put_all(blobs);
-    // Also after an error: it ends the round, and the next caller begins one of its own.
-    auto synced = store_->sync();
-    return put ? std::move(synced) : std::move(put);
+    // A transaction of their own: when it fails, nothing of it is left for the next caller.
+    return store_->transact([&]() -> base::Result<void> {
+      for (const base::ByteView blob : blobs) TRY(store_->put(blob));
+      return {};
+    });
   }
 
  private:
-  base::Result<void> put_all(std::span<const base::ByteView> blobs) {
-    for (const base::ByteView blob : blobs) TRY(store_->put(blob));
-    return {};
-  }
-
   explicit WorldEffectBlobs(std::unique_ptr<store::BlobStore> store) : store_(std::move(store)) {}
 
   std::mutex mutex_;

@@ -26,18 +26,12 @@ base::Result<base::Hash> StoreBlobs::put(base::ByteView bytes) {
 }
 
 base::Result<void> StoreBlobs::make_durable() {
-  auto put = put_all();
-  // Also after an error, which a sync has to say once more before the store begins anew.
-  auto synced = store_.sync();
-  if (!put) return put;
-  if (!synced) return synced;
+  TRY(store_.transact([this]() -> base::Result<void> {
+    for (const auto& [hash, bytes] : waiting_) TRY(store_.put(bytes));
+    return {};
+  }));
   waiting_.clear();
   waiting_bytes_ = 0;
-  return {};
-}
-
-base::Result<void> StoreBlobs::put_all() {
-  for (const auto& [hash, bytes] : waiting_) TRY(store_.put(bytes));
   return {};
 }
 

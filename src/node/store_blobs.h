@@ -32,8 +32,6 @@ class StoreBlobs : public kernel::Blobs {
   base::Result<void> make_durable();
 
  private:
-  base::Result<void> put_all();
-
   store::BlobStore& store_;
   const std::size_t most_waiting_bytes_;
   std::map<base::Hash, base::Bytes> waiting_;  // in order, so that a simulation repeats itself
