@@ -36,7 +36,8 @@ struct Letters {
   static void step(State& state, const Begin& begin, Context& context) {
     context.open<Post>({state.to = begin.to, 1});
   }
-  static void step(State& state, const holdfast::Received<Post>&, Context& context) {
+  static void step(State& state, const holdfast::Received<Post>& posted, Context& context) {
+    if (!posted.ok()) return context.fail(posted.error.code, posted.error.message);
     if (++state.sent == 5) return context.complete(state.sent);
     context.timer(context.now() + 300ms);
   }

@@ -8,9 +8,9 @@
 //   (*engine)->send(OrderPlaced{.id = "o-1", .cents = 1990}, {.id = "web-4711"});
 //   auto order = (*engine)->wait<Order>("o-1", std::chrono::seconds(5));
 //
-// What a call returns is durable. All of it is for any thread; handlers run on threads of the
-// engine, which has none before it is opened and none after it is closed. No signal handlers, no
-// globals.
+// What a call returns is durable. All of it is for any thread, but `close` is not for handlers and
+// callbacks. Handlers run on threads of the engine, which has none before it is opened and none
+// after it is closed. No signal handlers, no globals.
 #pragma once
 
 #include <chrono>
@@ -57,7 +57,7 @@ struct EngineOptions {
   // machine's): somebody has decided that it will do.
   bool any_file_system = false;
 
-  // A snapshot after so many records, so that a restart has not many more to replay.
+  // A snapshot after so many records, so that a restart has not many more to replay. 0: never.
   std::uint64_t snapshot_every = 200'000;
 
   // Told, in one line each, what an operator would like to know. From any thread of the engine.
@@ -120,8 +120,8 @@ class Engine {
  public:
   using Timeout = std::chrono::milliseconds;
 
-  // What is called when there is an answer, once, on a thread of the engine: it must not wait for
-  // the engine, nor for long.
+  // What is called when there is an answer, once, on a thread of the engine or, if the call is
+  // refused at once, inside the call. It must not wait for the engine, nor for long, nor throw.
   template <class T>
   using Then = std::function<void(Result<T>)>;
 

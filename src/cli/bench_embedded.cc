@@ -37,11 +37,16 @@ class Lanes {
 
   void begin(std::uint64_t id) {
     const auto begun = Clock::now();
+    engine_.start<BenchSteps>(id, BenchBegin{id}, {}, [this, id, begun](Result<Sent> sent) {
+      if (sent) return wait(id, begun);
+      fail(sent.error());
+      leave();
+    });
+  }
+
+  void wait(std::uint64_t id, Clock::time_point begun) {
     engine_.wait<BenchSteps>(id, [this, id, begun](Result<Instance<BenchSteps>> ended) {
       went(id, begun, std::move(ended));
-    });
-    engine_.start<BenchSteps>(id, BenchBegin{id}, {}, [this](Result<Sent> sent) {
-      if (!sent) fail(sent.error());
     });
   }
 

@@ -95,7 +95,8 @@ Word begin_all(const std::string& folder, std::uint64_t count,
   if (!engine) return say(engine.error().to_string());
   const std::uint64_t before = resident_bytes();
   if (const auto error = Beginning(**engine).run(count)) return say(error->message);
-  word.resident_bytes = resident_bytes() - before;
+  const std::uint64_t after = resident_bytes();
+  word.resident_bytes = after > before ? after - before : 0;
   keeps_running = std::move(*engine);
   return word;
 }

@@ -2,13 +2,16 @@
 #include "engine/body.h"
 
 #include <future>
+#include <optional>
 #include <utility>
 
+#include "codec/view.h"
 #include "defs/builtin.h"
 #include "defs/load.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
 #include "env/posix_disk.h"
+#include "env/quiet_thread.h"
 #include "executors/blob.h"
 #include "executors/functions.h"
 #include "executors/http.h"
@@ -38,8 +41,11 @@ base::Result<void> check_executors(const defs::Bundle& bundle, const node::Execu
     if (by == nullptr || by->kind == "timer") continue;
     if (!executors.contains(by->kind))
       return base::invalid(name, "there is no executor '" + by->kind + "'");
-    if (by->kind == "worker" && !functions.contains(name))
-      return base::invalid(name, "the effect has no handler");
+    if (by->kind != "worker") continue;
+    if (!functions.contains(name)) return base::invalid(name, "the effect has no handler");
+    // Better than a limit that nobody keeps.
+    if (effect->timeout_ns)
+      return base::invalid(name, "a handler has no time limit; open a timer beside it");
   }
   return {};
 }
@@ -78,6 +84,8 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   const defs::Bundle bundle = native::load(options.modules, &builtin);
   if (!bundle.errors.empty())
     return base::Error(base::ErrorCode::kInvalid, bundle.errors.begin()->to_string());
+  if (options.handler_threads == 0 && !handlers.empty())
+    return base::invalid("handler_threads", "handlers need a thread at least");
   auto functions = TRY(engine::functions_of(std::move(handlers)));
 
   node::LocalWorldOptions world_options;
@@ -85,10 +93,14 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   world =
       TRY(node::LocalWorld::open(*disk, *random, *process, options.dir, machines, world_options));
   blobs = TRY(node::WorldEffectBlobs::open(world->folder()));
-  node::Executors executors = TRY(make_executors(std::move(functions), bundle));
-
   // Before the world runs, as it is the node's own from then on.
   const base::Bytes present = world->world().program().closure();
+  std::vector<const defs::Bundle*> performed{&bundle};
+  // What is under way was opened by these definitions, and somebody must know how to end it.
+  std::optional<defs::Bundle> under_way;
+  if (world->world().open_intents() != 0)
+    performed.push_back(&under_way.emplace(defs::load(codec::View::of(present), "$", &builtin)));
+  node::Executors executors = TRY(make_executors(std::move(functions), performed));
   const base::Bytes wanted = options.modules.empty() ? present : TRY(defs::closure_of(bundle));
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
   TRY(start(std::move(executors)));
@@ -97,8 +109,8 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   return {};
 }
 
-base::Result<node::Executors> Engine::Body::make_executors(engine::FunctionsByEffect functions,
-                                                           const defs::Bundle& bundle) {
+base::Result<node::Executors> Engine::Body::make_executors(
+    engine::FunctionsByEffect functions, const std::vector<const defs::Bundle*>& performed) {
   node::Executors by_kind{{"echo", &echo}};
   const auto add = [&](const char* kind, std::unique_ptr<executors::Executor> executor) {
     by_kind[kind] = executor.get();
@@ -114,7 +126,7 @@ base::Result<node::Executors> Engine::Body::make_executors(engine::FunctionsByEf
     add("process", TRY(executors::process_executor(process_options, *clock, &secrets)));
   }
   by_kind["worker"] = nullptr;  // it is made when everything else is known to be well
-  TRY(check_executors(bundle, by_kind, functions));
+  for (const defs::Bundle* bundle : performed) TRY(check_executors(*bundle, by_kind, functions));
   add("worker",
       std::make_unique<executors::Functions>(
           std::move(functions), executors::FunctionOptions{.threads = options.handler_threads}));
@@ -139,7 +151,10 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
 base::Result<void> Engine::Body::apply(const base::Bytes& closure) {
   const auto answer = wait_for<kernel::Answer>(
       [&](Then<kernel::Answer> then) { send(node::Input::apply({closure}), std::move(then)); });
-  if (!answer) return base::Error(base::ErrorCode::kUnavailable, answer.error().message);
+  if (!answer) {
+    TRY(node->stop());  // it says why it has ended, if it has
+    return base::Error(base::ErrorCode::kUnavailable, answer.error().message);
+  }
   if (auto error = engine::refusal(*answer)) return std::move(*error).within("definitions");
   secrets.declare(TRY(executors::secrets_of(closure)));
   return {};
@@ -147,6 +162,10 @@ base::Result<void> Engine::Body::apply(const base::Bytes& closure) {
 
 // The journal is closed in order only by whoever knows that everything is well.
 base::Result<void> Engine::Body::close() {
+  if (env::on_quiet_thread()) {
+    return base::Error(base::ErrorCode::kConflict,
+                       "a handler or callback cannot close the engine whose thread it is on");
+  }
   const std::lock_guard lock(closing);
   TRY(node->stop());
   if (!std::exchange(is_closed, true)) TRY(world->journal().close());

@@ -56,7 +56,7 @@ struct Engine::Body {
 
  private:
   base::Result<node::Executors> make_executors(engine::FunctionsByEffect functions,
-                                               const defs::Bundle& bundle);
+                                               const std::vector<const defs::Bundle*>& performed);
   base::Result<void> start(node::Executors executors);
   base::Result<void> apply(const base::Bytes& closure);
   void log(const std::string& line) const;

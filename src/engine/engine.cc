@@ -99,7 +99,8 @@ Result<RawInstance> Engine::wait_raw(std::string_view workflow, Bytes key, Timeo
       body_->wait({std::string(workflow), std::move(key)},
                   [answer](Result<RawInstance> read) { answer->set_value(std::move(read)); });
   if (told.wait_for(timeout) == std::future_status::ready) return told.get();
-  static_cast<void>(body_->node->look([number](node::Core& core) { core.ask_no_more(number); }));
+  static_cast<void>(body_->node->look([number](node::Core& core) { core.ask_no_more(number); },
+                                      node::Loop::LookKind::kTakesBack));
   return Error{ErrorCode::kUnavailable, "it has not ended in time"};
 }
 

@@ -262,6 +262,43 @@ TEST_F(EngineTest, whoever_waits_is_told_that_the_engine_closes) {
   EXPECT_EQ(engine_->query<Greeting>("Ada").error().code, ErrorCode::kUnavailable);
 }
 
+TEST_F(EngineTest, a_handler_that_waits_for_an_end_does_not_keep_the_engine_from_closing) {
+  std::promise<ErrorCode> told;
+  std::atomic<bool> began = false;
+  speak_ = [&](const Say::Params&, const Call&) -> Performed<Say> {
+    began = true;
+    told.set_value(engine_->wait<Greeting>("nobody", std::chrono::hours(1)).error().code);
+    return Say::Receipt{};
+  };
+  open();
+  ASSERT_TRUE(engine_->send(Greet{"Ada", 1}));
+  while (!began) std::this_thread::sleep_for(milliseconds(1));
+  ASSERT_TRUE(engine_->close());
+  EXPECT_EQ(told.get_future().get(), ErrorCode::kUnavailable);
+}
+
+TEST_F(EngineTest, a_handler_or_a_callback_cannot_close_it) {
+  std::promise<ErrorCode> by_handler;
+  speak_ = [&](const Say::Params&, const Call&) -> Performed<Say> {
+    by_handler.set_value(engine_->close().error().code);
+    return Say::Receipt{};
+  };
+  open();
+  std::promise<ErrorCode> by_callback;
+  engine_->send(Greet{"Ada", 1}, {},
+                [&](Result<Sent>) { by_callback.set_value(engine_->close().error().code); });
+  EXPECT_EQ(by_handler.get_future().get(), ErrorCode::kConflict);
+  EXPECT_EQ(by_callback.get_future().get(), ErrorCode::kConflict);
+  EXPECT_TRUE(engine_->wait<Greeting>("Ada", seconds(60)));
+  EXPECT_TRUE(engine_->close());
+}
+
+TEST_F(EngineTest, handlers_without_a_thread_are_refused) {
+  EngineOptions wrong = options();
+  wrong.handler_threads = 0;
+  EXPECT_EQ(Engine::open(std::move(wrong)).error().code, ErrorCode::kInvalid);
+}
+
 TEST_F(EngineTest, an_effect_without_handler_is_refused_before_anything_runs) {
   EngineOptions wrong = options();
   wrong.handlers.clear();

@@ -11,6 +11,8 @@ namespace holdfast::kernel {
 // What any implementation takes as one blob. The kernel never puts more.
 inline constexpr std::size_t kMaxBlobBytes = std::size_t{64} << 20;
 
+// kUnavailable of a put: there is no room for it now. What was put before is there, and the same
+// may be tried again.
 class Blobs {
  public:
   virtual ~Blobs() = default;

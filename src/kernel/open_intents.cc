@@ -112,9 +112,14 @@ void OpenIntents::let_go() {
 void OpenIntents::remove(const base::Hash& hash) {
   const auto found = recent_.find(hash);
   CHECK(found != recent_.end() && found->second.intent);
+  --size_;
+  // Most come and go between two flushes, and leave nothing behind.
+  if (!found->second.indexed) {
+    recent_.erase(found);
+    return;
+  }
   found->second.intent.reset();
   found->second.changed = true;
-  --size_;
 }
 
 void OpenIntents::progressed(const base::Hash& hash, std::uint64_t sequence) {

@@ -121,10 +121,11 @@ class OpenIntents {
     explicit Recent(Parts&&... parts)
         : intent(std::in_place, std::forward<Parts>(parts)...), changed(true) {}
     // One that the index has.
-    explicit Recent(std::optional<Intent>&& known) : intent(std::move(known)) {}
+    explicit Recent(std::optional<Intent>&& known) : intent(std::move(known)), indexed(true) {}
 
-    std::optional<Intent> intent;  // nothing: removed
+    std::optional<Intent> intent;  // nothing: removed, and the index does not know it yet
     bool changed = false;
+    bool indexed = false;
   };
   std::optional<Intent> read(base::ByteView bytes) const;
   std::vector<std::pair<base::Hash, const Intent*>> in_order() const;

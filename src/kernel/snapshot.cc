@@ -180,7 +180,8 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
 base::Result<base::Bytes> World::snapshot() {
   if (auto failure = failure_of(*state_)) return std::move(*failure);
   auto made = write_snapshot(*state_);
-  if (!made) fail(made.error());
+  // Without room nothing is lost: what was put is there, the rest is as dirty as before.
+  if (!made && made.error().code() != base::ErrorCode::kUnavailable) fail(made.error());
   return made;
 }
 

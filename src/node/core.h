@@ -52,7 +52,9 @@ class Core {
   bool ask_at_end(std::uint64_t number, const kernel::InstanceName& instance, Question question);
   void ask_no_more(std::uint64_t number) { watchers_.remove(number); }
 
-  // Nobody is told anything any more.
+  // Nobody who waits for an end is told any more; or nobody at all.
+  bool has_watchers() const noexcept { return !watchers_.empty(); }
+  void let_watchers_go() { watchers_ = {}; }
   void let_go();
 
   const Batch& batch() const noexcept { return batch_; }

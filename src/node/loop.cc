@@ -73,11 +73,11 @@ base::Result<void> Loop::send(Input input, Heard heard) {
   return {};
 }
 
-base::Result<void> Loop::look(Look look) {
+base::Result<void> Loop::look(Look look, LookKind kind) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
   Input nothing = Input::go_on();
-  if (!inbox_.has_room(nothing, options_))
+  if (kind == LookKind::kAsks && !inbox_.has_room(nothing, options_))
     return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
   inbox_.add({std::move(nothing), nullptr, std::move(look)});
   for_reducer_.notify_one();
@@ -157,7 +157,8 @@ bool Loop::can_turn() const {
   if (failure_) return has_ended();
   const bool has_input =
       !inbox_.empty() || !results_.empty() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
-  return stage_ == Stage::kDone || (has_room() && has_input && !wants_snapshot()) ||
+  return stage_ == Stage::kDone || (stopping_ && core_.has_watchers()) ||
+         (has_room() && has_input && !wants_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
@@ -169,7 +170,7 @@ bool Loop::has_turn() {
 bool Loop::wait_for_turn() {
   std::unique_lock lock(mutex_);
   while (!can_turn()) {
-    const auto left_ns = stopping_ ? std::nullopt : core_.until_next_timer_ns();
+    const auto left_ns = stopping_ || failure_ ? std::nullopt : core_.until_next_timer_ns();
     if (left_ns == 0) break;
     if (left_ns) {
       for_reducer_.wait_for(lock, std::chrono::nanoseconds(std::min(*left_ns, kLongestWaitNs)));
@@ -198,7 +199,8 @@ void Loop::let_go() {
 }
 
 bool Loop::wants_snapshot() const {
-  return options_.take_snapshot && behind_snapshot_ >= options_.snapshot_every && !is_full_;
+  return options_.take_snapshot && options_.snapshot_every != 0 &&
+         behind_snapshot_ >= options_.snapshot_every && !is_full_;
 }
 
 void Loop::turn() {
@@ -214,7 +216,12 @@ void Loop::turn() {
 bool Loop::release_durable() {
   std::unique_lock lock(mutex_);
   if (failure_) return false;
-  if (stopping_) core_.stop_starting();
+  if (stopping_) {
+    core_.stop_starting();
+    lock.unlock();
+    core_.let_watchers_go();  // executors may wait for them
+    lock.lock();
+  }
   if (stage_ != Stage::kDone) return true;
   Batch durable = std::exchange(at_journal_, {});
   stage_ = Stage::kIdle;
@@ -348,6 +355,7 @@ void Loop::end_writing(base::Result<store::RecordNumber> written) {
   if (is_stalled_) return;  // it stays where it is, and is tried again
   if (!written) {
     stage_ = Stage::kIdle;  // and what was in it is never answered
+    for_reducer_.notify_one();
     return end_with(std::move(lock), std::move(written).error());
   }
   stage_ = Stage::kDone;

@@ -38,7 +38,7 @@ struct LoopOptions {
 
   // After so many records, so that a restart has not many more to replay; and how many there are
   // already behind the last one.
-  std::uint64_t snapshot_every = 200'000;
+  std::uint64_t snapshot_every = 200'000;  // 0: never
   std::uint64_t behind_snapshot = 0;
 
   // Something went wrong that the node goes on with, for whoever looks after it. On the thread that
@@ -72,8 +72,10 @@ class Loop : private executors::Reports {
   base::Result<void> send(Input input, Heard heard);
 
   // From any thread: calls `look` between two ticks. Errors as of send; a full disk is none.
+  // Whoever takes back what it asked before always finds room.
   using Look = std::function<void(Core&)>;
-  base::Result<void> look(Look look);
+  enum class LookKind : std::uint8_t { kAsks, kTakesBack };
+  base::Result<void> look(Look look, LookKind kind = LookKind::kAsks);
 
   // Takes nothing new from now on, and starts nothing. When the executors are shut down as well, so
   // that everything they report is here, it ends as soon as all of it is durable.
@@ -125,7 +127,11 @@ class Loop : private executors::Reports {
   bool can_prepare() const;
   base::Error why_ended() const;
 
-  bool has_room() const { return core_.batch().record_bytes < options_.batch_bytes; }
+  // In the batch that is gathered, also for answers that leave no record.
+  bool has_room() const {
+    return core_.batch().record_bytes < options_.batch_bytes &&
+           core_.batch().replies.size() + core_.batch().seen.size() < options_.inbox;
+  }
   bool wants_snapshot() const;
   bool release_durable();
   std::optional<Waiting> next_input(bool& takes_new_work);

@@ -26,7 +26,9 @@ class Node {
   }
 
   // As Loop::look.
-  base::Result<void> look(Loop::Look look) { return loop_.look(std::move(look)); }
+  base::Result<void> look(Loop::Look look, Loop::LookKind kind = Loop::LookKind::kAsks) {
+    return loop_.look(std::move(look), kind);
+  }
 
   LoopFigures figures() { return loop_.figures(); }
 

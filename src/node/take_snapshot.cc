@@ -13,7 +13,10 @@ base::Result<store::SnapshotEntry> keep(kernel::World& world, base::ByteView sna
   TRY(blobs.make_durable());
   auto entry = TRY(snapshots.add(journal, world.next_record(), snapshot, time_ns, options.keep));
   const auto needed = store::records_needed(TRY(snapshots.list()), options.keep);
-  TRY(journal.trim(std::min(needed, options.readers_need)));
+  // The snapshot is listed; what cannot be let go of now is let go of with the next one.
+  auto trimmed = journal.trim(std::min(needed, options.readers_need));
+  if (!trimmed && trimmed.error().code() != base::ErrorCode::kUnavailable)
+    return std::move(trimmed).error();
   return entry;
 }
 

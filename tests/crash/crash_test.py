@@ -113,6 +113,8 @@ class Crash(unittest.TestCase):
         tokens = collections.defaultdict(set)  # that its attempts gave
         acked, results = set(), collections.defaultdict(set)
         for line in self.ledger.lines():
+            if line[0] == "acked" and line[2] == "new":
+                self.assertNotIn(line[1], acked, f"workflow {line[1]} was acknowledged and forgotten")
             if line[0] == "attempt":
                 keys[line[1], line[2]].add(line[3])
                 tokens[line[1], line[2]].add(line[4])

@@ -4,7 +4,7 @@
 // there after it. tests/crash/crash_test.py kills it and judges the ledger.
 //
 //   attempt ID STEP KEY TOKEN   a handler was called; its receipt holds the token
-//   acked ID                    the engine has answered that the workflow has begun
+//   acked ID new|known          the engine has answered that the workflow has begun, now or before
 //   ended ID TOKENS             the engine has answered that it has ended, with these receipts
 //
 // usage: victim WORLD LEDGER FIRST       from that id on, for ever
@@ -111,7 +111,8 @@ class Load {
       // It has begun in an earlier life, whose name for the event is forgotten by now.
       const bool was_there = !sent && sent.error().code == ErrorCode::kConflict;
       if (!sent && !was_there) return fail(sent.error());
-      ledger_.write("acked " + std::to_string(id));
+      const bool is_new = sent && !sent->is_repeated;
+      ledger_.write("acked " + std::to_string(id) + (is_new ? " new" : " known"));
       engine_.wait<Job>(id, [this, id](Result<Instance<Job>> ended) { end(id, std::move(ended)); });
     });
   }
@@ -160,6 +161,7 @@ int main(int argc, char** argv) {
   if (!engine) return std::fprintf(stderr, "victim: %s\n", engine.error().message.c_str()), 1;
   std::optional<std::uint64_t> last;
   if (argc > 4) last = std::strtoull(argv[4], nullptr, 10);
-  const bool well = Load(**engine, ledger).run(std::strtoull(argv[3], nullptr, 10), last);
-  return well && (*engine)->close() ? 0 : 1;
+  Load load(**engine, ledger);
+  const bool well = load.run(std::strtoull(argv[3], nullptr, 10), last);
+  return (*engine)->close() && well ? 0 : 1;  // before the load goes, which may still be told
 }
