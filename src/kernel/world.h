@@ -80,8 +80,8 @@ class World {
   base::Result<Outcome> replay(base::ByteView record);
 
   // Everything the world is, as one canonical value and the blobs it names. Between ticks only. A
-  // world that has failed has none; and when it cannot be made the world has failed, as some of it
-  // may have moved to blobs that nobody keeps.
+  // world that has failed has none. kUnavailable: no room for the blobs now, and nothing is lost.
+  // After any other error it has failed: some of it may have moved to blobs that nobody keeps.
   base::Result<base::Bytes> snapshot();
 
   // Something that the world stands on was lost, as blobs that were put and did not become durable.

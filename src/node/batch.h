@@ -15,13 +15,40 @@ namespace holdfast::node {
 // Called once, on the thread that reduces, when the answer cannot be taken back any more.
 using Heard = std::function<void(const kernel::Answer&)>;
 
+// Records one behind the other, in one piece of memory.
+class BatchRecords {
+ public:
+  void add(base::ByteView record) {
+    bytes_.insert(bytes_.end(), record.begin(), record.end());
+    ends_.push_back(bytes_.size());
+  }
+
+  bool empty() const noexcept { return ends_.empty(); }
+  std::size_t size() const noexcept { return ends_.size(); }
+  std::size_t bytes() const noexcept { return bytes_.size(); }
+
+  std::vector<base::ByteView> views() const {
+    std::vector<base::ByteView> views;
+    views.reserve(ends_.size());
+    std::size_t begin = 0;
+    for (const std::size_t end : ends_) {
+      views.push_back(base::ByteView(bytes_).subspan(begin, end - begin));
+      begin = end;
+    }
+    return views;
+  }
+
+ private:
+  base::Bytes bytes_;
+  std::vector<std::size_t> ends_;
+};
+
 struct Batch {
   struct Reply {
     Heard heard;
     kernel::Answer answer;
   };
-  std::vector<base::Bytes> records;
-  std::size_t record_bytes = 0;
+  BatchRecords records;
   std::vector<Reply> replies;
   std::vector<std::function<void()>> seen;  // to be called for those who asked what there is
   std::vector<kernel::Command> commands;

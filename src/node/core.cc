@@ -52,8 +52,7 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   world_.reduce(tick_, outcome_);
   if (outcome_.failure) return std::move(*outcome_.failure);
   if (!outcome_.record.empty()) {
-    batch_.record_bytes += outcome_.record.size();
-    batch_.records.push_back(std::move(outcome_.record));
+    batch_.records.add(outcome_.record);
     batch_.ends_work = batch_.ends_work && input.ends_work();
   }
   tell_of_ends();

@@ -334,7 +334,7 @@ static_assert(kernel::kMaxRecordBytes + (std::size_t{8} << 20) <= store::kMaxBat
               "a record that no batch takes would end the world, at every start again");
 
 base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
-  const std::vector<base::ByteView> records(batch.records.begin(), batch.records.end());
+  const std::vector<base::ByteView> records = batch.records.views();
   if (batch.ends_work) return journal_.append(records, store::Room::kReserve);
   auto written = journal_.append(records, store::Room::kNormal);
   if (written || written.error().code() != base::ErrorCode::kUnavailable) return written;
@@ -362,7 +362,7 @@ void Loop::end_writing(base::Result<store::RecordNumber> written) {
   figures_.records += at_journal_.records.size();
   figures_.syncs += 1;
   figures_.journal_bytes += store::batch_bytes_of(
-      at_journal_.record_bytes + at_journal_.records.size() * store::kRecordLengthBytes);
+      at_journal_.records.bytes() + at_journal_.records.size() * store::kRecordLengthBytes);
   if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
   for_reducer_.notify_one();
   for_preparer_.notify_one();

@@ -129,7 +129,7 @@ class Loop : private executors::Reports {
 
   // In the batch that is gathered, also for answers that leave no record.
   bool has_room() const {
-    return core_.batch().record_bytes < options_.batch_bytes &&
+    return core_.batch().records.bytes() < options_.batch_bytes &&
            core_.batch().replies.size() + core_.batch().seen.size() < options_.inbox;
   }
   bool wants_snapshot() const;

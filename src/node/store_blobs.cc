@@ -26,10 +26,9 @@ base::Result<base::Hash> StoreBlobs::put(base::ByteView bytes) {
 }
 
 base::Result<void> StoreBlobs::make_durable() {
-  TRY(store_.transact([this]() -> base::Result<void> {
-    for (const auto& [hash, bytes] : waiting_) TRY(store_.put(bytes));
-    return {};
-  }));
+  // What the store takes before it finds no more room, it keeps: putting it again costs little.
+  for (const auto& [hash, bytes] : waiting_) TRY(store_.put(bytes));
+  TRY(store_.sync());
   waiting_.clear();
   waiting_bytes_ = 0;
   return {};
