@@ -52,12 +52,16 @@ function(holdfast_test name label library sources)
   elseif(label STREQUAL "threads")
     add_dependencies(threads_tests ${name})
   endif()
+  if(NOT label STREQUAL "slow")
+    add_dependencies(short_tests ${name})
+  endif()
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 600)
 endfunction()
 
-# What the ThreadSanitizer build makes.
+# What the ThreadSanitizer build makes, and what the short run under AddressSanitizer does.
 add_custom_target(threads_tests)
+add_custom_target(short_tests)
 
 # Makes one executable per *.cc file of the calling folder, linked with all our libraries and LINK,
 # and the target NAME which builds them. They are not part of the default build.
