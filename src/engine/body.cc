@@ -50,9 +50,9 @@ base::Result<void> check_executors(const defs::Bundle& bundle, const node::Execu
   return {};
 }
 
-std::string report_of(node::LocalWorld& world, std::int64_t took_ns) {
-  const node::RestoreReport& report = world.restoring();
-  std::string line = "ready: " + std::to_string(world.world().open_intents()) + " effects open, " +
+std::string report_of(const node::RestoreReport& report, std::uint64_t open_effects,
+                      std::int64_t took_ns) {
+  std::string line = "ready: " + std::to_string(open_effects) + " effects open, " +
                      std::to_string(report.replayed) + " records replayed";
   if (report.snapshot) line += " behind snapshot " + std::to_string(report.snapshot->number);
   for (const auto& left_out : report.left_out)
@@ -98,14 +98,15 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   std::vector<const defs::Bundle*> performed{&bundle};
   // What is under way was opened by these definitions, and somebody must know how to end it.
   std::optional<defs::Bundle> under_way;
-  if (world->world().open_intents() != 0)
+  const std::uint64_t open_effects = world->world().open_intents();
+  if (open_effects != 0)
     performed.push_back(&under_way.emplace(defs::load(codec::View::of(present), "$", &builtin)));
   node::Executors executors = TRY(make_executors(std::move(functions), performed));
   const base::Bytes wanted = options.modules.empty() ? present : TRY(defs::closure_of(bundle));
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
   TRY(start(std::move(executors)));
   if (wanted != present) TRY(apply(wanted));
-  log(report_of(*world, clock->since_boot_ns() - begun_ns));
+  log(report_of(world->restoring(), open_effects, clock->since_boot_ns() - begun_ns));
   return {};
 }
 
