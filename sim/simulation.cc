@@ -49,6 +49,7 @@ class Simulation {
     limits_.batch_bytes = dice_.one_in(2) ? 2048 : std::size_t{256} << 10;
     limits_.inbox = 1 + dice_.below(20);
     limits_.snapshot_every = 5 + dice_.below(60);
+    limits_.written_at_once = dice_.one_in(3) ? 4 : 0;
   }
 
   Report run() {
@@ -133,7 +134,8 @@ class Simulation {
     report_.trace(what);
     if (faults_in_ != 0 && dice_.one_in(faults_in_)) return harm();
     if (what < 30) return loop_->turn();
-    if (what < 50) return loop_->write();
+    if (what < 42) return loop_->write();
+    if (what < 50) return loop_->release();
     if (what < 65) return ask();
     if (what < 75) return outside_.work(false);
     if (what < 80) return prepare();
@@ -225,6 +227,7 @@ class Simulation {
       if (i == kStepsToTheEnd) return report_.violation("it does not stop");
       if (loop_->has_turn()) loop_->turn();
       if (loop_->has_writing()) loop_->write();
+      if (loop_->has_releasing()) loop_->release();
     }
     if (const auto failure = loop_->failure()) {
       // On a full disk it gives up; what was reported is asked for again then.
@@ -242,11 +245,14 @@ class Simulation {
     restart();
   }
 
-  // Somewhere in the middle of a step.
+  // Somewhere in the middle of a step. Not of a turn that writes: what it has let out after that
+  // cannot be taken back.
   void cut_power() {
     const std::size_t before = disk_->operations().size();
     switch (dice_.below(3)) {
-      case 0: loop_->turn(); break;
+      case 0:
+        if (limits_.written_at_once == 0) loop_->turn();
+        break;
       case 1: loop_->write(); break;
       default: loop_->prepare();
     }
@@ -302,12 +308,17 @@ class Simulation {
       // Only when it says that there is something to do: nobody else wakes its threads.
       if (loop_->has_turn()) loop_->turn();
       if (loop_->has_writing()) loop_->write();
+      if (loop_->has_releasing()) loop_->release();
       prepare();
       outside_.work(true);
-      if (!loop_->has_turn() && !loop_->has_writing()) clock_.advance_ns(kSecond);
+      if (!has_work()) clock_.advance_ns(kSecond);
       look();
     }
     if (is_well()) report_.violation("it does not come to its end: " + unsettled());
+  }
+
+  bool has_work() {
+    return loop_->has_turn() || loop_->has_writing() || loop_->has_releasing();
   }
 
   // What is still to come; nothing: everything has come to its end.
@@ -318,6 +329,7 @@ class Simulation {
     if (world_->world().has_ready()) return "mail is left over";
     if (loop_->has_turn()) return "the node has something to reduce";
     if (loop_->has_writing()) return "the node has something to write";
+    if (loop_->has_releasing()) return "the node has something to let go out";
     if (world_->world().next_record() != ledger_.records() + 1) return "not all is durable";
     for (const auto& [name, instance] : ledger_.instances())
       if (instance.paused && !instance.has_ended()) return "an instance is paused";

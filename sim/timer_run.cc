@@ -82,9 +82,11 @@ class TimerRun {
 
   // Until nothing is left to do at this time.
   void run_loop() {
-    while (loop_->has_turn() || loop_->has_writing() || loop_->has_preparing()) {
+    while (loop_->has_turn() || loop_->has_writing() || loop_->has_releasing() ||
+           loop_->has_preparing()) {
       loop_->turn();
       loop_->write();
+      loop_->release();
       if (loop_->has_preparing()) loop_->prepare();
     }
     if (const auto failure = loop_->failure()) report_.violation(failure->to_string());

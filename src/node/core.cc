@@ -3,36 +3,15 @@
 
 #include <utility>
 
-#include "codec/buffer.h"
-#include "kernel/effect_error.h"
-
 namespace holdfast::node {
-namespace {
-
-// The receipt of an effect that nobody here can perform.
-void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports) {
-  codec::Buffer error;
-  kernel::write_effect_error(error, "executor.unknown",
-                             "this node has no executor '" + open.effect->executor.kind + "'");
-  kernel::ReceiptArrived receipt;
-  receipt.intent = open.intent;
-  receipt.status = kernel::ReceiptStatus::kError;
-  receipt.payload = error.view();
-  reports.report(receipt);
-}
-
-}  // namespace
 
 Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
            executors::Reports& reports)
     : world_(world),
       clock_(clock, world.latest_ns()),
       random_(random),
-      executors_(std::move(executors)),
-      reports_(reports),
-      resumption_(world) {
-  executors_["timer"] = &timers_;
-}
+      effects_(std::move(executors), reports),
+      resumption_(world) {}
 
 base::Result<void> Core::recover() {
   go_on_ = world_.has_ready();
@@ -40,8 +19,9 @@ base::Result<void> Core::recover() {
 }
 
 base::Result<void> Core::resume() {
-  if (resumption_.is_done() || !starts_) return {};
-  return resumption_.go_on([this](const kernel::OpenIntent& open) { return try_start(open); });
+  if (resumption_.is_done() || !effects_.starts()) return {};
+  return resumption_.go_on(
+      [this](const kernel::OpenIntent& open) { return effects_.try_start(open); });
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
@@ -97,26 +77,21 @@ void Core::release(Batch batch) {
   for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
   for (const auto& seen : batch.seen) seen();
   for (const kernel::Command& command : batch.commands) {
-    const auto* open = std::get_if<kernel::OpenIntent>(&command);
-    if (open != nullptr && starts_) start(*open);
-    if (const auto* stopped = std::get_if<kernel::StopIntent>(&command)) stop(*stopped);
+    if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) effects_.start(*open);
+    if (const auto* stop = std::get_if<kernel::StopIntent>(&command)) effects_.stop(*stop);
   }
 }
 
 void Core::fire_timers(std::size_t most) {
   // The tick that a timer becomes is not before its time, wherever the wall clock jumps meanwhile.
-  timers_.fire(clock_.now_ns(), most, reports_);
+  effects_.fire_timers(clock_.now_ns(), most);
 }
 
 std::optional<std::uint64_t> Core::until_next_timer_ns() {
-  const auto next = timers_.next_ns();
+  const auto next = next_timer_ns();
   if (!next) return std::nullopt;
   const std::uint64_t now = clock_.now_ns();
   return *next <= now ? 0 : *next - now;
-}
-
-void Core::shut_down_executors() {
-  for (const auto& [kind, executor] : executors_) executor->shut_down();
 }
 
 // From a stock: asking the system for each tick would be a good part of what a tick costs.
@@ -128,34 +103,6 @@ void Core::fill(kernel::Entropy& entropy) {
   entropy_left_ -= entropy.size();
   std::copy_n(entropy_stock_.begin() + static_cast<std::ptrdiff_t>(entropy_left_), entropy.size(),
               entropy.begin());
-}
-
-executors::Executor* Core::executor_of(const kernel::EffectProgram& effect) {
-  const auto found = executors_.find(effect.executor.kind);
-  return found == executors_.end() ? nullptr : found->second;
-}
-
-// Of what was open before this node began. Nobody is told that it failed who could still have it
-// done: by another node, or by this one when it is set up as it should be.
-bool Core::try_start(const kernel::OpenIntent& open) {
-  executors::Executor* executor = executor_of(*open.effect);
-  if (executor == nullptr) {
-    ++unperformed_[open.effect->executor.kind];
-    return true;
-  }
-  if (!executor->has_room(open)) return false;
-  executor->start(open, reports_);
-  return true;
-}
-
-void Core::start(const kernel::OpenIntent& open) {
-  executors::Executor* executor = executor_of(*open.effect);
-  if (executor == nullptr) return report_unknown(open, reports_);
-  executor->start(open, reports_);
-}
-
-void Core::stop(const kernel::StopIntent& stop) {
-  if (executors::Executor* executor = executor_of(*stop.effect)) executor->stop(stop.intent);
 }
 
 }  // namespace holdfast::node

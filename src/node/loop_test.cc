@@ -62,10 +62,14 @@ class LoopTest : public testing::LabWorldTest {
     return answer;
   }
   void run() {
-    for (int i = 0; i < 10 && (loop_->has_turn() || loop_->has_writing()); ++i) {
+    for (int i = 0; i < 10 && has_work(); ++i) {
       loop_->turn();
       loop_->write();
+      loop_->release();
     }
+  }
+  bool has_work() {
+    return loop_->has_turn() || loop_->has_writing() || loop_->has_releasing();
   }
   std::uint64_t used() const {
     std::uint64_t bytes = 0;
@@ -369,6 +373,19 @@ TEST_F(LoopTest, what_nobody_here_performs_after_a_restart_stays_open_and_is_sai
   EXPECT_EQ(open_->world().open_intents(), 2u);
   EXPECT_EQ(troubles,
             std::vector<std::string>{"this node has no executor 'worker': 2 effects stay open"});
+}
+
+TEST_F(LoopTest, progress_beyond_what_may_wait_is_let_go_of) {
+  begin();
+  start({.inbox = 10});
+  ASSERT_TRUE(ask(1));
+  ASSERT_EQ(hand_.held.size(), 1u);
+  const base::Bytes nothing = value("null");
+  for (std::uint64_t sequence = 1; sequence <= 100; ++sequence)
+    hand_.listens->report(kernel::ProgressArrived{hand_.held[0], sequence, "step", nothing});
+  const std::uint64_t before = open_->journal().durable();
+  run();
+  EXPECT_EQ(open_->journal().durable(), before + 10) << "of the hundred that were reported";
 }
 
 }  // namespace
