@@ -140,10 +140,8 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
   loop.behind_snapshot = world->restoring().replayed;
   loop.trouble = [this](const base::Error& error) { log(error.to_string()); };
   loop.ended = [this](const base::Error& error) { log("ended: " + error.to_string()); };
-  loop.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
-    TRY(world->take_snapshot(static_cast<std::int64_t>(last_ns)));
-    return {};
-  };
+  loop.begin_snapshot = node::snapshots_of(*world);
+  loop.tidy = [this] { return world->collector().go_on(); };
   node = TRY(node::Node::start(world->world(), world->journal(), *clock, *random,
                                std::move(executors), std::move(loop)));
   return {};
