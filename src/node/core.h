@@ -58,10 +58,10 @@ class Core {
   void let_go();
 
   const Batch& batch() const noexcept { return batch_; }
-  Batch take_batch() { return std::exchange(batch_, {}); }
+  Batch take_batch(Batch next) { return std::exchange(batch_, std::move(next)); }
 
   // The batch is durable. In the order of the batches.
-  void release(Batch batch);
+  void release(const Batch& batch);
 
   // What is opened from now on is left to the next start.
   void stop_starting() noexcept { effects_.stop_starting(); }

@@ -12,6 +12,9 @@ namespace {
 constexpr std::size_t kInputsPerTurn = 256;
 constexpr std::size_t kTimersPerTurn = 256;
 
+// How many inputs the reducer takes at once: results that come meanwhile wait behind them.
+constexpr std::size_t kTakenAtOnce = 32;
+
 // How long a timer is waited for without a look at the clock: it may jump, or go on while the
 // machine sleeps, and a thread that waits hears of neither.
 constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
@@ -142,8 +145,7 @@ base::Error Loop::why_ended() const {
 
 bool Loop::has_ended() const {
   if (stage_ != Stage::kIdle || is_releasing_) return false;
-  return failure_ || (stopping_ && executors_down_ && core_.batch().empty() && inbox_.empty() &&
-                      results_.empty());
+  return failure_ || (stopping_ && executors_down_ && core_.batch().empty() && !has_input());
 }
 
 bool Loop::is_over() {
@@ -155,10 +157,9 @@ bool Loop::is_over() {
 
 bool Loop::can_turn() const {
   if (failure_) return has_ended();
-  const bool has_input =
-      !inbox_.empty() || !results_.empty() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
+  const bool has_more = has_input() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
   return (stopping_ && core_.has_watchers()) ||
-         (has_room() && has_input && !wants_snapshot() && !waits_for_snapshot()) ||
+         (has_room() && has_more && !wants_snapshot() && !waits_for_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
@@ -194,6 +195,8 @@ bool Loop::wait_for_turn() {
 // it goes without the mutex.
 void Loop::let_go() {
   core_.let_go();
+  taken_.clear();
+  next_taken_ = 0;
   Line inbox;
   Batch batch;
   const std::lock_guard lock(mutex_);
@@ -233,12 +236,17 @@ bool Loop::is_alive() {
 }
 
 // Results first: somebody waits for them already.
-std::optional<Loop::Waiting> Loop::next_input(bool& takes_new_work) {
+void Loop::take_some() {
+  taken_.clear();
+  next_taken_ = 0;
   const std::lock_guard lock(mutex_);
-  takes_new_work = !is_full_;
-  Line& from = results_.empty() ? inbox_ : results_;
-  if (from.empty()) return std::nullopt;
-  return from.take();
+  while (taken_.size() < kTakenAtOnce && !results_.empty()) taken_.push_back(results_.take());
+  while (taken_.size() < kTakenAtOnce && !inbox_.empty()) taken_.push_back(inbox_.take());
+}
+
+Loop::Waiting* Loop::next_input() {
+  if (!has_taken()) take_some();
+  return has_taken() ? &taken_[next_taken_++] : nullptr;
 }
 
 // Mail that was left over gets one tick a turn, so that a cascade without end keeps nobody out. It
@@ -246,31 +254,39 @@ std::optional<Loop::Waiting> Loop::next_input(bool& takes_new_work) {
 base::Result<void> Loop::reduce_some() {
   bool stopping = false;
   bool rests = false;  // until there is a snapshot
-  bool takes_new_work = false;
+  bool goes_on = false;
   {
     const std::lock_guard lock(mutex_);
     stopping = stopping_;
     rests = wants_snapshot() || waits_for_snapshot();
-    takes_new_work = !is_full_;
+    goes_on = core_.wants_to_go_on() && !stopping_ && !is_full_ && has_room();
   }
   if (!stopping) core_.fire_timers(kTimersPerTurn);
   if (rests) return {};
-  if (core_.wants_to_go_on() && !stopping && has_room() && takes_new_work)
-    TRY(core_.reduce(Input::go_on(), nullptr));
+  if (goes_on) TRY(core_.reduce(Input::go_on(), nullptr));
   for (std::size_t i = 0; i < kInputsPerTurn && has_room(); ++i) {
-    auto next = next_input(takes_new_work);
-    if (!next) break;
-    if (next->look) {
-      next->look(core_);
-      continue;
-    }
-    if (!next->input.ends_work() && !takes_new_work) {
-      if (next->heard)
-        next->heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
-      continue;
-    }
-    TRY(core_.reduce(next->input, std::move(next->heard)));
+    Waiting* const next = next_input();
+    if (next == nullptr) break;
+    TRY(take_in(*next));
   }
+  if (!has_taken()) {  // what they hold may be large
+    taken_.clear();
+    next_taken_ = 0;
+  }
+  return {};
+}
+
+base::Result<void> Loop::take_in(Waiting& waiting) {
+  if (waiting.look) {
+    waiting.look(core_);
+    waiting.look = nullptr;
+    return {};
+  }
+  if (waiting.input.ends_work() || !is_full_)
+    return core_.reduce(waiting.input, std::move(waiting.heard));
+  if (waiting.heard)
+    waiting.heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
+  waiting.heard = nullptr;
   return {};
 }
 
@@ -302,7 +318,7 @@ void Loop::say_trouble(base::Error error, std::string_view place) {
 void Loop::pass_on() {
   std::unique_lock lock(mutex_);
   if (failure_ || stage_ != Stage::kIdle || core_.batch().empty()) return;
-  at_journal_ = core_.take_batch();
+  at_journal_ = core_.take_batch(std::exchange(spare_, {}));
   behind_snapshot_ += at_journal_.records.size();
   if (!is_written_at_once()) {
     stage_ = Stage::kGiven;
@@ -317,8 +333,7 @@ void Loop::pass_on() {
 
 // Not while those of the batch before are still hearing of it.
 bool Loop::is_written_at_once() const {
-  return at_journal_.records.size() <= options_.written_at_once && !is_releasing_ &&
-         inbox_.empty() && results_.empty();
+  return at_journal_.records.size() <= options_.written_at_once && !is_releasing_ && !has_input();
 }
 
 }  // namespace holdfast::node

@@ -14,6 +14,7 @@
 // work is refused, and cascades rest, until there is room again.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -155,9 +156,13 @@ class Loop : private executors::Reports {
   bool wants_snapshot() const;
   bool waits_for_snapshot() const;
   bool is_alive();
-  std::optional<Waiting> next_input(bool& takes_new_work);
+  bool has_input() const { return has_taken() || !inbox_.empty() || !results_.empty(); }
+  bool has_taken() const { return next_taken_ != taken_.size(); }
+  Waiting* next_input();
+  void take_some();
   void let_go();
   base::Result<void> reduce_some();
+  base::Result<void> take_in(Waiting& waiting);
   base::Result<void> begin_snapshot_if_due();
   void finish_snapshot();
   void tidy();
@@ -176,6 +181,10 @@ class Loop : private executors::Reports {
   LoopOptions options_;
   Core core_;                      // the reducer's own
   std::uint64_t behind_snapshot_;  // records; the reducer's own
+
+  // Inputs that the reducer has taken, several at once so that it seldom needs the mutex; its own.
+  std::vector<Waiting> taken_;
+  std::size_t next_taken_ = 0;
 
   std::mutex mutex_;
   std::condition_variable for_reducer_;
@@ -200,13 +209,15 @@ class Loop : private executors::Reports {
   Line results_;
   Stage stage_ = Stage::kIdle;
   Batch at_journal_;
+  Batch spare_;  // empty, for its memory
   bool is_releasing_ = false;
 
   // What whoever reduces waits for besides inputs: the journal, or a time.
   bool waits_for_journal_ = false;
   std::optional<std::uint64_t> waits_until_ns_;
 
-  bool is_full_ = false;     // the disk: nothing new is taken
+  std::atomic<bool> is_full_ =
+      false;                 // the disk: nothing new is taken; only read without the mutex
   bool is_stalled_ = false;  // and not even the batch at the journal fits
   bool wants_preparing_ = true;
   std::int64_t prepared_ns_ = 0;    // when room was looked for last, since boot

@@ -121,8 +121,10 @@ void Loop::release() {
     is_releasing_ = true;
     if (waits_for_journal_) for_reducer_.notify_one();
   }
-  core_.release(std::move(durable));
+  core_.release(durable);
+  durable.clear();
   const std::lock_guard lock(mutex_);
+  spare_ = std::move(durable);
   is_releasing_ = false;
   const auto timer_ns = core_.next_timer_ns();
   const bool rings_earlier = timer_ns && (!waits_until_ns_ || *timer_ns < *waits_until_ns_);
