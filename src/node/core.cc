@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/core.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "codec/buffer.h"
+#include "executors/receipt.h"
 #include "kernel/effect_error.h"
 
 namespace holdfast::node {
@@ -19,6 +22,24 @@ void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports)
   receipt.status = kernel::ReceiptStatus::kError;
   receipt.payload = error.view();
   reports.report(receipt);
+}
+
+void report_late(const base::Hash& intent, executors::Reports& reports) {
+  const executors::Receipt late =
+      executors::timed_out("effect.timeout", "it has not ended within its time limit");
+  kernel::ReceiptArrived receipt;
+  receipt.intent = intent;
+  receipt.status = late.status;
+  receipt.payload = late.payload;
+  reports.report(receipt);
+}
+
+// Nothing: it may take as long as it likes, or somebody else looks at the clock.
+std::optional<std::uint64_t> end_of_time(const executors::Executor& executor,
+                                         const kernel::OpenIntent& open) {
+  if (!open.effect->timeout_ns || executor.keeps_time_limits()) return std::nullopt;
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - open.opened_ns;
+  return open.opened_ns + std::min(*open.effect->timeout_ns, most);
 }
 
 }  // namespace
@@ -52,6 +73,8 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   world_.reduce(tick_, outcome_);
   if (outcome_.failure) return std::move(*outcome_.failure);
   if (!outcome_.record.empty()) {
+    if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick_.input))
+      limits_.remove(receipt->intent);
     batch_.records.add(outcome_.record);
     batch_.ends_work = batch_.ends_work && input.ends_work();
   }
@@ -105,14 +128,30 @@ void Core::release(Batch batch) {
 
 void Core::fire_timers(std::size_t most) {
   // The tick that a timer becomes is not before its time, wherever the wall clock jumps meanwhile.
-  timers_.fire(clock_.now_ns(), most, reports_);
+  const std::uint64_t now_ns = clock_.now_ns();
+  timers_.fire(now_ns, most, reports_);
+  for (; most > 0; --most) {
+    const auto over = limits_.take(now_ns);
+    if (!over) return;
+    over->executor->stop(over->intent);
+    report_late(over->intent, reports_);
+  }
 }
 
-std::optional<std::uint64_t> Core::until_next_timer_ns() {
-  const auto next = timers_.next_ns();
-  if (!next) return std::nullopt;
-  const std::uint64_t now = clock_.now_ns();
-  return *next <= now ? 0 : *next - now;
+std::optional<std::uint64_t> Core::next_timer_ns() const {
+  const auto timer = timers_.next_ns();
+  const auto limit = limits_.next_ns();
+  return timer && limit ? std::min(*timer, *limit) : timer ? timer : limit;
+}
+
+bool Core::has_timer_due() {
+  const auto next = next_timer_ns();
+  return next && *next <= clock_.now_ns();
+}
+
+bool Core::set(env::Alarm& alarm) {
+  const auto next = next_timer_ns();
+  return !next || clock_.set(alarm, *next);
 }
 
 void Core::shut_down_executors() {
@@ -144,17 +183,27 @@ bool Core::try_start(const kernel::OpenIntent& open) {
     return true;
   }
   if (!executor->has_room(open)) return false;
-  executor->start(open, reports_);
+  start_in_time(*executor, open);
   return true;
 }
 
 void Core::start(const kernel::OpenIntent& open) {
   executors::Executor* executor = executor_of(*open.effect);
   if (executor == nullptr) return report_unknown(open, reports_);
-  executor->start(open, reports_);
+  start_in_time(*executor, open);
+}
+
+// What is late already, as after a long time without a node, is not begun any more.
+void Core::start_in_time(executors::Executor& executor, const kernel::OpenIntent& open) {
+  if (const auto end_ns = end_of_time(executor, open)) {
+    if (*end_ns <= clock_.now_ns()) return report_late(open.intent, reports_);
+    limits_.add(*end_ns, open.intent, executor);
+  }
+  executor.start(open, reports_);
 }
 
 void Core::stop(const kernel::StopIntent& stop) {
+  limits_.remove(stop.intent);
   if (executors::Executor* executor = executor_of(*stop.effect)) executor->stop(stop.intent);
 }
 

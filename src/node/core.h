@@ -20,6 +20,7 @@
 #include "node/batch.h"
 #include "node/input.h"
 #include "node/resumption.h"
+#include "node/time_limits.h"
 #include "node/watchers.h"
 #include "node/world_clock.h"
 
@@ -69,10 +70,12 @@ class Core {
   // Nothing is performed any more, and nobody reports. From any thread.
   void shut_down_executors();
 
-  // Timers that are due become reports, at most so many.
+  // Timers that are due become reports, at most so many; and so do effects whose time limit is
+  // over: their executors are told to stop them, and what they report later is too late.
   void fire_timers(std::size_t most);
-  // How long it is until the next one; nothing: there is none.
-  std::optional<std::uint64_t> until_next_timer_ns();
+  bool has_timer_due();
+  // To ring when the next one is due, if there is one. False: it is due already.
+  [[nodiscard]] bool set(env::Alarm& alarm);
 
   // The time of the last tick, or later.
   std::uint64_t last_ns() const noexcept { return clock_.last_ns(); }
@@ -82,9 +85,11 @@ class Core {
 
  private:
   void fill(kernel::Entropy& entropy);
+  std::optional<std::uint64_t> next_timer_ns() const;
   void tell_of_ends();
   bool try_start(const kernel::OpenIntent& open);
   void start(const kernel::OpenIntent& open);
+  void start_in_time(executors::Executor& executor, const kernel::OpenIntent& open);
   void stop(const kernel::StopIntent& stop);
   executors::Executor* executor_of(const kernel::EffectProgram& effect);
 
@@ -94,6 +99,7 @@ class Core {
   Executors executors_;
   executors::Reports& reports_;
   executors::Timers timers_;
+  TimeLimits limits_;
   std::array<std::uint8_t, 256 * sizeof(kernel::Entropy)> entropy_stock_{};
   std::size_t entropy_left_ = 0;
   Resumption resumption_;

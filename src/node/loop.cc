@@ -18,10 +18,6 @@ constexpr std::size_t kTimersPerTurn = 256;
 // How long a disk that was full is taken to be still full.
 constexpr std::int64_t kFullForNs = 1'000'000'000;
 
-// How long a timer is waited for without a look at the clock: it may jump, or go on while the
-// machine sleeps, and a thread that waits hears of neither.
-constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
-
 constexpr std::string_view kDiskIsFull = "the disk is full";
 
 }  // namespace
@@ -164,19 +160,15 @@ bool Loop::can_turn() const {
 
 bool Loop::has_turn() {
   const std::lock_guard lock(mutex_);
-  return can_turn() || (!stopping_ && core_.until_next_timer_ns() == 0);
+  return can_turn() || (!stopping_ && core_.has_timer_due());
 }
 
-bool Loop::wait_for_turn() {
+bool Loop::wait_for_turn(env::Alarm& alarm) {
   std::unique_lock lock(mutex_);
   while (!can_turn()) {
-    const auto left_ns = stopping_ || failure_ ? std::nullopt : core_.until_next_timer_ns();
-    if (left_ns == 0) break;
-    if (left_ns) {
-      for_reducer_.wait_for(lock, std::chrono::nanoseconds(std::min(*left_ns, kLongestWaitNs)));
-    } else {
-      for_reducer_.wait(lock);
-    }
+    const bool has_timers = !stopping_ && !failure_;
+    if (has_timers && !core_.set(alarm)) break;
+    for_reducer_.wait(lock);
   }
   if (!has_ended()) return true;
   is_over_ = true;
@@ -185,6 +177,11 @@ bool Loop::wait_for_turn() {
   lock.unlock();
   let_go();
   return false;
+}
+
+void Loop::look_at_the_clock() {
+  const std::lock_guard lock(mutex_);
+  for_reducer_.notify_one();
 }
 
 // Nobody who still waits will be answered. What they handed over may do anything when it goes, so
