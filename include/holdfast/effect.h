@@ -8,7 +8,8 @@
 //     struct Receipt { std::string reference; };
 //   };
 //
-// An optional `static constexpr holdfast::Duration kTimeout` bounds how long it may take.
+// An optional `static constexpr holdfast::Duration kTimeout` bounds how long it may take, from the
+// moment that it is opened, restarts included.
 #pragma once
 
 #include <concepts>

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "holdfast/clock.h"
 #include "holdfast/handler.h"
 #include "holdfast/module.h"
 #include "holdfast/result.h"
@@ -59,6 +60,9 @@ struct EngineOptions {
 
   // A snapshot after so many records, so that a restart has not many more to replay. 0: never.
   std::uint64_t snapshot_every = 200'000;
+
+  // What the world goes by; nothing: the machine's.
+  std::shared_ptr<Clock> clock = {};
 
   // Told, in one line each, what an operator would like to know. From any thread of the engine.
   std::function<void(std::string_view line)> log = {};

@@ -8,6 +8,10 @@
 // A handler runs again after a crash, unless its receipt was durable: `call.key` is the same then,
 // and is what tells the other side that it is the same request. What it throws is an error that the
 // workflow hears of, handler.exception.
+//
+// When the time limit of an effect (kTimeout) is over, the workflow hears Status::kTimeout at once,
+// and what the handler returns later is ignored. The handler can see it, `call.stopped()`, but
+// nobody can make it end: until it does, it has its thread.
 #pragma once
 
 #include <atomic>
@@ -30,7 +34,8 @@ class Call {
 
   const std::string key;  // of the intent, the same each time
 
-  // Nobody waits for the outcome any more, or the engine closes: whoever takes long may end.
+  // Nobody waits for the outcome any more, its time limit is over, or the engine closes: whoever
+  // takes long may end.
   bool stopped() const noexcept { return stopped_; }
 
  private:

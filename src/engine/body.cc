@@ -8,6 +8,7 @@
 #include "codec/view.h"
 #include "defs/builtin.h"
 #include "defs/load.h"
+#include "engine/outside_clock.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
 #include "env/posix_disk.h"
@@ -32,6 +33,11 @@ executors::HttpOptions inside(const std::vector<AllowedHost>& hosts) {
   return options;
 }
 
+std::unique_ptr<env::Clock> clock_of(const EngineOptions& options) {
+  if (options.clock == nullptr) return env::posix_clock();
+  return std::make_unique<engine::OutsideClock>(options.clock);
+}
+
 // Every effect of the modules must be one that somebody performs, before anything runs.
 base::Result<void> check_executors(const defs::Bundle& bundle, const node::Executors& executors,
                                    const engine::FunctionsByEffect& functions) {
@@ -43,9 +49,6 @@ base::Result<void> check_executors(const defs::Bundle& bundle, const node::Execu
       return base::invalid(name, "there is no executor '" + by->kind + "'");
     if (by->kind != "worker") continue;
     if (!functions.contains(name)) return base::invalid(name, "the effect has no handler");
-    // Better than a limit that nobody keeps.
-    if (effect->timeout_ns)
-      return base::invalid(name, "a handler has no time limit; open a timer beside it");
   }
   return {};
 }
@@ -66,7 +69,8 @@ std::string report_of(const node::RestoreReport& report, std::uint64_t open_effe
 Engine::Body::Body(EngineOptions the_options)
     : options(std::move(the_options)),
       disk(env::posix_disk()),
-      clock(env::posix_clock()),
+      machine_clock(env::posix_clock()),
+      clock(clock_of(options)),
       random(env::posix_random()),
       process(env::posix_process()),
       machines(options.modules),
@@ -79,7 +83,7 @@ void Engine::Body::log(const std::string& line) const {
 }
 
 base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
-  const std::int64_t begun_ns = clock->since_boot_ns();
+  const std::int64_t begun_ns = machine_clock->since_boot_ns();
   const defs::Catalogue builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = native::load(options.modules, &builtin);
   if (!bundle.errors.empty())
@@ -106,7 +110,7 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
   TRY(start(std::move(executors)));
   if (wanted != present) TRY(apply(wanted));
-  log(report_of(world->restoring(), open_effects, clock->since_boot_ns() - begun_ns));
+  log(report_of(world->restoring(), open_effects, machine_clock->since_boot_ns() - begun_ns));
   return {};
 }
 
@@ -119,12 +123,12 @@ base::Result<node::Executors> Engine::Body::make_executors(
   };
   add("blob.put", executors::blob_put_executor({}, *blobs));
   add("blob.get", executors::blob_get_executor({}, *blobs));
-  add("http",
-      TRY(executors::http_executor(inside(options.http_hosts), {*clock, &secrets, blobs.get()})));
+  add("http", TRY(executors::http_executor(inside(options.http_hosts),
+                                           {*machine_clock, &secrets, blobs.get()})));
   if (!options.programs.empty()) {
     executors::ProcessOptions process_options;
     process_options.programs = options.programs;
-    add("process", TRY(executors::process_executor(process_options, *clock, &secrets)));
+    add("process", TRY(executors::process_executor(process_options, *machine_clock, &secrets)));
   }
   by_kind["worker"] = nullptr;  // it is made when everything else is known to be well
   for (const defs::Bundle* bundle : performed) TRY(check_executors(*bundle, by_kind, functions));

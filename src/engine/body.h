@@ -40,7 +40,8 @@ struct Engine::Body {
 
   EngineOptions options;
   std::unique_ptr<env::Disk> disk;
-  std::unique_ptr<env::Clock> clock;
+  std::unique_ptr<env::Clock> machine_clock;  // of what is outside
+  std::unique_ptr<env::Clock> clock;          // of the world
   std::unique_ptr<env::Random> random;
   std::unique_ptr<env::Process> process;
   native::Machines machines;

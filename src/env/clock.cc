@@ -3,7 +3,10 @@
 
 #include <time.h>
 
+#include <utility>
+
 #include "base/check.h"
+#include "env/posix_alarm.h"
 
 namespace holdfast::env {
 namespace {
@@ -18,6 +21,9 @@ class PosixClock : public Clock {
  public:
   std::int64_t wall_ns() override { return read_clock(CLOCK_REALTIME); }
   std::int64_t since_boot_ns() override { return read_clock(CLOCK_BOOTTIME); }
+  base::Result<std::unique_ptr<Alarm>> alarm(std::function<void()> ring) override {
+    return posix_alarm(std::move(ring));
+  }
 };
 
 }  // namespace

@@ -31,6 +31,9 @@ class Executor {
   // untrue.
   virtual bool has_room(const kernel::OpenIntent&) { return true; }
 
+  // Whether it ends effects by itself whose time limit is over. The node does it for the others.
+  virtual bool keeps_time_limits() const { return false; }
+
   // Nobody waits for it any more. One that is not known, or is over, is ignored.
   virtual void stop(const base::Hash& intent) = 0;
 

@@ -160,6 +160,7 @@ class HttpPerformer : public Performer {
 
   void perform(Desk& desk) override;
   void wake() noexcept override { curl_multi_wakeup(multi_.get()); }
+  bool keeps_time_limits() const override { return true; }
 
  private:
   std::uint64_t now_ns() {

@@ -137,6 +137,7 @@ class ProcessPerformer : public Performer {
 
   void perform(Desk& desk) override;
   void wake() noexcept override { wake_up_.call(); }
+  bool keeps_time_limits() const override { return true; }
 
  private:
   std::uint64_t now_ns() { return static_cast<std::uint64_t>(clock_.since_boot_ns()); }

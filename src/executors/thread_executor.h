@@ -23,6 +23,8 @@ class Performer {
 
   // From any thread: there are new orders.
   virtual void wake() noexcept = 0;
+
+  virtual bool keeps_time_limits() const { return false; }  // as an Executor
 };
 
 struct QueueOptions {
@@ -39,6 +41,7 @@ class ThreadExecutor : public Executor {
 
   void start(const kernel::OpenIntent& intent, Reports& reports) override;
   bool has_room(const kernel::OpenIntent& intent) override { return desk_.has_room(intent); }
+  bool keeps_time_limits() const override { return performer_->keeps_time_limits(); }
   void stop(const base::Hash& intent) override;
   void shut_down() override;
 

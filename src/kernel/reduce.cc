@@ -143,7 +143,8 @@ OpenIntent World::command_of(const base::Hash& hash, const Intent& intent) const
           world.program->workflow(intent.workflow()).name,
           intent.key(),
           intent.params(),
-          intent.bytes()};
+          intent.bytes(),
+          intent.opened_ns()};
 }
 
 }  // namespace holdfast::kernel

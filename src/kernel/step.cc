@@ -150,7 +150,7 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
   cell.intents.push_back(hash);
   world.draft.commands.emplace_back(
       OpenIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect), workflow.name,
-                 intent.key(), intent.params(), intent.bytes()});
+                 intent.key(), intent.params(), intent.bytes(), intent.opened_ns()});
   touch(world, cell).opened.push_back({hash, effect.name, intent.params()});
 }
 

@@ -531,7 +531,8 @@ TEST_F(StepTest, a_command_says_who_asks_whom_for_what) {
   EXPECT_EQ(command.effect->executor.queue, "lab");
   EXPECT_EQ(command.workflow, "lab/Keyed@1");
   EXPECT_EQ(json_of(command.key), R"("a")");
-  EXPECT_EQ(command.effect->timeout_ns, 5000u);
+  EXPECT_EQ(command.opened_ns, bench_->now_ns());
+  EXPECT_EQ(command.effect->timeout_ns, 31'536'000'000'000'000u);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ inline constexpr char kLabDefinitions[] = R"json(
 {"$kind":"defschema","name":"lab/NumberedEvent@1","type":{"variant":{"Go":{"ref":"lab/Go@1"},
   "Receipt":{"ref":"sys/EffectReceiptEnvelope@1"}}}},
 {"$kind":"defeffect","name":"lab/work@1","params":"lab/Params@1","receipt":"lab/Done@1",
- "executor":{"kind":"worker","queue":"lab"},"timeout_ns":5000},
+ "executor":{"kind":"worker","queue":"lab"},"timeout_ns":31536000000000000},
 {"$kind":"defeffect","name":"lab/other@1","params":"lab/Params@1","receipt":"lab/Done@1","executor":{"kind":"echo"}},
 {"$kind":"defmodule","name":"lab/code@1","runtime":{"kind":"native"}},
 {"$kind":"defworkflow","name":"lab/Keyed@1","state":"lab/State@1","event":"lab/KeyedEvent@1","key_schema":"lab/Text@1",

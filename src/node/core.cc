@@ -21,7 +21,7 @@ base::Result<void> Core::recover() {
 base::Result<void> Core::resume() {
   if (resumption_.is_done() || !effects_.starts()) return {};
   return resumption_.go_on(
-      [this](const kernel::OpenIntent& open) { return effects_.try_start(open); });
+      [this](const kernel::OpenIntent& open) { return effects_.try_start(open, clock_.now_ns()); });
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
@@ -32,6 +32,8 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   world_.reduce(tick_, outcome_);
   if (outcome_.failure) return std::move(*outcome_.failure);
   if (!outcome_.record.empty()) {
+    if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick_.input))
+      effects_.settled(receipt->intent);
     batch_.records.add(outcome_.record);
     batch_.ends_work = batch_.ends_work && input.ends_work();
   }
@@ -87,11 +89,14 @@ void Core::fire_timers(std::size_t most) {
   effects_.fire_timers(clock_.now_ns(), most);
 }
 
-std::optional<std::uint64_t> Core::until_next_timer_ns() {
+bool Core::has_timer_due() {
   const auto next = next_timer_ns();
-  if (!next) return std::nullopt;
-  const std::uint64_t now = clock_.now_ns();
-  return *next <= now ? 0 : *next - now;
+  return next && *next <= clock_.now_ns();
+}
+
+bool Core::set(env::Alarm& alarm) {
+  const auto next = next_timer_ns();
+  return !next || clock_.set(alarm, *next);
 }
 
 // From a stock: asking the system for each tick would be a good part of what a tick costs.

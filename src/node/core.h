@@ -69,11 +69,13 @@ class Core {
   // Nothing is performed any more, and nobody reports. From any thread.
   void shut_down_executors() { effects_.shut_down(); }
 
-  // Timers that are due become reports, at most so many.
+  // Timers that are due become reports, at most so many; and so do effects whose time is over.
   void fire_timers(std::size_t most);
-  // How long it is until the next one, and when that is (from any thread); nothing: there is none.
-  std::optional<std::uint64_t> until_next_timer_ns();
+  // When the next one is due, from any thread; nothing: there is none.
   std::optional<std::uint64_t> next_timer_ns() const { return effects_.next_timer_ns(); }
+  bool has_timer_due();
+  // To ring when the next one is due, if there is one. False: it is due already.
+  [[nodiscard]] bool set(env::Alarm& alarm);
 
   // The time of the last tick, or later.
   std::uint64_t last_ns() const noexcept { return clock_.last_ns(); }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/effects.h"
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "codec/buffer.h"
+#include "executors/receipt.h"
 #include "kernel/effect_error.h"
 
 namespace holdfast::node {
@@ -21,6 +24,24 @@ void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports)
   reports.report(receipt);
 }
 
+void report_late(const base::Hash& intent, executors::Reports& reports) {
+  const executors::Receipt late =
+      executors::timed_out("effect.timeout", "it has not ended within its time limit");
+  kernel::ReceiptArrived receipt;
+  receipt.intent = intent;
+  receipt.status = late.status;
+  receipt.payload = late.payload;
+  reports.report(receipt);
+}
+
+// Nothing: it may take as long as it likes, or somebody else looks at the clock.
+std::optional<std::uint64_t> end_of_time(const executors::Executor& executor,
+                                         const kernel::OpenIntent& open) {
+  if (!open.effect->timeout_ns || executor.keeps_time_limits()) return std::nullopt;
+  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - open.opened_ns;
+  return open.opened_ns + std::min(*open.effect->timeout_ns, most);
+}
+
 }  // namespace
 
 Effects::Effects(Executors executors, executors::Reports& reports)
@@ -33,7 +54,7 @@ executors::Executor* Effects::executor_of(const kernel::EffectProgram& effect) {
   return found == executors_.end() ? nullptr : found->second;
 }
 
-bool Effects::try_start(const kernel::OpenIntent& open) {
+bool Effects::try_start(const kernel::OpenIntent& open, std::uint64_t now_ns) {
   executors::Executor* executor = executor_of(*open.effect);
   if (executor == nullptr) {
     ++unperformed_[open.effect->executor.kind];
@@ -41,6 +62,12 @@ bool Effects::try_start(const kernel::OpenIntent& open) {
   }
   const std::lock_guard lock(starting_);
   if (!executor->has_room(open)) return false;
+  const auto end_ns = end_of_time(*executor, open);
+  if (end_ns && *end_ns <= now_ns) {
+    report_late(open.intent, reports_);
+    return true;
+  }
+  set_limit(*executor, open);
   executor->start(open, reports_);
   return true;
 }
@@ -49,11 +76,48 @@ void Effects::start(const kernel::OpenIntent& open) {
   if (!starts_) return;
   executors::Executor* executor = executor_of(*open.effect);
   if (executor == nullptr) return report_unknown(open, reports_);
+  set_limit(*executor, open);
   const std::lock_guard lock(starting_);
   executor->start(open, reports_);
 }
 
+// Before it is started: whoever reports takes it away.
+void Effects::set_limit(executors::Executor& executor, const kernel::OpenIntent& open) {
+  const auto end_ns = end_of_time(executor, open);
+  if (!end_ns) return;
+  const std::lock_guard lock(limiting_);
+  limits_.add(*end_ns, open.intent, executor);
+}
+
+void Effects::settled(const base::Hash& intent) {
+  const std::lock_guard lock(limiting_);
+  limits_.remove(intent);
+}
+
+std::optional<TimeLimits::Over> Effects::take_over(std::uint64_t now_ns) {
+  const std::lock_guard lock(limiting_);
+  return limits_.take(now_ns);
+}
+
+void Effects::fire_timers(std::uint64_t now_ns, std::size_t most) {
+  timers_.fire(now_ns, most, reports_);
+  for (; most > 0; --most) {
+    const auto over = take_over(now_ns);
+    if (!over) return;
+    over->executor->stop(over->intent);
+    report_late(over->intent, reports_);
+  }
+}
+
+std::optional<std::uint64_t> Effects::next_timer_ns() const {
+  const auto timer = timers_.next_ns();
+  const std::lock_guard lock(limiting_);
+  const auto limit = limits_.next_ns();
+  return timer && limit ? std::min(*timer, *limit) : timer ? timer : limit;
+}
+
 void Effects::stop(const kernel::StopIntent& stop) {
+  settled(stop.intent);
   if (executors::Executor* executor = executor_of(*stop.effect)) executor->stop(stop.intent);
 }
 

@@ -13,6 +13,7 @@
 
 #include "executors/executor.h"
 #include "executors/timers.h"
+#include "node/time_limits.h"
 
 namespace holdfast::node {
 
@@ -23,15 +24,18 @@ class Effects {
   // All of them must outlive it. Timers are its own.
   Effects(Executors executors, executors::Reports& reports);
 
-  // Of what was open before this node began. False: its executor has no room now. One that nobody
-  // here performs stays open, and is counted: another node may have it done, or this one when it is
-  // set up as it should be.
-  bool try_start(const kernel::OpenIntent& open);
+  // Of what was open before this node began. False: its executor has no room now. One that is late
+  // already is not begun any more. One that nobody here performs stays open, and is counted:
+  // another node may have it done, or this one when it is set up as it should be.
+  bool try_start(const kernel::OpenIntent& open, std::uint64_t now_ns);
   const std::map<std::string, std::uint64_t>& unperformed() const noexcept { return unperformed_; }
 
   // Of what was opened by this node: one that nobody performs gets a receipt that says so.
   void start(const kernel::OpenIntent& open);
   void stop(const kernel::StopIntent& stop);
+
+  // It has a receipt, and its time limit counts no more.
+  void settled(const base::Hash& intent);
 
   // What is opened from now on is left to the next start.
   void stop_starting() noexcept { starts_ = false; }
@@ -40,12 +44,15 @@ class Effects {
   // Nothing is performed any more, and nobody reports.
   void shut_down();
 
-  // Timers that are due by then become reports, at most so many.
-  void fire_timers(std::uint64_t now_ns, std::size_t most) { timers_.fire(now_ns, most, reports_); }
-  std::optional<std::uint64_t> next_timer_ns() const { return timers_.next_ns(); }
+  // Timers that are due by then become reports, at most so many; and so do effects whose time limit
+  // is over: their executors are told to stop them, and what they report later is too late.
+  void fire_timers(std::uint64_t now_ns, std::size_t most);
+  std::optional<std::uint64_t> next_timer_ns() const;
 
  private:
   executors::Executor* executor_of(const kernel::EffectProgram& effect);
+  std::optional<TimeLimits::Over> take_over(std::uint64_t now_ns);
+  void set_limit(executors::Executor& executor, const kernel::OpenIntent& open);
 
   Executors executors_;
   executors::Reports& reports_;
@@ -53,6 +60,8 @@ class Effects {
   std::map<std::string, std::uint64_t> unperformed_;
   std::mutex starting_;  // room that was found is still there when it is used
   std::atomic<bool> starts_ = true;
+  mutable std::mutex limiting_;  // guards the limits; nothing is called with it
+  TimeLimits limits_;
 };
 
 }  // namespace holdfast::node

@@ -2,7 +2,6 @@
 #include "node/loop.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace holdfast::node {
@@ -14,10 +13,6 @@ constexpr std::size_t kTimersPerTurn = 256;
 
 // How many inputs the reducer takes at once: results that come meanwhile wait behind them.
 constexpr std::size_t kTakenAtOnce = 32;
-
-// How long a timer is waited for without a look at the clock: it may jump, or go on while the
-// machine sleeps, and a thread that waits hears of neither.
-constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
 
 constexpr std::string_view kDiskIsFull = "the disk is full";
 
@@ -165,21 +160,17 @@ bool Loop::can_turn() const {
 
 bool Loop::has_turn() {
   const std::lock_guard lock(mutex_);
-  return can_turn() || (!stopping_ && core_.until_next_timer_ns() == 0);
+  return can_turn() || (!stopping_ && core_.has_timer_due());
 }
 
-bool Loop::wait_for_turn() {
+bool Loop::wait_for_turn(env::Alarm& alarm) {
   std::unique_lock lock(mutex_);
   while (!can_turn()) {
     waits_for_journal_ = !core_.batch().empty() || wants_snapshot();
     waits_until_ns_ = core_.next_timer_ns();
-    const auto left_ns = stopping_ || failure_ ? std::nullopt : core_.until_next_timer_ns();
-    if (left_ns == 0) break;
-    if (left_ns) {
-      for_reducer_.wait_for(lock, std::chrono::nanoseconds(std::min(*left_ns, kLongestWaitNs)));
-    } else {
-      for_reducer_.wait(lock);
-    }
+    const bool has_timers = !stopping_ && !failure_;
+    if (has_timers && !core_.set(alarm)) break;
+    for_reducer_.wait(lock);
   }
   if (!has_ended()) return true;
   is_over_ = true;
@@ -189,6 +180,11 @@ bool Loop::wait_for_turn() {
   lock.unlock();
   let_go();
   return false;
+}
+
+void Loop::look_at_the_clock() {
+  const std::lock_guard lock(mutex_);
+  for_reducer_.notify_one();
 }
 
 // Nobody who still waits will be answered. What they handed over may do anything when it goes, so

@@ -114,11 +114,13 @@ class Loop : private executors::Reports {
   bool has_keeping();
   void keep();
 
-  // The same, for threads: they wait until there is something to do. False: it is over.
-  bool wait_for_turn();
+  // The same, for threads: they wait until there is something to do. False: it is over. The alarm
+  // calls look_at_the_clock, and is set to when that is due.
+  bool wait_for_turn(env::Alarm& alarm);
   bool wait_for_writing();
   bool wait_for_preparing();
   bool wait_for_keeping();
+  void look_at_the_clock();
 
   // Why it ended, if it did.
   std::optional<base::Error> failure();

@@ -21,7 +21,8 @@ struct Hand : executors::Executor {
     listens = &reports;
   }
   bool has_room(const kernel::OpenIntent&) override { return held.size() < room; }
-  void stop(const base::Hash&) override {}
+  bool keeps_time_limits() const override { return keeps_limits; }
+  void stop(const base::Hash& intent) override { stopped.push_back(intent); }
   void give_back() {
     const base::Bytes payload = value(R"({"ok":true})");
     for (const base::Hash& intent : held) {
@@ -33,7 +34,9 @@ struct Hand : executors::Executor {
     held.clear();
   }
   std::vector<base::Hash> held;
+  std::vector<base::Hash> stopped;
   std::size_t room = 1'000'000;  // for what is started again
+  bool keeps_limits = false;
   executors::Reports* listens = nullptr;
 };
 
@@ -78,6 +81,22 @@ class LoopTest : public testing::LabWorldTest {
     for (const auto& [file, content] : disk_->now().files) bytes += content.size();
     return bytes;
   }
+
+  // How the effects ended whose receipts are in the journal.
+  std::vector<kernel::ReceiptStatus> ends() {
+    std::vector<kernel::ReceiptStatus> ends;
+    const auto reader = open_->journal().read(1).take();
+    while (const auto record = reader->next().take()) {
+      const kernel::Tick tick = kernel::tick_of(record->bytes).take();
+      if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick.input))
+        ends.push_back(receipt->status);
+    }
+    return ends;
+  }
+
+  static constexpr std::int64_t kSecond = 1'000'000'000;
+  static constexpr std::int64_t kLimit = 31'536'000 * kSecond;  // of lab/work@1
+  using Ends = std::vector<kernel::ReceiptStatus>;
 
   env::ManualClock clock_;
   Hand hand_;
@@ -459,6 +478,76 @@ TEST_F(LoopTest, progress_beyond_what_may_wait_is_let_go_of) {
   const std::uint64_t before = open_->journal().durable();
   run();
   EXPECT_EQ(open_->journal().durable(), before + 10) << "of the hundred that were reported";
+}
+
+TEST_F(LoopTest, an_effect_beyond_its_time_limit_is_stopped_and_settles_once) {
+  begin();
+  start();
+  ask(1);
+  ASSERT_EQ(hand_.held.size(), 1u);
+  clock_.advance_ns(kLimit - kSecond);
+  run();
+  EXPECT_EQ(ends(), Ends{});
+  clock_.advance_ns(kSecond);
+  run();
+  EXPECT_EQ(ends(), Ends{kernel::ReceiptStatus::kTimeout});
+  EXPECT_EQ(hand_.stopped, hand_.held);
+  EXPECT_EQ(open_->world().open_intents(), 0u);
+  hand_.give_back();  // too late
+  run();
+  EXPECT_EQ(ends(), Ends{kernel::ReceiptStatus::kTimeout});
+  EXPECT_FALSE(loop_->has_turn());
+}
+
+TEST_F(LoopTest, an_effect_that_ends_in_time_hears_nothing_of_its_limit) {
+  begin();
+  start();
+  ask(1);
+  hand_.give_back();
+  run();
+  clock_.advance_ns(2 * kLimit);
+  EXPECT_FALSE(loop_->has_turn());
+  run();
+  EXPECT_EQ(ends(), Ends{kernel::ReceiptStatus::kOk});
+  EXPECT_TRUE(hand_.stopped.empty());
+}
+
+TEST_F(LoopTest, a_restart_does_not_make_a_time_limit_longer) {
+  begin();
+  clock_.set_wall_ns(1000 * kSecond);  // ahead of the world, which goes by it
+  start();
+  ask(1);
+  clock_.advance_ns(kLimit / 2);
+  loop_.reset();
+  open();
+  start();
+  EXPECT_EQ(hand_.held.size(), 2u) << "and it is begun again, as it is not over";
+  clock_.advance_ns(kLimit / 2 - 2 * kSecond);
+  run();
+  EXPECT_EQ(ends(), Ends{});
+  clock_.advance_ns(kSecond);
+  run();
+  EXPECT_EQ(ends(), Ends{kernel::ReceiptStatus::kTimeout});
+}
+
+TEST_F(LoopTest, what_has_passed_its_time_limit_while_no_node_was_there_is_not_begun_again) {
+  begin();
+  send_many(3);
+  clock_.advance_ns(kLimit + 10 * kSecond);
+  start();
+  EXPECT_TRUE(hand_.held.empty());
+  run();
+  EXPECT_EQ(ends(), Ends(3, kernel::ReceiptStatus::kTimeout));
+}
+
+TEST_F(LoopTest, an_executor_that_keeps_time_limits_by_itself_is_left_alone) {
+  hand_.keeps_limits = true;
+  begin();
+  start();
+  ask(1);
+  clock_.advance_ns(2 * kLimit);
+  run();
+  EXPECT_EQ(ends(), Ends{});
 }
 
 }  // namespace

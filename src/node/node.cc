@@ -13,9 +13,10 @@ base::Result<std::unique_ptr<Node>> Node::start(kernel::World& world, store::Jou
   std::unique_ptr<Node> node(
       new Node(world, journal, clock, random, std::move(executors), std::move(options)));
   Loop& loop = node->loop_;
+  node->alarm_ = TRY(clock.alarm([&loop] { loop.look_at_the_clock(); }));
   TRY(loop.recover());
-  node->reducer_ = env::quiet_thread([&loop] {
-    while (loop.wait_for_turn()) loop.turn();
+  node->reducer_ = env::quiet_thread([&loop, &alarm = *node->alarm_] {
+    while (loop.wait_for_turn(alarm)) loop.turn();
   });
   node->writer_ = env::quiet_thread([&loop] {
     while (loop.wait_for_writing()) {

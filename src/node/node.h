@@ -44,7 +44,8 @@ class Node {
       : loop_(world, journal, clock, random, std::move(executors), std::move(options)) {}
 
   Loop loop_;
-  bool has_stopped_ = false;  // and with it the executors, which may be gone since
+  bool has_stopped_ = false;           // and with it the executors, which may be gone since
+  std::unique_ptr<env::Alarm> alarm_;  // calls the loop, so it goes first
   std::thread reducer_;
   std::thread writer_;
   std::thread preparer_;

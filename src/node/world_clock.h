@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "env/clock.h"
 
@@ -28,6 +29,19 @@ class WorldClock {
                         static_cast<std::uint64_t>(wall_ns));
     since_boot_ns_ += passed;
     return last_ns_;
+  }
+
+  // To ring when it is `at_ns` here: when the wall clock says so or, as that may be set back, when
+  // the time until then has passed. False: it is that late already.
+  [[nodiscard]] bool set(env::Alarm& alarm, std::uint64_t at_ns) {
+    const std::uint64_t now = now_ns();
+    if (now >= at_ns) return false;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    const auto bounded = [](std::uint64_t ns, std::int64_t most) {
+      return static_cast<std::int64_t>(std::min(ns, static_cast<std::uint64_t>(most)));
+    };
+    const std::int64_t left_ns = bounded(at_ns - now, kMost - since_boot_ns_);
+    return alarm.set(bounded(at_ns, kMost), since_boot_ns_ + left_ns);
   }
 
   // What it said last.
