@@ -24,11 +24,11 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  // On the thread that reduces, so it must not wait for anything.
+  // On a thread of the node, so it must not wait for anything. One `start` at a time.
   virtual void start(const kernel::OpenIntent& intent, Reports& reports) = 0;
 
-  // Whether `start` would take it, and not answer that it is busy. As true as anything that only
-  // the thread that reduces could make untrue.
+  // Whether `start` would take it, and not answer that it is busy. Only another `start` may make it
+  // untrue.
   virtual bool has_room(const kernel::OpenIntent&) { return true; }
 
   // Whether it ends effects by itself whose time limit is over. The node does it for the others.

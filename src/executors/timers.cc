@@ -28,6 +28,7 @@ void Timers::start(const kernel::OpenIntent& intent, Reports& reports) {
     receipt.payload = refusal.payload;
     return reports.report(receipt);
   }
+  const std::lock_guard lock(mutex_);
   heap_.push_back({*at->nat(), intent.intent});
   std::push_heap(heap_.begin(), heap_.end(), std::greater());
   const auto key = params.find("key");
@@ -35,6 +36,7 @@ void Timers::start(const kernel::OpenIntent& intent, Reports& reports) {
 }
 
 void Timers::stop(const base::Hash& intent) {
+  const std::lock_guard lock(mutex_);
   keys_.erase(intent);
   stopped_.insert(intent);
   if (stopped_.size() > kFewStopped && stopped_.size() > heap_.size() / 2) drop_stopped();
@@ -42,6 +44,7 @@ void Timers::stop(const base::Hash& intent) {
 }
 
 std::optional<std::uint64_t> Timers::next_ns() const {
+  const std::lock_guard lock(mutex_);
   if (heap_.empty()) return std::nullopt;
   return heap_.front().at_ns;
 }
@@ -66,27 +69,40 @@ void Timers::drop_stopped() {
   stopped_.clear();
 }
 
-void Timers::fire(std::uint64_t now_ns, std::size_t most, Reports& reports) {
-  codec::Buffer payload;
+void Timers::take_due(std::uint64_t now_ns, std::size_t most, std::vector<Due>& due) {
   for (; most > 0 && !heap_.empty() && heap_.front().at_ns <= now_ns; --most) {
-    const base::Hash intent = heap_.front().intent;
+    Due& next = due.emplace_back(Due{heap_.front().intent, std::nullopt});
+    if (const auto key = keys_.find(next.intent); key != keys_.end()) {
+      next.key = std::move(key->second);
+      keys_.erase(key);
+    }
+    drop_first();
+    drop_first_stopped();
+  }
+}
+
+void Timers::fire(std::uint64_t now_ns, std::size_t most, Reports& reports) {
+  std::vector<Due> due;
+  {
+    const std::lock_guard lock(mutex_);
+    take_due(now_ns, most, due);
+  }
+  codec::Buffer payload;
+  for (const Due& timer : due) {  // without the mutex: whoever hears it may ask for the next one
     payload.clear();
     codec::write_map_head(payload, 2);  // sys/TimerSetReceipt@1
     codec::write_text(payload, "key");
-    if (const auto key = keys_.find(intent); key != keys_.end()) {
-      codec::write_text(payload, key->second);
+    if (timer.key) {
+      codec::write_text(payload, *timer.key);
     } else {
       codec::write_null(payload);
     }
     codec::write_text(payload, "delivered_at_ns");
     codec::write_nat(payload, now_ns);
     kernel::ReceiptArrived receipt;
-    receipt.intent = intent;
+    receipt.intent = timer.intent;
     receipt.payload = payload.view();
     reports.report(receipt);
-    keys_.erase(intent);
-    drop_first();
-    drop_first_stopped();
   }
 }
 

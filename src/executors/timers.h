@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timers: sys/timer.set@1. A timer fires once, never before its time by the clock of the world, and
 // at once if its time has passed. They wait here and nowhere else: what the journal knows of them
-// is that their intents are open.
+// is that their intents are open. From any thread.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -34,10 +35,18 @@ class Timers : public Executor {
     friend auto operator<=>(const Timer&, const Timer&) = default;
   };
 
+  struct Due {
+    base::Hash intent;
+    std::optional<std::string> key;
+  };
+
+  // All with the mutex held.
+  void take_due(std::uint64_t now_ns, std::size_t most, std::vector<Due>& due);
   void drop_first();
   void drop_first_stopped();
   void drop_stopped();
 
+  mutable std::mutex mutex_;
   // A million of them are to be cheap, so there is no table to find one by: one that was stopped
   // stays until its time comes, or there are many such.
   std::vector<Timer> heap_;                                   // the first is the next

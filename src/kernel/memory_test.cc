@@ -8,7 +8,6 @@
 #include "base/sha256.h"
 #include "kernel/open_intents.h"
 #include "kernel/testing_lab.h"
-#include "kernel/window.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -96,11 +95,6 @@ TEST_F(MemoryTest, looking_for_orphans_does_not_look_at_intents) {
   EXPECT_TRUE(orphans->empty());
   EXPECT_LT(blobs_.gets, 50) << "the nodes of one index";
 }
-
-// The order of a window points into its table.
-static_assert(!std::is_copy_constructible_v<Window<int, int, std::hash<int>>>);
-static_assert(!std::is_copy_assignable_v<Window<int, int, std::hash<int>>>);
-static_assert(std::is_move_constructible_v<Window<int, int, std::hash<int>>>);
 
 TEST(OpenIntentsTest, those_that_were_only_looked_at_are_let_go_when_they_are_many) {
   testing::MemoryBlobs blobs;

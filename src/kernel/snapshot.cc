@@ -23,13 +23,14 @@ void write_trie(Buffer& out, const HashTrie& trie) {
 
 base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
-  for (const auto* event : world.event_ids.entries()) {
+  for (std::size_t i = 0; i < world.event_ids.size(); ++i) {
+    const auto& [id, event] = world.event_ids[i];
     codec::write_list_head(chunks.entry(), 5);
-    codec::write_text(chunks.entry(), event->first);
-    codec::write_nat(chunks.entry(), event->second.record);
-    codec::write_nat(chunks.entry(), event->second.fingerprint);
-    codec::write_nat(chunks.entry(), event->second.deliveries);
-    codec::write_nat(chunks.entry(), event->second.ignored);
+    codec::write_text(chunks.entry(), id);
+    codec::write_nat(chunks.entry(), event.record);
+    codec::write_nat(chunks.entry(), event.fingerprint);
+    codec::write_nat(chunks.entry(), event.deliveries);
+    codec::write_nat(chunks.entry(), event.ignored);
     TRY(chunks.entry_done());
   }
   return chunks.finish(out);
@@ -48,11 +49,12 @@ bool read_event_id(codec::View entry, WorldState& world) {
 
 base::Result<void> write_settled(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
-  for (const auto* entry : world.settled.entries()) {
+  for (std::size_t i = 0; i < world.settled.size(); ++i) {
+    const auto& [intent, settled] = world.settled[i];
     codec::write_list_head(chunks.entry(), 3);
-    codec::write_bytes(chunks.entry(), entry->first.bytes);
-    codec::write_nat(chunks.entry(), entry->second.record);
-    codec::write_nat(chunks.entry(), static_cast<std::uint64_t>(entry->second.status));
+    codec::write_bytes(chunks.entry(), intent.bytes);
+    codec::write_nat(chunks.entry(), settled.record);
+    codec::write_nat(chunks.entry(), static_cast<std::uint64_t>(settled.status));
     TRY(chunks.entry_done());
   }
   return chunks.finish(out);

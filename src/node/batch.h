@@ -12,7 +12,8 @@
 
 namespace holdfast::node {
 
-// Called once, on the thread that reduces, when the answer cannot be taken back any more.
+// Called once, when the answer cannot be taken back any more, on the thread that writes; refused
+// for want of room, on the one that reduces.
 using Heard = std::function<void(const kernel::Answer&)>;
 
 // Records one behind the other, in one piece of memory.

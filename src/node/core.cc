@@ -2,58 +2,17 @@
 #include "node/core.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
-#include "codec/buffer.h"
-#include "executors/receipt.h"
-#include "kernel/effect_error.h"
-
 namespace holdfast::node {
-namespace {
-
-// The receipt of an effect that nobody here can perform.
-void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports) {
-  codec::Buffer error;
-  kernel::write_effect_error(error, "executor.unknown",
-                             "this node has no executor '" + open.effect->executor.kind + "'");
-  kernel::ReceiptArrived receipt;
-  receipt.intent = open.intent;
-  receipt.status = kernel::ReceiptStatus::kError;
-  receipt.payload = error.view();
-  reports.report(receipt);
-}
-
-void report_late(const base::Hash& intent, executors::Reports& reports) {
-  const executors::Receipt late =
-      executors::timed_out("effect.timeout", "it has not ended within its time limit");
-  kernel::ReceiptArrived receipt;
-  receipt.intent = intent;
-  receipt.status = late.status;
-  receipt.payload = late.payload;
-  reports.report(receipt);
-}
-
-// Nothing: it may take as long as it likes, or somebody else looks at the clock.
-std::optional<std::uint64_t> end_of_time(const executors::Executor& executor,
-                                         const kernel::OpenIntent& open) {
-  if (!open.effect->timeout_ns || executor.keeps_time_limits()) return std::nullopt;
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - open.opened_ns;
-  return open.opened_ns + std::min(*open.effect->timeout_ns, most);
-}
-
-}  // namespace
 
 Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
            executors::Reports& reports)
     : world_(world),
       clock_(clock, world.latest_ns()),
       random_(random),
-      executors_(std::move(executors)),
-      reports_(reports),
-      resumption_(world) {
-  executors_["timer"] = &timers_;
-}
+      effects_(std::move(executors), reports),
+      resumption_(world) {}
 
 base::Result<void> Core::recover() {
   go_on_ = world_.has_ready();
@@ -61,8 +20,9 @@ base::Result<void> Core::recover() {
 }
 
 base::Result<void> Core::resume() {
-  if (resumption_.is_done() || !starts_) return {};
-  return resumption_.go_on([this](const kernel::OpenIntent& open) { return try_start(open); });
+  if (resumption_.is_done() || !effects_.starts()) return {};
+  return resumption_.go_on(
+      [this](const kernel::OpenIntent& open) { return effects_.try_start(open, clock_.now_ns()); });
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
@@ -74,7 +34,7 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   if (outcome_.failure) return std::move(*outcome_.failure);
   if (!outcome_.record.empty()) {
     if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick_.input))
-      limits_.remove(receipt->intent);
+      effects_.settled(receipt->intent);
     batch_.records.add(outcome_.record);
     batch_.ends_work = batch_.ends_work && input.ends_work();
   }
@@ -120,28 +80,14 @@ void Core::release(Batch batch) {
   for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
   for (const auto& seen : batch.seen) seen();
   for (const kernel::Command& command : batch.commands) {
-    const auto* open = std::get_if<kernel::OpenIntent>(&command);
-    if (open != nullptr && starts_) start(*open);
-    if (const auto* stopped = std::get_if<kernel::StopIntent>(&command)) stop(*stopped);
+    if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) effects_.start(*open);
+    if (const auto* stop = std::get_if<kernel::StopIntent>(&command)) effects_.stop(*stop);
   }
 }
 
 void Core::fire_timers(std::size_t most) {
   // The tick that a timer becomes is not before its time, wherever the wall clock jumps meanwhile.
-  const std::uint64_t now_ns = clock_.now_ns();
-  timers_.fire(now_ns, most, reports_);
-  for (; most > 0; --most) {
-    const auto over = limits_.take(now_ns);
-    if (!over) return;
-    over->executor->stop(over->intent);
-    report_late(over->intent, reports_);
-  }
-}
-
-std::optional<std::uint64_t> Core::next_timer_ns() const {
-  const auto timer = timers_.next_ns();
-  const auto limit = limits_.next_ns();
-  return timer && limit ? std::min(*timer, *limit) : timer ? timer : limit;
+  effects_.fire_timers(clock_.now_ns(), most);
 }
 
 bool Core::has_timer_due() {
@@ -154,10 +100,6 @@ bool Core::set(env::Alarm& alarm) {
   return !next || clock_.set(alarm, *next);
 }
 
-void Core::shut_down_executors() {
-  for (const auto& [kind, executor] : executors_) executor->shut_down();
-}
-
 // From a stock: asking the system for each tick would be a good part of what a tick costs.
 void Core::fill(kernel::Entropy& entropy) {
   if (entropy_left_ == 0) {
@@ -167,44 +109,6 @@ void Core::fill(kernel::Entropy& entropy) {
   entropy_left_ -= entropy.size();
   std::copy_n(entropy_stock_.begin() + static_cast<std::ptrdiff_t>(entropy_left_), entropy.size(),
               entropy.begin());
-}
-
-executors::Executor* Core::executor_of(const kernel::EffectProgram& effect) {
-  const auto found = executors_.find(effect.executor.kind);
-  return found == executors_.end() ? nullptr : found->second;
-}
-
-// Of what was open before this node began. Nobody is told that it failed who could still have it
-// done: by another node, or by this one when it is set up as it should be.
-bool Core::try_start(const kernel::OpenIntent& open) {
-  executors::Executor* executor = executor_of(*open.effect);
-  if (executor == nullptr) {
-    ++unperformed_[open.effect->executor.kind];
-    return true;
-  }
-  if (!executor->has_room(open)) return false;
-  start_in_time(*executor, open);
-  return true;
-}
-
-void Core::start(const kernel::OpenIntent& open) {
-  executors::Executor* executor = executor_of(*open.effect);
-  if (executor == nullptr) return report_unknown(open, reports_);
-  start_in_time(*executor, open);
-}
-
-// What is late already, as after a long time without a node, is not begun any more.
-void Core::start_in_time(executors::Executor& executor, const kernel::OpenIntent& open) {
-  if (const auto end_ns = end_of_time(executor, open)) {
-    if (*end_ns <= clock_.now_ns()) return report_late(open.intent, reports_);
-    limits_.add(*end_ns, open.intent, executor);
-  }
-  executor.start(open, reports_);
-}
-
-void Core::stop(const kernel::StopIntent& stop) {
-  limits_.remove(stop.intent);
-  if (executors::Executor* executor = executor_of(*stop.effect)) executor->stop(stop.intent);
 }
 
 }  // namespace holdfast::node

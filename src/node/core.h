@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Core: the part of a node that decides. It reduces inputs into a batch, and, once the batch is
-// durable, lets those who wait hear of it and starts the effects: nothing leaves before. No threads
-// and no waiting: a node calls it from its threads, a simulation from wherever it likes.
+// Core: the part of a node that decides. It reduces inputs into a batch; once that is durable,
+// `release` lets those who wait hear of it and starts the effects: nothing leaves before. No
+// threads and no waiting: a node calls it from its threads, a simulation from wherever it likes.
+// All of it is for the thread that reduces, but `release`, which is for the thread that writes.
 #pragma once
 
 #include <array>
@@ -14,19 +15,15 @@
 #include "base/result.h"
 #include "env/clock.h"
 #include "env/random.h"
-#include "executors/executor.h"
-#include "executors/timers.h"
 #include "kernel/world.h"
 #include "node/batch.h"
+#include "node/effects.h"
 #include "node/input.h"
 #include "node/resumption.h"
-#include "node/time_limits.h"
 #include "node/watchers.h"
 #include "node/world_clock.h"
 
 namespace holdfast::node {
-
-using Executors = std::map<std::string, executors::Executor*, std::less<>>;  // by kind
 
 class Core {
  public:
@@ -40,7 +37,9 @@ class Core {
   base::Result<void> resume();
 
   // What was open and this node has no executor for stays open: how many, by kind.
-  const std::map<std::string, std::uint64_t>& unperformed() const noexcept { return unperformed_; }
+  const std::map<std::string, std::uint64_t>& unperformed() const noexcept {
+    return effects_.unperformed();
+  }
 
   // Reduces an input into the present batch. An error has ended the world.
   base::Result<void> reduce(const Input& input, Heard heard);
@@ -65,10 +64,10 @@ class Core {
   void release(Batch batch);
 
   // What is opened from now on is left to the next start.
-  void stop_starting() noexcept { starts_ = false; }
+  void stop_starting() noexcept { effects_.stop_starting(); }
 
   // Nothing is performed any more, and nobody reports. From any thread.
-  void shut_down_executors();
+  void shut_down_executors() { effects_.shut_down(); }
 
   // Timers that are due become reports, at most so many; and so do effects whose time limit is
   // over: their executors are told to stop them, and what they report later is too late.
@@ -76,6 +75,8 @@ class Core {
   bool has_timer_due();
   // To ring when the next one is due, if there is one. False: it is due already.
   [[nodiscard]] bool set(env::Alarm& alarm);
+  // When that is, from any thread; nothing: there is none.
+  std::optional<std::uint64_t> next_timer_ns() const { return effects_.next_timer_ns(); }
 
   // The time of the last tick, or later.
   std::uint64_t last_ns() const noexcept { return clock_.last_ns(); }
@@ -85,31 +86,20 @@ class Core {
 
  private:
   void fill(kernel::Entropy& entropy);
-  std::optional<std::uint64_t> next_timer_ns() const;
   void tell_of_ends();
-  bool try_start(const kernel::OpenIntent& open);
-  void start(const kernel::OpenIntent& open);
-  void start_in_time(executors::Executor& executor, const kernel::OpenIntent& open);
-  void stop(const kernel::StopIntent& stop);
-  executors::Executor* executor_of(const kernel::EffectProgram& effect);
 
   kernel::World& world_;
   WorldClock clock_;
   env::Random& random_;
-  Executors executors_;
-  executors::Reports& reports_;
-  executors::Timers timers_;
-  TimeLimits limits_;
+  Effects effects_;
   std::array<std::uint8_t, 256 * sizeof(kernel::Entropy)> entropy_stock_{};
   std::size_t entropy_left_ = 0;
   Resumption resumption_;
-  std::map<std::string, std::uint64_t> unperformed_;
   kernel::Tick tick_;
   kernel::Outcome outcome_;
   Batch batch_;
   Watchers watchers_;
   bool go_on_ = false;
-  bool starts_ = true;  // what is opened
 };
 
 }  // namespace holdfast::node

@@ -14,7 +14,7 @@ class Block {
  public:
   Block(std::initializer_list<std::size_t> sizes) {
     for (const std::size_t size : sizes) size_ += size;
-    bytes_ = std::make_unique<std::uint8_t[]>(size_);
+    bytes_ = std::make_unique_for_overwrite<std::uint8_t[]>(size_);
   }
 
   void own(base::ByteView& view) {

@@ -19,6 +19,7 @@ constexpr std::size_t kTimersPerTurn = 256;
 constexpr std::int64_t kFullForNs = 1'000'000'000;
 
 constexpr std::string_view kDiskIsFull = "the disk is full";
+constexpr std::string_view kNotPrepared = "the journal has no next file";
 
 }  // namespace
 
@@ -42,8 +43,7 @@ base::Result<void> Loop::recover() {
 
 // One that is too large for an empty line would never be taken.
 bool Loop::Line::has_room(const Input& input, const LoopOptions& limits) const {
-  return waiting_.size() < limits.inbox &&
-         (waiting_.empty() || bytes_ + input.size() <= limits.inbox_bytes);
+  return size() < limits.inbox && (empty() || bytes_ + input.size() <= limits.inbox_bytes);
 }
 
 void Loop::Line::add(Waiting waiting) {
@@ -52,16 +52,21 @@ void Loop::Line::add(Waiting waiting) {
 }
 
 Loop::Waiting Loop::Line::take() {
-  Waiting next = std::move(waiting_.front());
-  waiting_.pop_front();
+  Waiting next = std::move(waiting_[first_]);
+  ++first_;
   bytes_ -= next.input.size();
+  // What was taken leaves when there is more of it than of the rest, so that each moves once.
+  if (first_ * 2 >= waiting_.size()) {
+    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));
+    first_ = 0;
+  }
   return next;
 }
 
 base::Result<void> Loop::send(Input input, Heard heard) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
-  if (is_full_) return base::Error(base::ErrorCode::kUnavailable, std::string(kDiskIsFull));
+  if (is_full_) return no_room();
   if (!inbox_.has_room(input, options_))
     return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
   inbox_.add({std::move(input), std::move(heard)});
@@ -132,14 +137,14 @@ LoopFigures Loop::figures() {
 }
 
 base::Error Loop::why_ended() const {
-  if (!failure_) return {base::ErrorCode::kUnavailable, "the node has stopped"};
+  if (!failure_) return {base::ErrorCode::kEnded, "the node has stopped"};
   return {failure_->code(), std::string(failure_->where()), std::string(failure_->message())};
 }
 
 bool Loop::has_ended() const {
-  if (failure_) return stage_ != Stage::kGiven;  // the writer leaves the batch behind
-  return stopping_ && executors_down_ && stage_ == Stage::kIdle && core_.batch().empty() &&
-         inbox_.empty() && results_.empty();
+  if (stage_ != Stage::kIdle || is_releasing_) return false;
+  return failure_ || (stopping_ && executors_down_ && core_.batch().empty() && inbox_.empty() &&
+                      results_.empty());
 }
 
 bool Loop::is_over() {
@@ -153,8 +158,7 @@ bool Loop::can_turn() const {
   if (failure_) return has_ended();
   const bool has_input =
       !inbox_.empty() || !results_.empty() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
-  return stage_ == Stage::kDone || (stopping_ && core_.has_watchers()) ||
-         (has_room() && has_input && !wants_snapshot()) ||
+  return (stopping_ && core_.has_watchers()) || (has_room() && has_input && !wants_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
@@ -166,6 +170,8 @@ bool Loop::has_turn() {
 bool Loop::wait_for_turn(env::Alarm& alarm) {
   std::unique_lock lock(mutex_);
   while (!can_turn()) {
+    waits_for_journal_ = !core_.batch().empty() || wants_snapshot();
+    waits_until_ns_ = core_.next_timer_ns();
     const bool has_timers = !stopping_ && !failure_;
     if (has_timers && !core_.set(alarm)) break;
     for_reducer_.wait(lock);
@@ -201,7 +207,7 @@ bool Loop::wants_snapshot() const {
 }
 
 void Loop::turn() {
-  if (!release_durable()) return;
+  if (!is_alive()) return;
   auto reduced = core_.resume();
   if (reduced) reduced = reduce_some();
   if (reduced) reduced = take_snapshot_if_due();
@@ -210,20 +216,14 @@ void Loop::turn() {
 }
 
 // False: the loop has failed.
-bool Loop::release_durable() {
-  std::unique_lock lock(mutex_);
-  if (failure_) return false;
-  if (stopping_) {
-    core_.stop_starting();
-    lock.unlock();
-    core_.let_watchers_go();  // executors may wait for them
-    lock.lock();
+bool Loop::is_alive() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return false;
+    if (!stopping_) return true;
   }
-  if (stage_ != Stage::kDone) return true;
-  Batch durable = std::exchange(at_journal_, {});
-  stage_ = Stage::kIdle;
-  lock.unlock();
-  core_.release(std::move(durable));
+  core_.stop_starting();
+  core_.let_watchers_go();  // executors may wait for them
   return true;
 }
 
@@ -260,8 +260,7 @@ base::Result<void> Loop::reduce_some() {
       continue;
     }
     if (!next->input.ends_work() && !takes_new_work) {
-      if (next->heard)
-        next->heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
+      if (next->heard) next->heard(refusal_for_want_of_room());
       continue;
     }
     TRY(core_.reduce(next->input, std::move(next->heard)));
@@ -286,22 +285,30 @@ void Loop::say_trouble(base::Error error, std::string_view place) {
   if (options_.trouble) options_.trouble(std::move(error).within(place));
 }
 
-// Gives the batch to the journal, if that is free. One that has failed gets no more.
+// Gives the batch to the journal, if that is free; one that has failed gets no more.
 void Loop::pass_on() {
   std::unique_lock lock(mutex_);
   if (failure_ || stage_ != Stage::kIdle || core_.batch().empty()) return;
-  Batch batch = core_.take_batch();
-  if (batch.records.empty()) {  // only answers, and everything they rest on is durable
-    lock.unlock();
-    return core_.release(std::move(batch));
-  }
-  at_journal_ = std::move(batch);
+  at_journal_ = core_.take_batch();
   behind_snapshot_ += at_journal_.records.size();
-  stage_ = Stage::kGiven;
-  for_writer_.notify_one();
+  if (!is_written_at_once()) {
+    stage_ = Stage::kGiven;
+    for_writer_.notify_one();
+    return;
+  }
+  stage_ = Stage::kKept;
+  lock.unlock();
+  write_batch();
+  release();
 }
 
-// Writing.
+// Not while those of the batch before are still hearing of it.
+bool Loop::is_written_at_once() const {
+  return at_journal_.records.size() <= options_.written_at_once && !is_releasing_ &&
+         inbox_.empty() && results_.empty();
+}
+
+// Writing, and what follows from it.
 
 bool Loop::has_writing() {
   const std::lock_guard lock(mutex_);
@@ -318,7 +325,15 @@ bool Loop::wait_for_writing() {
 }
 
 void Loop::write() {
-  if (!has_writing()) return;
+  if (has_writing()) write_batch();
+}
+
+void Loop::write_batch() {
+  if (at_journal_.records.empty()) {  // only answers, and everything they rest on is durable
+    const std::lock_guard lock(mutex_);
+    stage_ = Stage::kDurable;
+    return;
+  }
   auto written = append(at_journal_);  // nobody else touches the batch while it is here
   if (written) written = journal_.sync();
   end_writing(std::move(written));
@@ -349,20 +364,46 @@ void Loop::end_writing(base::Result<store::RecordNumber> written) {
   const bool no_space = !written && written.error().code() == base::ErrorCode::kUnavailable;
   is_stalled_ = no_space && !stopping_ && !failure_;
   is_full_ = is_full_ || no_space;
-  if (is_stalled_) return;  // it stays where it is, and is tried again
+  if (is_stalled_) {  // it stays where it is, and is tried again
+    stage_ = Stage::kGiven;
+    for_writer_.notify_one();
+    return;
+  }
   if (!written) {
     stage_ = Stage::kIdle;  // and what was in it is never answered
     for_reducer_.notify_one();
     return end_with(std::move(lock), std::move(written).error());
   }
-  stage_ = Stage::kDone;
+  stage_ = Stage::kDurable;
   figures_.records += at_journal_.records.size();
   figures_.syncs += 1;
   figures_.journal_bytes += store::batch_bytes_of(
       at_journal_.records.bytes() + at_journal_.records.size() * store::kRecordLengthBytes);
   if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
-  for_reducer_.notify_one();
   for_preparer_.notify_one();
+}
+
+bool Loop::has_releasing() {
+  const std::lock_guard lock(mutex_);
+  return stage_ == Stage::kDurable;
+}
+
+void Loop::release() {
+  Batch durable;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stage_ != Stage::kDurable) return;
+    std::swap(durable, at_journal_);
+    stage_ = Stage::kIdle;
+    is_releasing_ = true;
+    if (waits_for_journal_) for_reducer_.notify_one();
+  }
+  core_.release(std::move(durable));
+  const std::lock_guard lock(mutex_);
+  is_releasing_ = false;
+  const auto timer_ns = core_.next_timer_ns();
+  const bool rings_earlier = timer_ns && (!waits_until_ns_ || *timer_ns < *waits_until_ns_);
+  if (rings_earlier || stopping_ || failure_) for_reducer_.notify_one();
 }
 
 // Preparing.
@@ -388,16 +429,36 @@ bool Loop::wait_for_preparing() {
   return !is_over_;
 }
 
-// New work is taken only as long as what is kept back for results is really there.
+// New work is taken only as long as what is kept back for results is really there. Without room is
+// one thing, a disk that does not do what it should another: whoever looks after the node is told.
 void Loop::prepare() {
-  const bool prepared = journal_.prepare().has_value();
+  auto prepared = journal_.prepare();
+  const bool is_trouble = !prepared && prepared.error().code() != base::ErrorCode::kUnavailable;
+  const std::string why = is_trouble ? prepared.error().to_string() : std::string();
+  bool is_new = false;
+  {
+    const std::lock_guard lock(mutex_);
+    prepared_ns_ = clock_.since_boot_ns();
+    const bool has_room = journal_.has_room(store::Room::kNormal);
+    wants_preparing_ = prepared && !has_room;
+    if (has_room) is_full_ = false;
+    if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
+    is_new = is_trouble && why != not_prepared_;
+    not_prepared_ = why;
+    for_reducer_.notify_one();
+  }
+  if (is_new) say_trouble(std::move(prepared).error(), kNotPrepared);
+}
+
+kernel::Refused Loop::refusal_for_want_of_room() {
   const std::lock_guard lock(mutex_);
-  prepared_ns_ = clock_.since_boot_ns();
-  const bool has_room = journal_.has_room(store::Room::kNormal);
-  wants_preparing_ = prepared && !has_room;
-  if (has_room) is_full_ = false;
-  if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
-  for_reducer_.notify_one();
+  const base::Error error = no_room();
+  return {error.code(), error.to_string()};
+}
+
+base::Error Loop::no_room() const {
+  if (not_prepared_.empty()) return {base::ErrorCode::kUnavailable, std::string(kDiskIsFull)};
+  return {base::ErrorCode::kUnavailable, std::string(kNotPrepared), not_prepared_};
 }
 
 }  // namespace holdfast::node

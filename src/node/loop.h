@@ -15,10 +15,11 @@
 #pragma once
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "node/core.h"
@@ -31,6 +32,10 @@ struct LoopOptions {
   std::size_t inbox_bytes = std::size_t{64} << 20;   // of them, or one that is larger
   std::size_t batch_bytes = std::size_t{256} << 10;  // of records, about
 
+  // A batch of at most so many records is written by whoever reduced it, if nothing else is to be
+  // done: to wake another thread would take longer than what it could do meanwhile.
+  std::size_t written_at_once = 4;
+
   // Takes a snapshot of the world, all of whose records are durable; without it none are taken.
   // It is told the time of the last tick. kUnavailable: there is no room, and it is tried again
   // after as many records; any other error ends the loop.
@@ -41,8 +46,8 @@ struct LoopOptions {
   std::uint64_t snapshot_every = 200'000;  // 0: never
   std::uint64_t behind_snapshot = 0;
 
-  // Something went wrong that the node goes on with, for whoever looks after it. On the thread that
-  // reduces.
+  // Something went wrong that the node goes on with, for whoever looks after it. From any thread of
+  // the node.
   std::function<void(const base::Error&)> trouble = {};
 
   // It has ended by itself, with this error, and refuses everything with it from now on. Called
@@ -88,9 +93,12 @@ class Loop : private executors::Reports {
   void turn();
   bool is_over();
 
-  // For whoever writes: appends the batch that waits, if there is one, and syncs it.
+  // For whoever writes: appends the batch that waits, if there is one, and syncs it; then lets go
+  // out what was waiting for that, while the next batch may already wait.
   bool has_writing();
   void write();
+  bool has_releasing();
+  void release();
 
   // For whoever has time: lets the journal do slow work ahead, and looks for room on a full disk.
   bool has_preparing();
@@ -114,7 +122,8 @@ class Loop : private executors::Reports {
     Heard heard;
     Look look = {};  // instead of the input
   };
-  enum class Stage : std::uint8_t { kIdle, kGiven, kDone };  // of the batch at the journal
+  // Of the batch at the journal: it is given to whoever writes, or kept by whoever reduces.
+  enum class Stage : std::uint8_t { kIdle, kGiven, kKept, kDurable };
 
   void report(const kernel::ReceiptArrived& receipt) override;
   void report(const kernel::ProgressArrived& progress) override;
@@ -128,6 +137,7 @@ class Loop : private executors::Reports {
   bool can_write() const { return stage_ == Stage::kGiven; }
   bool can_prepare() const;
   base::Error why_ended() const;
+  base::Error no_room() const;
 
   // In the batch that is gathered, also for answers that leave no record.
   bool has_room() const {
@@ -135,15 +145,18 @@ class Loop : private executors::Reports {
            core_.batch().replies.size() + core_.batch().seen.size() < options_.inbox;
   }
   bool wants_snapshot() const;
-  bool release_durable();
+  bool is_alive();
   std::optional<Waiting> next_input(bool& takes_new_work);
   void let_go();
+  kernel::Refused refusal_for_want_of_room();
   base::Result<void> reduce_some();
   base::Result<void> take_snapshot_if_due();
   void say_trouble(base::Error error, std::string_view place);
   void pass_on();
   void end_with(std::unique_lock<std::mutex> lock, base::Error error);
 
+  bool is_written_at_once() const;
+  void write_batch();
   base::Result<store::RecordNumber> append(const Batch& batch);
   void end_writing(base::Result<store::RecordNumber> written);
 
@@ -161,21 +174,30 @@ class Loop : private executors::Reports {
   class Line {
    public:
     bool empty() const noexcept { return waiting_.empty(); }
+    std::size_t size() const noexcept { return waiting_.size() - first_; }
     bool has_room(const Input& input, const LoopOptions& limits) const;
     void add(Waiting waiting);
     Waiting take();
 
    private:
-    std::deque<Waiting> waiting_;
+    std::vector<Waiting> waiting_;  // keeps its memory, unlike a deque
+    std::size_t first_ = 0;         // that was not taken yet
     std::size_t bytes_ = 0;
   };
   Line inbox_;
   Line results_;
   Stage stage_ = Stage::kIdle;
   Batch at_journal_;
+  bool is_releasing_ = false;
+
+  // What whoever reduces waits for besides inputs: the journal, or a time.
+  bool waits_for_journal_ = false;
+  std::optional<std::uint64_t> waits_until_ns_;
+
   bool is_full_ = false;     // the disk: nothing new is taken
   bool is_stalled_ = false;  // and not even the batch at the journal fits
   bool wants_preparing_ = true;
+  std::string not_prepared_;      // why not, where it is not for want of room
   std::int64_t prepared_ns_ = 0;  // when room was looked for last, since boot
   bool stopping_ = false;
   bool executors_down_ = false;

@@ -65,11 +65,13 @@ class LoopTest : public testing::LabWorldTest {
     return answer;
   }
   void run() {
-    for (int i = 0; i < 10 && (loop_->has_turn() || loop_->has_writing()); ++i) {
+    for (int i = 0; i < 10 && has_work(); ++i) {
       loop_->turn();
       loop_->write();
+      loop_->release();
     }
   }
+  bool has_work() { return loop_->has_turn() || loop_->has_writing() || loop_->has_releasing(); }
   std::uint64_t used() const {
     std::uint64_t bytes = 0;
     for (const auto& [file, content] : disk_->now().files) bytes += content.size();
@@ -123,6 +125,30 @@ TEST_F(LoopTest, a_full_disk_takes_nothing_new_but_results_of_what_has_begun) {
   const auto answer = ask(taken);
   ASSERT_TRUE(answer.has_value());
   EXPECT_TRUE(std::holds_alternative<kernel::Accepted>(*answer));
+}
+
+TEST_F(LoopTest, a_journal_that_cannot_prepare_says_why_and_does_not_blame_a_full_disk) {
+  begin();
+  std::vector<std::string> troubles;
+  LoopOptions options;
+  options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
+  start(std::move(options));
+  // Each of its next files fails to be made, until none is left.
+  for (std::size_t n = 0; n < 10'000 && (n == 0 || refusal_.empty()); ++n) {
+    ask(n);
+    clock_.advance_ns(kSecond);
+    for (int i = 0; i < 3 && loop_->has_preparing(); ++i) {
+      disk_->fail_call(0, env::DiskFault::kIoError);
+      loop_->prepare();
+    }
+  }
+  ASSERT_FALSE(loop_->failure().has_value()) << loop_->failure()->to_string();
+  ASSERT_FALSE(troubles.empty());
+  EXPECT_EQ(troubles[0].find("the journal has no next file: "), 0u) << troubles[0];
+  EXPECT_EQ(refusal_.find("the disk is full"), std::string::npos) << refusal_;
+  EXPECT_FALSE(refusal_.empty());
+  for (std::size_t i = 1; i < troubles.size(); ++i)
+    EXPECT_NE(troubles[i], troubles[i - 1]) << "said once, and not every second";
 }
 
 TEST_F(LoopTest, what_waited_when_the_disk_became_full_is_refused_and_not_forgotten) {
@@ -458,6 +484,19 @@ TEST_F(LoopTest, an_executor_that_keeps_time_limits_by_itself_is_left_alone) {
   clock_.advance_ns(2 * kLimit);
   run();
   EXPECT_EQ(ends(), Ends{});
+}
+
+TEST_F(LoopTest, progress_beyond_what_may_wait_is_let_go_of) {
+  begin();
+  start({.inbox = 10});
+  ASSERT_TRUE(ask(1));
+  ASSERT_EQ(hand_.held.size(), 1u);
+  const base::Bytes nothing = value("null");
+  for (std::uint64_t sequence = 1; sequence <= 100; ++sequence)
+    hand_.listens->report(kernel::ProgressArrived{hand_.held[0], sequence, "step", nothing});
+  const std::uint64_t before = open_->journal().durable();
+  run();
+  EXPECT_EQ(open_->journal().durable(), before + 10) << "of the hundred that were reported";
 }
 
 }  // namespace

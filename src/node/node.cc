@@ -19,7 +19,10 @@ base::Result<std::unique_ptr<Node>> Node::start(kernel::World& world, store::Jou
     while (loop.wait_for_turn(alarm)) loop.turn();
   });
   node->writer_ = env::quiet_thread([&loop] {
-    while (loop.wait_for_writing()) loop.write();
+    while (loop.wait_for_writing()) {
+      loop.write();
+      loop.release();
+    }
   });
   node->preparer_ = env::quiet_thread([&loop] {
     while (loop.wait_for_preparing()) loop.prepare();

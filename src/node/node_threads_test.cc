@@ -261,35 +261,6 @@ TEST_F(NodeTest, a_cascade_without_end_keeps_nobody_out_and_does_not_hold_the_en
   EXPECT_EQ(status_of("c"), "running");
 }
 
-TEST_F(NodeTest, progress_beyond_what_may_wait_is_let_go_of) {
-  struct Talker : executors::Executor {
-    void start(const kernel::OpenIntent& open, executors::Reports& reports) override {
-      for (std::uint64_t sequence = 1; sequence <= 100; ++sequence)
-        reports.report(kernel::ProgressArrived{open.intent, sequence, "step", nothing});
-    }
-    void stop(const base::Hash&) override {}
-    base::Bytes nothing = value("null");
-  } talker;
-  std::atomic<int> heard = 0;
-  keyed_ = [&](const kernel::StepInput& input, kernel::StepOutput& output) {
-    if (input.mail.kind == kernel::MailKind::kProgress) ++heard;
-    kernel::testing::state(output, 1);
-    if (input.mail.kind == kernel::MailKind::kEvent)
-      kernel::testing::open(output, "lab/work@1", R"({"a":1})");
-  };
-  begin();
-  ASSERT_TRUE(node_->stop());
-  open();
-  node_ = Node::start(world_->world(), *journal_, *clock_, *random_, {{"worker", &talker}},
-                      {.inbox = 10})
-              .take();
-  ask(go("a")).get();
-  while (heard < 10) std::this_thread::yield();
-  ask(go("b")).get();
-  ASSERT_TRUE(node_->stop());
-  EXPECT_LE(heard, 20) << "ten of the hundred that each of the two effects reported";
-}
-
 TEST_F(NodeTest, an_inbox_that_is_full_refuses) {
   begin();
   ASSERT_TRUE(node_->stop());

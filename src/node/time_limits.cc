@@ -13,28 +13,37 @@ constexpr std::size_t kFewRemoved = 1024;
 }  // namespace
 
 void TimeLimits::add(std::uint64_t at_ns, const base::Hash& intent, executors::Executor& executor) {
+  const std::lock_guard lock(mutex_);
   if (!open_.emplace(intent, &executor).second) return;
   heap_.push_back({at_ns, intent});
   std::push_heap(heap_.begin(), heap_.end(), std::greater());
 }
 
 void TimeLimits::remove(const base::Hash& intent) {
+  const std::lock_guard lock(mutex_);
   if (open_.erase(intent) == 0) return;
   drop_removed();
 }
 
 std::optional<std::uint64_t> TimeLimits::next_ns() const {
+  const std::lock_guard lock(mutex_);
   if (heap_.empty()) return std::nullopt;
   return heap_.front().at_ns;
 }
 
 std::optional<TimeLimits::Over> TimeLimits::take(std::uint64_t now_ns) {
+  const std::lock_guard lock(mutex_);
   if (heap_.empty() || heap_.front().at_ns > now_ns) return std::nullopt;
   const auto found = open_.find(heap_.front().intent);
   const Over over{found->first, found->second};
   open_.erase(found);
   drop_removed();
   return over;
+}
+
+std::size_t TimeLimits::held() const {
+  const std::lock_guard lock(mutex_);
+  return heap_.size();
 }
 
 void TimeLimits::drop_first() {

@@ -2,10 +2,11 @@
 // TimeLimits: when effects that have a time limit must have ended. The limit counts from the tick
 // that opened the effect, by the clock of the world: neither a restart nor a wait for a free thread
 // makes it longer. Only those are here whose executors do not look at the clock by themselves, each
-// as long as it is open. It belongs to whoever reduces.
+// as long as it is open. From any thread.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -33,7 +34,7 @@ class TimeLimits {
   };
   std::optional<Over> take(std::uint64_t now_ns);
 
-  std::size_t held() const noexcept { return heap_.size(); }  // with what was removed lately
+  std::size_t held() const;  // with what was removed lately
 
  private:
   // Equal times in the order of their intents, so that a simulation repeats itself.
@@ -45,6 +46,7 @@ class TimeLimits {
   void drop_first();
   void drop_removed();
 
+  mutable std::mutex mutex_;
   // What was removed stays in the heap until it is the first, or until half of the heap is such.
   std::vector<Limit> heap_;  // the first is the next, and is open
   std::unordered_map<base::Hash, executors::Executor*, base::HashOfHash> open_;
