@@ -7,25 +7,22 @@
 #include <filesystem>
 #include <string>
 
-#include "base/check.h"
+#include "cli/bench_folder.h"
 
 namespace holdfast::bench {
 
 class Folder {
  public:
-  Folder() {
-    const char* const given = std::getenv("HOLDFAST_BENCH_FOLDER");
-    path_ = given != nullptr ? std::string(given) : std::filesystem::temp_directory_path().string();
-    path_ += "/holdfast-bench-XXXXXX";
-    CHECK(::mkdtemp(path_.data()) != nullptr);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
+  Folder() : folder_(cli::BenchFolder::make(parent()).take()) {}
+  const std::string& path() const { return folder_.path(); }
 
  private:
-  std::string path_;
+  static std::string parent() {
+    const char* const given = std::getenv("HOLDFAST_BENCH_FOLDER");
+    return given != nullptr ? std::string(given) : std::filesystem::temp_directory_path().string();
+  }
+
+  cli::BenchFolder folder_;
 };
 
 }  // namespace holdfast::bench

@@ -7,28 +7,19 @@
 #include <utility>
 
 #include "base/sha256.h"
-#include "env/clock.h"
 #include "env/crash.h"
-#include "env/random.h"
-#include "env/sim_disk.h"
-#include "native/machines.h"
-#include "node/local_world.h"
 #include "node/loop.h"
 #include "node/scratch_blobs.h"
 #include "sim/client.h"
 #include "sim/dice.h"
 #include "sim/faults.h"
 #include "sim/ledger.h"
-#include "sim/nameless_process.h"
 #include "sim/outside.h"
-#include "sim/workflows.h"
+#include "sim/stage.h"
 
 namespace holdfast::sim {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kSecond = 1'000 * kMillisecond;
-constexpr std::int64_t kStart = 1'700'000'000 * kSecond;
 constexpr std::uint64_t kStepsToTheEnd = 20'000;
 constexpr std::size_t kOpenings = 5;  // that may fail one after the other
 
@@ -37,15 +28,12 @@ class Simulation {
   explicit Simulation(const Options& options)
       : options_(options),
         dice_(options.seed),
-        entropy_(env::seeded_random(options.seed)),
-        modules_(modules()),
-        machines_(modules_),
+        stage_(options.seed),
         ledger_(report_),
         outside_(dice_, report_, ledger_),
         client_(dice_, report_, ledger_, kStart),
         faults_in_(dice_.one_in(8) ? 0 : 20 + dice_.below(100)) {
     report_.keeps_notes = options.keeps_notes;
-    clock_.set_wall_ns(kStart);
     limits_.batch_bytes = dice_.one_in(2) ? 2048 : std::size_t{256} << 10;
     limits_.inbox = 1 + dice_.below(20);
     limits_.snapshot_every = 5 + dice_.below(60);
@@ -72,19 +60,18 @@ class Simulation {
       auto opened = try_open();
       if (opened) return;
       report_.note("cannot open: " + opened.error().to_string());
-      if (!faults_.excuse_no_beginning(opened.error(), *disk_))
+      if (!faults_.excuse_no_beginning(opened.error(), *stage_.disk))
         return report_.violation("opening: " + opened.error().to_string());
       report_.sometimes("opening fails");
       die();
-      faults_.make_room(*disk_);
+      faults_.make_room(*stage_.disk);
     }
     report_.violation("the world cannot be opened");
   }
 
   base::Result<void> try_open() {
-    faults_.begin_life(*disk_);
-    world_ = TRY(node::LocalWorld::open(
-        *disk_, *entropy_, process_, "./world", machines_,
+    faults_.begin_life(*stage_.disk);
+    world_ = TRY(stage_.open_world(
         {.journal = {.segment_bytes = 6 * 4096}, .world = {}, .collect_from_bytes = 64 << 10}));
     ledger_.reopened(world_->journal());
     outside_.watch(&world_->journal());
@@ -105,7 +92,7 @@ class Simulation {
       return more;
     };
     limits.trouble = [this](const base::Error& error) {
-      report_.sometimes("a snapshot is put off");
+      if (error.code() == base::ErrorCode::kUnavailable) report_.sometimes("a snapshot is put off");
       report_.note(error.to_string());
     };
     heard_of_end_ = false;
@@ -113,8 +100,9 @@ class Simulation {
       if (heard_of_end_) report_.violation("the node ends twice");
       heard_of_end_ = true;
     };
-    loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), clock_, *entropy_,
-                                         node::Executors{{"worker", &outside_}}, limits);
+    loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), stage_.clock,
+                                         *stage_.entropy, node::Executors{{"worker", &outside_}},
+                                         limits);
     if (world_->restoring().snapshot) report_.sometimes("a world is opened from a snapshot");
     if (world_->restoring().replayed != 0) report_.sometimes("records are replayed");
     if (world_->recovery().torn) report_.sometimes("a torn end is cut off");
@@ -133,8 +121,8 @@ class Simulation {
       is_applying_ = false;
       is_applied_ = std::holds_alternative<kernel::Accepted>(answer);
     };
-    is_applying_ =
-        loop_->send(node::Input::apply(kernel::ApplyManifest{definitions_}), heard).has_value();
+    is_applying_ = loop_->send(node::Input::apply(kernel::ApplyManifest{stage_.definitions}), heard)
+                       .has_value();
   }
   void ask() { is_applied_ ? client_.send(*loop_, world_->journal()) : apply(); }
 
@@ -166,10 +154,10 @@ class Simulation {
     if (dice_.one_in(40)) {
       report_.sometimes("the wall clock jumps");
       const auto by = static_cast<std::int64_t>(dice_.below(7200)) * kSecond - 3600 * kSecond;
-      clock_.set_wall_ns(clock_.wall_ns() + by);
+      stage_.clock.set_wall_ns(stage_.clock.wall_ns() + by);
     } else {
-      clock_.advance_ns(static_cast<std::int64_t>(dice_.below(dice_.one_in(5) ? 20'000 : 50)) *
-                        kMillisecond);
+      stage_.clock.advance_ns(
+          static_cast<std::int64_t>(dice_.below(dice_.one_in(5) ? 20'000 : 50)) * kMillisecond);
     }
   }
 
@@ -203,23 +191,23 @@ class Simulation {
     if (what == 2) {
       report_.sometimes("the disk is full");
       std::uint64_t used = 0;
-      for (const auto& [file, bytes] : disk_->now().files) used += bytes.size();
-      return faults_.fill(*disk_, used + dice_.below(100'000));
+      for (const auto& [file, bytes] : stage_.disk->now().files) used += bytes.size();
+      return faults_.fill(*stage_.disk, used + dice_.below(100'000));
     }
     if (what == 6) return stop();
     if (what == 3) {
       report_.sometimes("there is room again");
-      return faults_.make_room(*disk_);
+      return faults_.make_room(*stage_.disk);
     }
     report_.sometimes("a call to the disk fails");
     constexpr env::DiskFault kFaults[] = {env::DiskFault::kIoError, env::DiskFault::kNoSpace,
                                           env::DiskFault::kInterrupted, env::DiskFault::kShort};
-    faults_.fail_call(*disk_, dice_.below(12), kFaults[dice_.below(4)]);
+    faults_.fail_call(*stage_.disk, dice_.below(12), kFaults[dice_.below(4)]);
   }
 
   // What the dying process still does is not seen by the next one.
   void die() {
-    auto next = disk_->after_process_death();
+    auto next = stage_.disk->after_process_death();
     forget_process(std::move(next));
   }
   void forget_process(std::unique_ptr<env::SimDisk> next) {
@@ -227,7 +215,7 @@ class Simulation {
     client_.lose_hope();
     loop_.reset();
     world_.reset();
-    disk_ = std::move(next);
+    stage_.disk = std::move(next);
   }
   void restart() {
     die();
@@ -246,7 +234,7 @@ class Simulation {
     }
     if (const auto failure = loop_->failure()) {
       // On a full disk it gives up; what was reported is asked for again then.
-      if (!faults_.excuse_no_beginning(*failure, *disk_))
+      if (!faults_.excuse_no_beginning(*failure, *stage_.disk))
         return report_.violation("it does not stop in order: " + failure->to_string());
     } else {
       report_.sometimes("the process stops in order");
@@ -263,7 +251,7 @@ class Simulation {
   // Somewhere in the middle of a step. Not of a turn that writes: what it has let out after that
   // cannot be taken back.
   void cut_power() {
-    const std::size_t before = disk_->operations().size();
+    const std::size_t before = stage_.disk->operations().size();
     switch (dice_.below(4)) {
       case 0:
         if (limits_.written_at_once == 0) loop_->turn();
@@ -272,7 +260,7 @@ class Simulation {
       case 2: loop_->keep(); break;
       default: loop_->prepare();
     }
-    const std::span<const env::DiskOperation> all = disk_->operations();
+    const std::span<const env::DiskOperation> all = stage_.disk->operations();
     const auto done = all.first(before + dice_.below(all.size() - before + 1));
     if (done.size() != all.size()) report_.sometimes("the power is cut inside a step");
     env::Crash crash{.at = done.size()};
@@ -289,7 +277,7 @@ class Simulation {
         crash.lost.insert(pending);
       }
     }
-    auto next = std::make_unique<env::SimDisk>(env::after_crash(disk_->start(), all, crash));
+    auto next = std::make_unique<env::SimDisk>(env::after_crash(stage_.disk->start(), all, crash));
     forget_process(std::move(next));
     faults_.new_machine();
     open();
@@ -302,7 +290,7 @@ class Simulation {
       report_.sometimes("the node ends itself");
       report_.note("the node ends: " + failure->to_string());
       if (!heard_of_end_) return report_.violation("nobody hears that the node has ended");
-      if (!faults_.excuse_end(*failure, *disk_))
+      if (!faults_.excuse_end(*failure, *stage_.disk))
         return report_.violation("the node ends for no reason: " + failure->to_string());
       return restart();
     }
@@ -316,7 +304,7 @@ class Simulation {
 
   // Nothing goes wrong any more, and those who were held up go on.
   void settle_down() {
-    faults_.make_room(*disk_);
+    faults_.make_room(*stage_.disk);
     for (std::uint64_t i = 0; i < kStepsToTheEnd && is_well(); ++i, ++report_.steps) {
       if (unsettled().empty()) return;
       if (!client_.is_content()) ask();
@@ -328,7 +316,7 @@ class Simulation {
       prepare();
       keep();
       outside_.work(true);
-      if (!has_work()) clock_.advance_ns(kSecond);
+      if (!has_work()) stage_.clock.advance_ns(kSecond);
       look();
     }
     if (is_well()) report_.violation("it does not come to its end: " + unsettled());
@@ -385,7 +373,7 @@ class Simulation {
   void compare_with_replay(const base::Bytes& live) {
     report_.sometimes("everything is replayed");
     node::ScratchBlobs blobs;
-    kernel::World world(machines_, blobs);
+    kernel::World world(stage_.machines, blobs);
     auto reader = world_->journal().read(1).take();
     while (const auto record = reader->next().take()) {
       const auto replayed = world.replay(record->bytes);
@@ -398,19 +386,13 @@ class Simulation {
   Options options_;
   Report report_;
   Dice dice_;
-  std::unique_ptr<env::Random> entropy_;
-  env::ManualClock clock_;
-  NamelessProcess process_;
-  std::vector<Module> modules_;
-  const base::Bytes definitions_ = definitions();
-  native::Machines machines_;
+  Stage stage_;
   Ledger ledger_;
   Outside outside_;
   Client client_;
   std::uint64_t faults_in_;  // one in so many steps; 0: nothing ever goes wrong
   node::LoopOptions limits_;
   Faults faults_;
-  std::unique_ptr<env::SimDisk> disk_ = std::make_unique<env::SimDisk>();
   std::unique_ptr<node::LocalWorld> world_;
   std::unique_ptr<node::Loop> loop_;
   bool heard_of_end_ = false;

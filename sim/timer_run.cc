@@ -8,23 +8,14 @@
 #include <utility>
 
 #include "base/check.h"
-#include "env/clock.h"
-#include "env/random.h"
-#include "env/sim_disk.h"
-#include "native/machines.h"
-#include "node/local_world.h"
 #include "node/loop.h"
 #include "sim/dice.h"
 #include "sim/ledger.h"
-#include "sim/nameless_process.h"
-#include "sim/workflows.h"
+#include "sim/stage.h"
 
 namespace holdfast::sim {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
-constexpr std::int64_t kSecond = 1'000 * kMillisecond;
-constexpr std::int64_t kStart = 1'700'000'000 * kSecond;
 constexpr std::uint64_t kTimersPerAlarm = 50;
 constexpr std::int64_t kLongestStep = 2 * kSecond;
 constexpr std::int64_t kLate = 10 * kLongestStep;  // what a timer may be late by
@@ -34,11 +25,8 @@ class TimerRun {
   explicit TimerRun(const TimerOptions& options)
       : alarms_((options.timers + kTimersPerAlarm - 1) / kTimersPerAlarm),
         dice_(options.seed),
-        entropy_(env::seeded_random(options.seed)),
-        modules_(modules()),
-        machines_(modules_),
+        stage_(options.seed),
         ledger_(report_) {
-    clock_.set_wall_ns(kStart);
     ledger_.watch_timers([this](const base::Hash& intent, const Ledger::Intent& timer) {
       timer.is_settled ? rung(intent) : set(intent, timer);
     });
@@ -46,7 +34,7 @@ class TimerRun {
 
   Report run() {
     open();
-    CHECK(loop_->send(node::Input::apply(kernel::ApplyManifest{definitions_}), nullptr));
+    CHECK(loop_->send(node::Input::apply(kernel::ApplyManifest{stage_.definitions}), nullptr));
     while (report_.violation().empty() && !is_over()) {
       step();
       ++report_.steps;
@@ -63,11 +51,9 @@ class TimerRun {
   }
 
   void open() {
-    world_ = node::LocalWorld::open(*disk_, *entropy_, process_, "./world", machines_,
-                                    {.journal = {.segment_bytes = 4 << 20}, .world = {}})
-                 .take();
-    loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), clock_, *entropy_,
-                                         node::Executors{}, node::LoopOptions{});
+    world_ = stage_.open_world({.journal = {.segment_bytes = 4 << 20}, .world = {}}).take();
+    loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), stage_.clock,
+                                         *stage_.entropy, node::Executors{}, node::LoopOptions{});
     CHECK(loop_->recover());
   }
 
@@ -97,7 +83,7 @@ class TimerRun {
     for (std::uint64_t i = 1 + dice_.below(20); i > 0 && sent_ < alarms_;
          --i, ++sent_, ++unheard_) {
       const std::string id = "a-" + std::to_string(sent_);
-      const auto wall_ns = static_cast<std::uint64_t>(clock_.wall_ns());
+      const auto wall_ns = static_cast<std::uint64_t>(stage_.clock.wall_ns());
       const std::uint64_t now = std::max(wall_ns, world_->world().latest_ns());
       const base::Bytes event = value_of(AlarmSet{id, now + dice_.below(1800) * kSecond,
                                                   dice_.below(20) * kSecond, kTimersPerAlarm});
@@ -111,32 +97,32 @@ class TimerRun {
   }
 
   void pass_time() {
-    clock_.advance_ns(static_cast<std::int64_t>(dice_.below(kLongestStep / kMillisecond)) *
-                      kMillisecond);
+    stage_.clock.advance_ns(static_cast<std::int64_t>(dice_.below(kLongestStep / kMillisecond)) *
+                            kMillisecond);
     if (!dice_.one_in(25)) return;
     const auto by = static_cast<std::int64_t>(dice_.below(7200)) - 3600;
     report_.sometimes(by < 0 ? "the wall clock jumps back" : "the wall clock jumps ahead");
-    clock_.set_wall_ns(clock_.wall_ns() + by * kSecond);
+    stage_.clock.set_wall_ns(stage_.clock.wall_ns() + by * kSecond);
   }
 
   // The next process may know no better than that the last tick has just been.
   void die() {
     report_.sometimes("the process dies");
-    auto next = std::make_unique<env::SimDisk>(disk_->now());
+    auto next = std::make_unique<env::SimDisk>(stage_.disk->now());
     loop_.reset();
     world_.reset();
-    disk_ = std::move(next);
-    lost_ns_ += clock_.since_boot_ns() - last_record_ns_;
-    last_record_ns_ = clock_.since_boot_ns();
+    stage_.disk = std::move(next);
+    lost_ns_ += stage_.clock.since_boot_ns() - last_record_ns_;
+    last_record_ns_ = stage_.clock.since_boot_ns();
     open();
     ledger_.reopened(world_->journal());
   }
 
   // A stopwatch that stands while nobody could know that time passes.
-  std::int64_t watch() { return clock_.since_boot_ns() - lost_ns_; }
+  std::int64_t watch() { return stage_.clock.since_boot_ns() - lost_ns_; }
 
   void set(const base::Hash& intent, const Ledger::Intent& timer) {
-    last_record_ns_ = clock_.since_boot_ns();
+    last_record_ns_ = stage_.clock.since_boot_ns();
     const std::int64_t left = timer.due_ns <= timer.opened_ns
                                   ? 0
                                   : static_cast<std::int64_t>(timer.due_ns - timer.opened_ns);
@@ -144,7 +130,7 @@ class TimerRun {
     deadlines_.emplace(watch() + left, intent);
   }
   void rung(const base::Hash& intent) {
-    last_record_ns_ = clock_.since_boot_ns();
+    last_record_ns_ = stage_.clock.since_boot_ns();
     report_.sometimes("a timer rings");
     ++rung_;
     const auto found = waiting_.find(intent);
@@ -156,14 +142,8 @@ class TimerRun {
   const std::uint64_t alarms_;
   Report report_;
   Dice dice_;
-  std::unique_ptr<env::Random> entropy_;
-  env::ManualClock clock_;
-  NamelessProcess process_;
-  std::vector<Module> modules_;
-  const base::Bytes definitions_ = definitions();
-  native::Machines machines_;
+  Stage stage_;
   Ledger ledger_;
-  std::unique_ptr<env::SimDisk> disk_ = std::make_unique<env::SimDisk>();
   std::unique_ptr<node::LocalWorld> world_;
   std::unique_ptr<node::Loop> loop_;
   std::uint64_t sent_ = 0;

@@ -116,6 +116,11 @@ struct Figures {
   std::uint64_t journal_bytes = 0;
 };
 
+// What somebody waits for with a callback.
+struct WaitId {
+  std::uint64_t number = 0;
+};
+
 // Of a workflow without key: {}.
 template <class Workflow>
 using KeyOf = typename detail::Parts<Workflow>::Key;
@@ -172,16 +177,21 @@ class Engine {
     }));
   }
 
-  // Until it has ended. kUnavailable: it has not within that time; it may not even be there yet.
+  // Until it has ended. kTimedOut: it has not within that time; it may not even be there yet.
+  // kUnavailable: too many wait already (65 536), or too much else.
   template <class Workflow>
   Result<Instance<Workflow>> wait(const KeyOf<Workflow>& key, Timeout timeout) {
     return typed<Workflow>(wait_raw(Workflow::kWorkflow, bytes_of_key(key), timeout));
   }
   template <class Workflow>
-  void wait(const KeyOf<Workflow>& key, Then<Instance<Workflow>> then) {
-    wait_raw(Workflow::kWorkflow, bytes_of_key(key),
-             [then = std::move(then)](auto raw) { then(typed<Workflow>(std::move(raw))); });
+  WaitId wait(const KeyOf<Workflow>& key, Then<Instance<Workflow>> then) {
+    return wait_raw(Workflow::kWorkflow, bytes_of_key(key),
+                    [then = std::move(then)](auto raw) { then(typed<Workflow>(std::move(raw))); });
   }
+
+  // It is not waited for any more: its callback hears kEnded, unless it has heard before. Whoever
+  // waits with callbacks for what may never end needs this, as only so many can wait.
+  void stop_waiting(WaitId wait);
 
   // kNotFound: there is no such instance; kConflict: it has ended.
   template <class Workflow>
@@ -213,7 +223,7 @@ class Engine {
   };
   void send_raw(const RawEvent& event, Then<Sent> then);
   void query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
-  void wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
+  WaitId wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
   Result<RawInstance> wait_raw(std::string_view workflow, Bytes key, Timeout timeout);
 
  private:

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: a value, or why there is none. Nothing of Holdfast throws.
+// Result<T>: a value, or why there is none. Nothing of Holdfast throws but this: a Result that is
+// asked for what it does not have, which is a mistake of the program, throws
+// std::bad_variant_access. Memory that is not there throws std::bad_alloc, as everywhere.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,9 @@ enum class ErrorCode : std::uint8_t {
   kTooLarge,     // the input passes a limit; the same input will be refused again
   kNotFound,     // the thing named does not exist
   kConflict,     // the request contradicts the present state; trying later may help
-  kUnavailable,  // full, busy or not ready; trying again helps
+  kUnavailable,  // full or busy: nothing has happened; trying again helps
+  kTimedOut,     // it has not happened within the time that was given; it may happen later
+  kEnded,        // the engine has closed or ended: it may have happened, or was never tried
   kIo,           // the operating system refused; trying again may help
   kCorrupt,      // stored bytes are not what was written; trying again does not help
 };

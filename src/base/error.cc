@@ -13,6 +13,7 @@ std::string_view to_string(ErrorCode code) noexcept {
     case ErrorCode::kConflict: return "conflict";
     case ErrorCode::kUnavailable: return "unavailable";
     case ErrorCode::kIo: return "io";
+    case ErrorCode::kEnded: return "ended";
     case ErrorCode::kCorrupt: return "corrupt";
   }
   return "unknown";

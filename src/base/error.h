@@ -18,6 +18,7 @@ enum class ErrorCode : std::uint8_t {
   kConflict,     // the request contradicts the present state; trying later may help
   kUnavailable,  // full, busy or not ready; trying again helps
   kIo,           // the operating system refused; trying again may help
+  kEnded,        // what was asked has ended, or was closed; another one must be opened first
   kCorrupt,      // stored bytes are not what was written; trying again does not help
 };
 

@@ -45,10 +45,11 @@ base::Result<void> check_executors(const defs::Bundle& bundle, const node::Execu
     const auto* effect = std::get_if<defs::EffectDef>(&entry.definition);
     const auto* by = effect == nullptr ? nullptr : std::get_if<defs::Executor>(&effect->performer);
     if (by == nullptr || by->kind == "timer") continue;
-    if (!executors.contains(by->kind))
+    if (by->kind == "worker") {
+      if (!functions.contains(name)) return base::invalid(name, "the effect has no handler");
+    } else if (!executors.contains(by->kind)) {
       return base::invalid(name, "there is no executor '" + by->kind + "'");
-    if (by->kind != "worker") continue;
-    if (!functions.contains(name)) return base::invalid(name, "the effect has no handler");
+    }
   }
   return {};
 }
@@ -62,6 +63,15 @@ std::string report_of(const node::RestoreReport& report, std::uint64_t open_effe
     line += ", snapshot " + std::to_string(left_out.snapshot.number) + " left out (" +
             left_out.why + ")";
   return line + ", " + std::to_string(took_ns / 1'000'000) + " ms";
+}
+
+// What is to be told of an instance once everything that was seen of it is durable.
+node::Question question_about(kernel::InstanceName name,
+                              std::shared_ptr<engine::Ticket<RawInstance>> ticket) {
+  return [name = std::move(name), ticket = std::move(ticket)](kernel::World& world) {
+    auto seen = std::make_shared<Result<RawInstance>>(engine::read(world, name));
+    return [ticket, seen] { ticket->tell(std::move(*seen)); };
+  };
 }
 
 }  // namespace
@@ -130,7 +140,7 @@ base::Result<node::Executors> Engine::Body::make_executors(
     process_options.programs = options.programs;
     add("process", TRY(executors::process_executor(process_options, *machine_clock, &secrets)));
   }
-  by_kind["worker"] = nullptr;  // it is made when everything else is known to be well
+  // Before there are threads for the functions.
   for (const defs::Bundle* bundle : performed) TRY(check_executors(*bundle, by_kind, functions));
   add("worker",
       std::make_unique<executors::Functions>(
@@ -156,7 +166,7 @@ base::Result<void> Engine::Body::apply(const base::Bytes& closure) {
       [&](Then<kernel::Answer> then) { send(node::Input::apply({closure}), std::move(then)); });
   if (!answer) {
     TRY(node->stop());  // it says why it has ended, if it has
-    return base::Error(base::ErrorCode::kUnavailable, answer.error().message);
+    return base::Error(base::ErrorCode::kEnded, answer.error().message);
   }
   if (auto error = engine::refusal(*answer)) return std::move(*error).within("definitions");
   secrets.declare(TRY(executors::secrets_of(closure)));
@@ -180,6 +190,32 @@ void Engine::Body::send(node::Input input, Then<kernel::Answer> then) {
   const auto sent = node->send(std::move(input),
                                [ticket](const kernel::Answer& answer) { ticket->tell(answer); });
   if (!sent) ticket->tell(engine::outside(sent.error()));
+}
+
+void Engine::Body::query(kernel::InstanceName name, Then<RawInstance> then) {
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked = node->look([name = std::move(name), ticket](node::Core& core) mutable {
+    core.ask(question_about(std::move(name), ticket));
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
+std::uint64_t Engine::Body::wait(kernel::InstanceName name, Then<RawInstance> then) {
+  const std::uint64_t number = next_question++;
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked = node->look([name = std::move(name), ticket, number](node::Core& core) {
+    if (core.ask_at_end(number, name, question_about(name, ticket))) return;
+    ticket->tell(Error{ErrorCode::kUnavailable, "too many wait for instances to end"});
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+  return number;
+}
+
+// Without its question a ticket says by itself that there will be no answer. Where nobody can be
+// asked any more, that has happened already.
+void Engine::Body::stop_waiting(std::uint64_t number) {
+  static_cast<void>(node->look([number](node::Core& core) { core.ask_no_more(number); },
+                               node::Loop::LookKind::kTakesBack));
 }
 
 }  // namespace holdfast

@@ -36,7 +36,11 @@ struct Engine::Body {
 
   // `then` hears the error if it cannot even be sent.
   void send(node::Input input, Then<kernel::Answer> then);
+  void query(kernel::InstanceName name, Then<RawInstance> then);
+
+  // The number of the question, which takes it away again.
   std::uint64_t wait(kernel::InstanceName name, Then<RawInstance> then);
+  void stop_waiting(std::uint64_t number);
 
   EngineOptions options;
   std::unique_ptr<env::Disk> disk;

@@ -5,7 +5,6 @@
 
 #include "codec/buffer.h"
 #include "engine/body.h"
-#include "engine/ticket.h"
 #include "engine/translate.h"
 
 namespace holdfast {
@@ -13,15 +12,6 @@ namespace {
 
 constexpr kernel::Control kControls[] = {kernel::Control::kCancel, kernel::Control::kPause,
                                          kernel::Control::kResume};
-
-// What is to be told of an instance once everything that was seen of it is durable.
-node::Question question_about(kernel::InstanceName name,
-                              std::shared_ptr<engine::Ticket<RawInstance>> ticket) {
-  return [name = std::move(name), ticket = std::move(ticket)](kernel::World& world) {
-    auto seen = std::make_shared<Result<RawInstance>>(engine::read(world, name));
-    return [ticket, seen] { ticket->tell(std::move(*seen)); };
-  };
-}
 
 }  // namespace
 
@@ -68,40 +58,24 @@ Result<Done> Engine::control_raw(Control control, std::string_view workflow, Byt
 }
 
 void Engine::query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
-  const auto ticket = engine::ticket(std::move(then));
-  kernel::InstanceName name{std::string(workflow), std::move(key)};
-  const auto asked = body_->node->look([name = std::move(name), ticket](node::Core& core) mutable {
-    core.ask(question_about(std::move(name), ticket));
-  });
-  if (!asked) ticket->tell(engine::outside(asked.error()));
+  body_->query({std::string(workflow), std::move(key)}, std::move(then));
 }
 
-void Engine::wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
-  body_->wait({std::string(workflow), std::move(key)}, std::move(then));
+WaitId Engine::wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
+  return {body_->wait({std::string(workflow), std::move(key)}, std::move(then))};
 }
 
-// The number of the question, which takes it away again.
-std::uint64_t Engine::Body::wait(kernel::InstanceName name, Then<RawInstance> then) {
-  const std::uint64_t number = next_question++;
-  const auto ticket = engine::ticket(std::move(then));
-  const auto asked = node->look([name = std::move(name), ticket, number](node::Core& core) {
-    if (core.ask_at_end(number, name, question_about(name, ticket))) return;
-    ticket->tell(Error{ErrorCode::kUnavailable, "too many wait for instances to end"});
-  });
-  if (!asked) ticket->tell(engine::outside(asked.error()));
-  return number;
-}
+void Engine::stop_waiting(WaitId wait) { body_->stop_waiting(wait.number); }
 
 Result<RawInstance> Engine::wait_raw(std::string_view workflow, Bytes key, Timeout timeout) {
   const auto answer = std::make_shared<std::promise<Result<RawInstance>>>();
   auto told = answer->get_future();
-  const std::uint64_t number =
-      body_->wait({std::string(workflow), std::move(key)},
-                  [answer](Result<RawInstance> read) { answer->set_value(std::move(read)); });
+  const WaitId wait = wait_raw(workflow, std::move(key), [answer](Result<RawInstance> read) {
+    answer->set_value(std::move(read));
+  });
   if (told.wait_for(timeout) == std::future_status::ready) return told.get();
-  static_cast<void>(body_->node->look([number](node::Core& core) { core.ask_no_more(number); },
-                                      node::Loop::LookKind::kTakesBack));
-  return Error{ErrorCode::kUnavailable, "it has not ended in time"};
+  stop_waiting(wait);
+  return Error{ErrorCode::kTimedOut, "it has not ended in time"};
 }
 
 Bytes Engine::written(const std::function<void(Writer&)>& write) {

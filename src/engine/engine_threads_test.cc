@@ -245,7 +245,7 @@ TEST_F(EngineTest, a_paused_instance_takes_its_receipt_when_it_is_resumed) {
   ASSERT_TRUE(engine_->send(Greet{"Ada", 1}));
   ASSERT_TRUE(engine_->pause<Greeting>("Ada", "let me see"));
   may_speak = true;
-  EXPECT_EQ(engine_->wait<Greeting>("Ada", milliseconds(50)).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(engine_->wait<Greeting>("Ada", milliseconds(50)).error().code, ErrorCode::kTimedOut);
   EXPECT_TRUE(engine_->query<Greeting>("Ada")->is_paused);
   ASSERT_TRUE(engine_->resume<Greeting>("Ada", "seen"));
   EXPECT_EQ(engine_->wait<Greeting>("Ada", seconds(60))->status, InstanceStatus::kCompleted);
@@ -257,9 +257,9 @@ TEST_F(EngineTest, whoever_waits_is_told_that_the_engine_closes) {
   engine_->wait<Greeting>(
       "nobody", [&](Result<Instance<Greeting>> ended) { told.set_value(std::move(ended)); });
   ASSERT_TRUE(engine_->close());
-  EXPECT_EQ(told.get_future().get().error().code, ErrorCode::kUnavailable);
-  EXPECT_EQ(engine_->send(Greet{"Ada", 1}).error().code, ErrorCode::kUnavailable);
-  EXPECT_EQ(engine_->query<Greeting>("Ada").error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(told.get_future().get().error().code, ErrorCode::kEnded);
+  EXPECT_EQ(engine_->send(Greet{"Ada", 1}).error().code, ErrorCode::kEnded);
+  EXPECT_EQ(engine_->query<Greeting>("Ada").error().code, ErrorCode::kEnded);
 }
 
 TEST_F(EngineTest, a_handler_that_waits_for_an_end_does_not_keep_the_engine_from_closing) {
@@ -274,7 +274,53 @@ TEST_F(EngineTest, a_handler_that_waits_for_an_end_does_not_keep_the_engine_from
   ASSERT_TRUE(engine_->send(Greet{"Ada", 1}));
   while (!began) std::this_thread::sleep_for(milliseconds(1));
   ASSERT_TRUE(engine_->close());
-  EXPECT_EQ(told.get_future().get(), ErrorCode::kUnavailable);
+  EXPECT_EQ(told.get_future().get(), ErrorCode::kEnded);
+}
+
+TEST_F(EngineTest, a_callback_that_is_not_waited_for_any_more_is_told_so_once) {
+  open();
+  std::atomic<int> told = 0;
+  std::promise<ErrorCode> code;
+  const WaitId wait = engine_->wait<Greeting>("Ada", [&](Result<Instance<Greeting>> ended) {
+    if (++told == 1) code.set_value(ended.error().code);
+  });
+  engine_->stop_waiting(wait);
+  EXPECT_EQ(code.get_future().get(), ErrorCode::kEnded);
+  engine_->stop_waiting(wait);
+  engine_->stop_waiting({4711});
+  ASSERT_TRUE(engine_->send(Greet{"Ada", 1}));
+  ASSERT_TRUE(engine_->wait<Greeting>("Ada", seconds(60)));
+  ASSERT_TRUE(engine_->close());
+  engine_->stop_waiting(wait);
+  EXPECT_EQ(told, 1);
+}
+
+TEST_F(EngineTest, only_so_many_wait_and_the_others_are_told_at_once) {
+  open();
+  constexpr int kMost = 1 << 16;
+  std::atomic<int> refused = 0;
+  std::atomic<int> ended = 0;
+  std::vector<WaitId> waits;
+  for (int i = 0; i < kMost + 100; ++i) {
+    waits.push_back(engine_->wait<Greeting>("nobody", [&](Result<Instance<Greeting>> told) {
+      ++(told.error().code == ErrorCode::kUnavailable ? refused : ended);
+    }));
+    if (i % 1000 == 0) static_cast<void>(engine_->query<Greeting>("nobody"));  // it keeps up
+  }
+  static_cast<void>(engine_->query<Greeting>("nobody"));
+  EXPECT_EQ(refused, 100);
+  for (const WaitId wait : waits) engine_->stop_waiting(wait);
+  ASSERT_TRUE(engine_->send(Greet{"Ada", 1}));
+  EXPECT_TRUE(engine_->wait<Greeting>("Ada", seconds(60))) << "there is room again";
+  EXPECT_EQ(ended, kMost);
+}
+
+TEST(Result, one_that_is_asked_for_what_it_does_not_have_throws) {
+  const Result<int> good = 7;
+  const Result<int> bad = Error{ErrorCode::kIo, "no"};
+  EXPECT_EQ(*good, 7);
+  EXPECT_THROW(static_cast<void>(*bad), std::bad_variant_access);
+  EXPECT_THROW(static_cast<void>(good.error()), std::bad_variant_access);
 }
 
 TEST_F(EngineTest, a_handler_or_a_callback_cannot_close_it) {

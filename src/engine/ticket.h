@@ -16,8 +16,9 @@ class Ticket {
   explicit Ticket(Engine::Then<T> then) : then_(std::move(then)) {}
   ~Ticket() {
     if (then_)
-      then_(Error{ErrorCode::kUnavailable,
-                  "the engine ended before there was an answer; it may have happened"});
+      then_(Error{ErrorCode::kEnded,
+                  "nobody is left to answer: the engine ended, or the question "
+                  "was taken back; it may have happened"});
   }
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;

@@ -32,8 +32,9 @@ base::Result<Blocked> list_blockers(WorldState& world) {
 
 // The cells of all workflows, by name, out of memory.
 base::Result<void> retire_cells(WorldState& world) {
+  // All of them before any is retired: one that finds no room leaves the world as it was.
+  for (Cells& cells : world.cells) TRY(cells.flush());
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
-    TRY(world.cells[i].flush());
     if (world.cells[i].index().size() == 0) continue;
     world.retired[world.program->workflow(i).name] = world.cells[i].index();
   }
@@ -54,12 +55,15 @@ std::optional<Refused> check_code(const WorldState& world, const Program& progra
   return refusal;
 }
 
-Answer failed(WorldState& world, base::Error error) {
-  world.failure = std::move(error);
-  return Refused{base::ErrorCode::kIo, "the index could not be read or written"};
-}
-
 }  // namespace
+
+Answer could_not_keep(WorldState& world, base::Error error) {
+  const base::ErrorCode code = error.code();
+  if (code == base::ErrorCode::kUnavailable && !world.replaying)
+    return Refused{code, "there is no room for it: " + error.to_string()};
+  world.failure = std::move(error);
+  return Refused{base::ErrorCode::kIo, "what the world is kept in could not be read or written"};
+}
 
 void begin_cells(WorldState& world) {
   world.read_back.use(*world.program);
@@ -75,14 +79,15 @@ void begin_cells(WorldState& world) {
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program) {
   if (auto refusal = check_code(world, *program)) return std::move(*refusal);
   auto blocked = list_blockers(world);
-  if (!blocked) return failed(world, std::move(blocked).error());
+  if (!blocked) return could_not_keep(world, std::move(blocked).error());
   if (blocked->count != 0) return std::move(blocked).take();
   // They would be looked for in the new program, and those that have turns among cells that are
   // gone.
   if (world.intents.size() != 0 || !world.ready.empty())
-    return failed(world, corrupt("intents are open or turns left though every instance has ended"));
+    return could_not_keep(
+        world, corrupt("intents are open or turns left though every instance has ended"));
   if (auto retired = retire_cells(world); !retired)
-    return failed(world, std::move(retired).error());
+    return could_not_keep(world, std::move(retired).error());
   world.program = std::move(program);
   begin_cells(world);
   note(world, "manifest.applied", {world.program->manifest_hash().to_text()});

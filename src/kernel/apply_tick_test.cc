@@ -50,6 +50,27 @@ TEST_F(ApplyTickTest, a_world_without_a_manifest_accepts_nothing_but_one) {
   EXPECT_EQ(world.next_record(), 2u);
 }
 
+TEST_F(ApplyTickTest, without_room_it_is_refused_and_goes_through_when_there_is_some) {
+  begin(std::string(kToKeyed) + "," + kToSingle);
+  keyed_ = [](const StepInput&, StepOutput& output) { testing::complete(output, "1"); };
+  single_ = keyed_;
+  send("d", 1);
+  bench().blobs().is_full = true;
+  const base::Hash before = manifest();
+  for (int i = 0; i < 2; ++i) {
+    const Outcome outcome = bench().apply(lab(kToSingle));
+    ASSERT_FALSE(outcome.failure) << outcome.failure->to_string();
+    EXPECT_TRUE(outcome.record.empty());
+    EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kUnavailable);
+    EXPECT_EQ(manifest(), before);
+  }
+  EXPECT_EQ(name_of(keyed("d")->status()), "completed");
+  bench().blobs().is_full = false;
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().apply(lab(kToSingle)).answer));
+  EXPECT_NE(manifest(), before);
+  EXPECT_EQ(name_of(keyed("d")->status()), "completed");
+}
+
 TEST_F(ApplyTickTest, is_refused_while_anything_is_under_way_and_lists_exactly_what_blocks) {
   // a waits for an effect; b is idle but has not ended; c is paused and has mail; d has ended.
   begin(kToKeyed);
@@ -296,6 +317,20 @@ TEST_F(GovernanceTest, a_proposal_against_a_manifest_that_is_gone_cannot_be_appl
   }
   EXPECT_TRUE(accepted(apply(first)));
   EXPECT_EQ(refused(apply(second)), base::ErrorCode::kConflict);
+}
+
+TEST_F(GovernanceTest, without_room_a_proposal_is_refused_and_none_is_forgotten_for_it) {
+  std::vector<std::uint64_t> ids;
+  for (std::size_t i = 0; i < kMaxProposals; ++i) ids.push_back(proposed(lab(kToSingle)));
+  decide(ids[3], false);
+  bench().blobs().is_full = true;
+  const Outcome outcome = propose(lab(testing::kStopToKeyed));
+  EXPECT_FALSE(outcome.failure);
+  EXPECT_EQ(refused(outcome), base::ErrorCode::kUnavailable);
+  EXPECT_EQ(stage(ids[3]), "rejected");
+  bench().blobs().is_full = false;
+  EXPECT_TRUE(accepted(propose(lab(testing::kStopToKeyed))));
+  EXPECT_EQ(stage(ids[3]), "");
 }
 
 TEST_F(GovernanceTest, only_so_many_proposals_are_kept_and_the_oldest_decided_one_goes_first) {

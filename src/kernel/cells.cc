@@ -212,6 +212,9 @@ void Cells::let_go(std::size_t most) {
 void Cells::trim() {
   let_go(kTrimPerCall);
   if (spillable_bytes_ <= limits_.dirty_bytes) return;
+  // Where there was no room, the same again would find none, and cost as much with every tick.
+  if (refused_at_ != 0 && spillable_bytes_ < refused_at_ + limits_.dirty_bytes / 8) return;
+  refused_at_ = 0;
   // Well below the limit, so that this is rare.
   const std::size_t enough = limits_.dirty_bytes / 4 * 3;
   for (Cell* cell = dirty_.oldest(); cell != nullptr && spillable_bytes_ > enough;
@@ -219,9 +222,12 @@ void Cells::trim() {
     if (cell->spillable == 0) continue;
     auto spilled = spill(*cell);
     if (spilled) continue;
-    // Without room on the disk they stay in memory: the same is tried again later.
-    if (spilled.error().code() != base::ErrorCode::kUnavailable)
+    // Without room on the disk they stay in memory, and it is tried again when there are more.
+    if (spilled.error().code() == base::ErrorCode::kUnavailable) {
+      refused_at_ = spillable_bytes_;
+    } else {
       failure_ = std::move(spilled).error();
+    }
     return;
   }
 }
@@ -235,6 +241,7 @@ base::Result<void> Cells::flush() {
     changes[cell->id] = TRY(encode_cell(*cell, blobs_));
   }
   TRY(index_.apply(blobs_, cache_, std::move(changes)));
+  refused_at_ = 0;
   erased_.clear();
   while (Cell* cell = dirty_.oldest()) {
     dirty_.remove(*cell);

@@ -107,6 +107,7 @@ class Cells {
   UseOrder clean_;
   UseOrder dirty_;
   std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable_in() in cells.cc
+  std::size_t refused_at_ = 0;       // so many of them when the disk had no room; 0: it has
   std::set<base::Hash> erased_;      // since the last flush, of those that the index has
   HashTrie index_;
   TrieCache cache_;

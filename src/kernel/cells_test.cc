@@ -106,18 +106,23 @@ TEST(CellsTest, without_room_on_the_disk_states_stay_in_memory_until_there_is_so
   struct FullBlobs : MemoryBlobs {
     base::Result<base::Hash> put(base::ByteView bytes) override {
       ++puts;
-      if (is_full) return base::Error(base::ErrorCode::kUnavailable, "the disk is full");
       return MemoryBlobs::put(bytes);
     }
-    bool is_full = true;
     int puts = 0;
   } blobs;
+  blobs.is_full = true;
   Cells cells(0, blobs, {10, 8'000});
   for (std::uint64_t n = 0; n < 3; ++n) add(cells, n, 5'000);
   cells.trim();
   EXPECT_FALSE(cells.failure());
   EXPECT_EQ(blobs.puts, 1) << "one is enough to know";
+  for (int tick = 0; tick < 100; ++tick) cells.trim();
+  EXPECT_EQ(blobs.puts, 1) << "and there is no use in trying the same with every tick";
+  add(cells, 3, 5'000);
+  cells.trim();
+  EXPECT_EQ(blobs.puts, 2) << "but when there are more, there may be room";
   blobs.is_full = false;
+  add(cells, 4, 5'000);
   cells.trim();
   EXPECT_TRUE(cells.find(id_of(0))->state.empty());
   EXPECT_EQ(cells.state_of(*cells.find(id_of(0)))->size(), 5'000u);

@@ -32,7 +32,8 @@ base::Result<void> World::check_code() {
     const WorkflowProgram& workflow = world.program->workflow(i);
     if (workflow.objection.empty()) continue;
     auto active = find_active(world.cells[i], workflow);
-    if (!active) fail(active.error());
+    // Without room for what was to be put away the world is as it was, and can be asked again.
+    if (!active && active.error().code() != base::ErrorCode::kUnavailable) fail(active.error());
     const std::optional<std::string> name = TRY(std::move(active));
     if (name) {
       return base::Error(base::ErrorCode::kConflict, *name,

@@ -24,15 +24,10 @@ bool is_decided(Stage stage) noexcept {
   return stage == Stage::kRejected || stage == Stage::kApplied;
 }
 
-// Room for one more; the oldest that nobody can change any more goes first.
-bool make_room(std::map<std::uint64_t, Proposal>& proposals) {
-  if (proposals.size() < kMaxProposals) return true;
-  const auto oldest = std::find_if(proposals.begin(), proposals.end(), [](const auto& proposal) {
-    return is_decided(proposal.second.stage);
-  });
-  if (oldest == proposals.end()) return false;
-  proposals.erase(oldest);
-  return true;
+// The oldest that nobody can change any more: it goes when there must be room for one more.
+auto oldest_decided(const std::map<std::uint64_t, Proposal>& proposals) {
+  return std::find_if(proposals.begin(), proposals.end(),
+                      [](const auto& proposal) { return is_decided(proposal.second.stage); });
 }
 
 Refused unknown(std::uint64_t proposal) {
@@ -51,13 +46,13 @@ Answer reduce_propose(WorldState& world, const Propose& propose) {
   Refused refusal;
   const auto candidate = load_candidate(world, propose.document, refusal);
   if (candidate == nullptr) return refusal;
-  if (!make_room(world.proposals))
+  const bool is_full = world.proposals.size() >= kMaxProposals;
+  const auto oldest = oldest_decided(world.proposals);
+  if (is_full && oldest == world.proposals.end())
     return Refused{base::ErrorCode::kUnavailable, "too many proposals are undecided"};
   auto definitions = world.blobs.put(candidate->closure());
-  if (!definitions) {
-    world.failure = std::move(definitions).error();
-    return Refused{base::ErrorCode::kIo, "the proposal could not be kept"};
-  }
+  if (!definitions) return could_not_keep(world, std::move(definitions).error());
+  if (is_full) world.proposals.erase(oldest);
   Proposal proposal;
   proposal.base = world.program->manifest_hash();
   proposal.manifest = candidate->manifest_hash();
@@ -109,10 +104,7 @@ Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply) {
   if (proposal.base != world.program->manifest_hash())
     return Refused{base::ErrorCode::kConflict, "another manifest was applied since it was made"};
   auto definitions = world.blobs.get(proposal.definitions);
-  if (!definitions) {
-    world.failure = std::move(definitions).error();
-    return Refused{base::ErrorCode::kIo, "the proposal could not be read"};
-  }
+  if (!definitions) return could_not_keep(world, std::move(definitions).error());
   Refused refusal;
   auto program = load_program(world, *definitions, refusal);
   if (program == nullptr) return refusal;

@@ -23,8 +23,8 @@ static_assert(kMaxDeliveriesPerStep >= defs::kMaxListed);
 // How many messages one tick delivers. What is left goes on in a `continue` tick.
 inline constexpr std::size_t kMaxDeliveriesPerTick = 1024;
 
-// What one tick may put into its record (Draft::weight) before the rest waits for a `continue`
-// tick.
+// What a tick may have put into its record (Draft::weight) and still do another step; the rest waits
+// for a `continue` tick. So a record passes it by one step at most, see kMaxRecordBytes.
 inline constexpr std::size_t kMaxTickOutputBytes = std::size_t{8} << 20;
 
 // The canonical key of an instance.
@@ -63,7 +63,7 @@ inline constexpr std::size_t kMaxEventIdBytes = 255;
 inline constexpr std::size_t kMaxProgressKindBytes = 255;
 inline constexpr std::size_t kMaxReasonBytes = 4096;
 
-// Proposals that are kept; when there are more, the oldest that is decided is forgotten.
+// Proposals that are kept; for one more, the oldest that is decided is forgotten.
 inline constexpr std::size_t kMaxProposals = 64;
 
 // What a trial run may report.

@@ -114,7 +114,7 @@ class Checker {
       return Objection{"step.undeliverable_event", refusal.message};
     }
     if (plan.targets.all.size() > kMaxDeliveriesPerStep)
-      return Objection{"step.too_many_deliveries", "the events go to more than 8192 instances"};
+      return Objection{"step.too_many_deliveries", "the events become more than 8192 messages"};
     planned.targets = plan.targets.all.size() - before;
     bytes_ += event->schema_name.size();
     plan.events.push_back(planned);

@@ -21,12 +21,14 @@ class MemoryBlobs : public Blobs {
     if (bytes.size() > kMaxBlobBytes)
       return base::Error(base::ErrorCode::kTooLarge,
                          "a blob of " + std::to_string(bytes.size()) + " bytes");
+    if (is_full) return base::Error(base::ErrorCode::kUnavailable, "the disk is full");
     const base::Hash hash = base::sha256(bytes);
     blobs_.try_emplace(hash, bytes.begin(), bytes.end());
     return hash;
   }
 
   std::size_t count() const { return blobs_.size(); }
+  bool is_full = false;
 
  private:
   std::map<base::Hash, base::Bytes> blobs_;

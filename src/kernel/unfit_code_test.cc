@@ -56,6 +56,21 @@ class UnfitCodeTest : public LabTest {
   }
 };
 
+TEST_F(UnfitCodeTest, a_full_disk_is_no_reason_for_a_world_to_fail_that_is_asked_about_its_code) {
+  send("a", 1);
+  const base::Bytes snapshot = *bench().world().snapshot();
+  const std::size_t records = bench().journal().size();
+  bench().control(Control::kPause, "lab/Keyed@1", R"("a")");
+  machines_.unfit = {"keyed"};
+  World world = World::restore(machines_, bench().blobs(), snapshot).take();
+  ASSERT_TRUE(world.replay(bench().journal()[records]));
+  bench().blobs().is_full = true;
+  EXPECT_EQ(world.check_code().error().code(), base::ErrorCode::kUnavailable);
+  bench().blobs().is_full = false;
+  EXPECT_EQ(world.check_code().error().code(), base::ErrorCode::kConflict)
+      << "it can be asked again";
+}
+
 TEST_F(UnfitCodeTest, a_manifest_is_not_applied_and_every_workflow_is_named) {
   machines_.unfit = {"keyed", "single"};
   const Outcome outcome = bench().apply(lab(kToKeyed));

@@ -173,6 +173,11 @@ std::shared_ptr<const Program> load_candidate(const WorldState& world, base::Byt
 // Runs another program from now on, if nothing is under way.
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program);
 
+// What a tick wanted to write or read in blobs it could not. Without room it is refused, and may be
+// tried again: nothing has changed. (On replay there was room once, and the record says so.) With
+// any other error the world has failed.
+Answer could_not_keep(WorldState& world, base::Error error);
+
 // Everything is empty, and the workflows are those of the program.
 void begin_cells(WorldState& world);
 

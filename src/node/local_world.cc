@@ -2,6 +2,7 @@
 #include "node/local_world.h"
 
 #include <utility>
+#include <vector>
 
 #include "store/place.h"
 
@@ -24,6 +25,33 @@ base::Result<std::unique_ptr<LocalWorld>> LocalWorld::open(env::Disk& disk, env:
   open->restored_.emplace(TRY(
       restore(machines, *open->kernel_blobs_, *open->snapshots_, open->journal(), options.world)));
   return open;
+}
+
+base::Result<FinishedSnapshot> LocalWorld::finish_snapshot(const BegunSnapshot& begun,
+                                                           const SnapshotOptions& options) {
+  TRY(kernel_blobs_->with_store([this] { return forget_left_out(); }));
+  return node::finish_snapshot(begun, *kernel_blobs_, snapshots(), journal(), options);
+}
+
+base::Result<store::SnapshotEntry> LocalWorld::take_snapshot(std::int64_t time_ns,
+                                                             const SnapshotOptions& options) {
+  auto forgotten = forget_left_out();
+  if (!forgotten) {
+    // As with the snapshot itself: without room it can be tried again, and nothing else.
+    if (forgotten.error().code() != base::ErrorCode::kUnavailable) world().fail(forgotten.error());
+    return std::move(forgotten).error();
+  }
+  return node::take_snapshot(world(), *kernel_blobs_, snapshots(), journal(), time_ns, options);
+}
+
+base::Result<void> LocalWorld::forget_left_out() {
+  RestoreReport& report = restored_->report;
+  if (!report.still_listed) return {};
+  std::vector<store::SnapshotEntry> useless;
+  for (const RestoreReport::LeftOut& each : report.left_out) useless.push_back(each.snapshot);
+  TRY(snapshots().forget(useless));
+  report.still_listed = false;
+  return {};
 }
 
 BeginSnapshot snapshots_of(LocalWorld& world) {

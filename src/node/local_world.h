@@ -49,21 +49,20 @@ class LocalWorld {
   const store::RecoveryReport& recovery() const noexcept { return opened_.report; }
   const RestoreReport& restoring() const noexcept { return restored_->report; }
 
-  // As node::begin_snapshot and the others.
+  // As node::begin_snapshot and the others. What was of no use at opening, and is still listed,
+  // goes first: only so many are kept, and it would stand in the place of a good one.
   base::Result<BegunSnapshot> begin_snapshot(std::int64_t time_ns) {
     return node::begin_snapshot(world(), *kernel_blobs_, journal(), time_ns);
   }
   base::Result<FinishedSnapshot> finish_snapshot(const BegunSnapshot& begun,
-                                                 const SnapshotOptions& options = {}) {
-    return node::finish_snapshot(begun, *kernel_blobs_, snapshots(), journal(), options);
-  }
+                                                 const SnapshotOptions& options = {});
   base::Result<store::SnapshotEntry> take_snapshot(std::int64_t time_ns,
-                                                   const SnapshotOptions& options = {}) {
-    return node::take_snapshot(world(), *kernel_blobs_, snapshots(), journal(), time_ns, options);
-  }
+                                                   const SnapshotOptions& options = {});
 
  private:
   explicit LocalWorld(store::WorldFolder folder) : folder_(std::move(folder)) {}
+
+  base::Result<void> forget_left_out();
 
   // Each stands on those before it.
   store::WorldFolder folder_;

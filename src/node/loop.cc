@@ -14,8 +14,6 @@ constexpr std::size_t kTimersPerTurn = 256;
 // How many inputs the reducer takes at once: results that come meanwhile wait behind them.
 constexpr std::size_t kTakenAtOnce = 32;
 
-constexpr std::string_view kDiskIsFull = "the disk is full";
-
 }  // namespace
 
 Loop::Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env::Random& random,
@@ -61,7 +59,7 @@ Loop::Waiting Loop::Line::take() {
 base::Result<void> Loop::send(Input input, Heard heard) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
-  if (is_full_) return base::Error(base::ErrorCode::kUnavailable, std::string(kDiskIsFull));
+  if (is_full_) return no_room();
   if (!inbox_.has_room(input, options_))
     return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
   inbox_.add({std::move(input), std::move(heard)});
@@ -134,7 +132,7 @@ LoopFigures Loop::figures() {
 }
 
 base::Error Loop::why_ended() const {
-  if (!failure_) return {base::ErrorCode::kUnavailable, "the node has stopped"};
+  if (!failure_) return {base::ErrorCode::kEnded, "the node has stopped"};
   return {failure_->code(), std::string(failure_->where()), std::string(failure_->message())};
 }
 
@@ -280,8 +278,7 @@ base::Result<void> Loop::take_in(Waiting& waiting) {
   }
   if (waiting.input.ends_work() || !is_full_)
     return core_.reduce(waiting.input, std::move(waiting.heard));
-  if (waiting.heard)
-    waiting.heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
+  if (waiting.heard) waiting.heard(refusal_for_want_of_room());
   waiting.heard = nullptr;
   return {};
 }

@@ -19,6 +19,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -149,6 +150,7 @@ class Loop : private executors::Reports {
   bool can_prepare() const;
   bool can_keep() const { return finish_snapshot_ || wants_tidying_; }
   base::Error why_ended() const;
+  base::Error no_room() const;
 
   // In the batch that is gathered, also for answers that leave no record.
   bool has_room() const {
@@ -163,6 +165,7 @@ class Loop : private executors::Reports {
   Waiting* next_input();
   void take_some();
   void let_go();
+  kernel::Refused refusal_for_want_of_room();
   base::Result<void> reduce_some();
   base::Result<void> take_in(Waiting& waiting);
   base::Result<void> begin_snapshot_if_due();
@@ -222,6 +225,7 @@ class Loop : private executors::Reports {
       false;                 // the disk: nothing new is taken; only read without the mutex
   bool is_stalled_ = false;  // and not even the batch at the journal fits
   bool wants_preparing_ = true;
+  std::string not_prepared_;        // why not, where it is not for want of room
   std::int64_t prepared_ns_ = 0;    // when room was looked for last, since boot
   FinishSnapshot finish_snapshot_;  // one that was begun
   bool is_finishing_ = false;

@@ -14,6 +14,8 @@ namespace {
 // How long a disk that was full is taken to be still full.
 constexpr std::int64_t kFullForNs = 1'000'000'000;
 
+constexpr std::string_view kNotPrepared = "the journal has no next file";
+
 }  // namespace
 
 // Writing, and what follows from it.
@@ -154,16 +156,36 @@ bool Loop::wait_for_preparing() {
   return !is_over_;
 }
 
-// New work is taken only as long as what is kept back for results is really there.
+// New work is taken only as long as what is kept back for results is really there. Without room is
+// one thing, a disk that does not do what it should another: whoever looks after the node is told.
 void Loop::prepare() {
-  const bool prepared = journal_.prepare().has_value();
+  auto prepared = journal_.prepare();
+  const bool is_trouble = !prepared && prepared.error().code() != base::ErrorCode::kUnavailable;
+  const std::string why = is_trouble ? prepared.error().to_string() : std::string();
+  bool is_new = false;
+  {
+    const std::lock_guard lock(mutex_);
+    prepared_ns_ = clock_.since_boot_ns();
+    const bool has_room = journal_.has_room(store::Room::kNormal);
+    wants_preparing_ = prepared && !has_room;
+    if (has_room) is_full_ = false;
+    if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
+    is_new = is_trouble && why != not_prepared_;
+    not_prepared_ = why;
+    for_reducer_.notify_one();
+  }
+  if (is_new) say_trouble(std::move(prepared).error(), kNotPrepared);
+}
+
+kernel::Refused Loop::refusal_for_want_of_room() {
   const std::lock_guard lock(mutex_);
-  prepared_ns_ = clock_.since_boot_ns();
-  const bool has_room = journal_.has_room(store::Room::kNormal);
-  wants_preparing_ = prepared && !has_room;
-  if (has_room) is_full_ = false;
-  if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
-  for_reducer_.notify_one();
+  const base::Error error = no_room();
+  return {error.code(), error.to_string()};
+}
+
+base::Error Loop::no_room() const {
+  if (not_prepared_.empty()) return {base::ErrorCode::kUnavailable, "the disk is full"};
+  return {base::ErrorCode::kUnavailable, std::string(kNotPrepared), not_prepared_};
 }
 
 // Keeping.
@@ -193,15 +215,15 @@ void Loop::finish_snapshot() {
   const auto finish = std::exchange(finish_snapshot_, nullptr);
   lock.unlock();
   auto needed = finish();
-  const bool no_room = !needed && needed.error().code() == base::ErrorCode::kUnavailable;
-  if (no_room) say_trouble(std::move(needed).error(), "a snapshot is put off");
+  const bool lacks_room = !needed && needed.error().code() == base::ErrorCode::kUnavailable;
+  if (lacks_room) say_trouble(std::move(needed).error(), "a snapshot is put off");
   lock.lock();
   is_finishing_ = false;
   for_reducer_.notify_one();
   if (needed) {
     needed_ = *needed;
     wants_tidying_ = static_cast<bool>(options_.tidy);
-  } else if (!no_room) {
+  } else if (!lacks_room) {
     end_with(std::move(lock), std::move(needed).error());
   }
 }

@@ -132,6 +132,30 @@ TEST_F(LoopTest, a_full_disk_takes_nothing_new_but_results_of_what_has_begun) {
   EXPECT_TRUE(std::holds_alternative<kernel::Accepted>(*answer));
 }
 
+TEST_F(LoopTest, a_journal_that_cannot_prepare_says_why_and_does_not_blame_a_full_disk) {
+  begin();
+  std::vector<std::string> troubles;
+  LoopOptions options;
+  options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
+  start(std::move(options));
+  // Each of its next files fails to be made, until none is left.
+  for (std::size_t n = 0; n < 10'000 && (n == 0 || refusal_.empty()); ++n) {
+    ask(n);
+    clock_.advance_ns(kSecond);
+    for (int i = 0; i < 3 && loop_->has_preparing(); ++i) {
+      disk_->fail_call(0, env::DiskFault::kIoError);
+      loop_->prepare();
+    }
+  }
+  ASSERT_FALSE(loop_->failure().has_value()) << loop_->failure()->to_string();
+  ASSERT_FALSE(troubles.empty());
+  EXPECT_EQ(troubles[0].find("the journal has no next file: "), 0u) << troubles[0];
+  EXPECT_EQ(refusal_.find("the disk is full"), std::string::npos) << refusal_;
+  EXPECT_FALSE(refusal_.empty());
+  for (std::size_t i = 1; i < troubles.size(); ++i)
+    EXPECT_NE(troubles[i], troubles[i - 1]) << "said once, and not every second";
+}
+
 TEST_F(LoopTest, what_waited_when_the_disk_became_full_is_refused_and_not_forgotten) {
   begin();
   start({.batch_bytes = 1});  // one input a batch

@@ -42,6 +42,20 @@ class RestoreTest : public LabWorldTest {
     }
     return roots;
   }
+
+  // At one of the calls of opening the disk is full when useless snapshots would be taken off the
+  // list.
+  void open_without_room_to_forget() {
+    const std::unique_ptr<env::SimDisk> before_opening = disk_->after_process_death();
+    for (std::uint64_t call = 0; !open_ || !open_->restoring().still_listed; ++call) {
+      ASSERT_LT(call, 200u);
+      open_.reset();
+      disk_ = before_opening->after_process_death();
+      disk_->fail_call(call, env::DiskFault::kNoSpace);
+      auto opened = try_open();
+      if (opened) open_ = std::move(*opened);
+    }
+  }
 };
 
 TEST_F(RestoreTest, a_new_world_is_empty) {
@@ -147,22 +161,32 @@ TEST_F(RestoreTest, a_full_disk_keeps_a_useless_snapshot_listed_and_the_world_op
   const base::Bytes before = state();
   lose(newest().hash);
   open_.reset();
-  // At one of the calls of opening the disk is full when the snapshot would be taken off the list.
-  const std::unique_ptr<env::SimDisk> before_opening = disk_->after_process_death();
-  for (std::uint64_t call = 0; !open_ || !open_->restoring().still_listed; ++call) {
-    ASSERT_LT(call, 200u);
-    open_.reset();
-    disk_ = before_opening->after_process_death();
-    disk_->fail_call(call, env::DiskFault::kNoSpace);
-    auto opened = try_open();
-    if (opened) open_ = std::move(*opened);
-  }
+  open_without_room_to_forget();
   EXPECT_EQ(open_->restoring().left_out.size(), 1u);
   EXPECT_EQ(state(), before);
   open();
   EXPECT_EQ(open_->restoring().left_out.size(), 1u);
   EXPECT_FALSE(open_->restoring().still_listed);
   EXPECT_EQ(newest().next_record, 42u);
+}
+
+// Two are kept. If one of them is of no use, damage to the other is the end of the world.
+TEST_F(RestoreTest, a_useless_snapshot_that_is_still_listed_does_not_displace_a_good_one) {
+  begin();
+  send_many(40);
+  take_snapshot();
+  send_many(7);
+  take_snapshot();
+  lose(newest().hash);
+  open_.reset();
+  open_without_room_to_forget();
+  send_many(5);
+  take_snapshot();
+  EXPECT_FALSE(open_->restoring().still_listed);
+  std::vector<std::uint64_t> kept;
+  const auto listed = open_->snapshots().list().take();
+  for (const auto& entry : listed) kept.push_back(entry.next_record);
+  EXPECT_EQ(kept, (std::vector<std::uint64_t>{54, 42}));
 }
 
 // A part of the index that only replay comes to need.

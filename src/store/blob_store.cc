@@ -147,8 +147,17 @@ base::Result<void> BlobStore::in_transaction(const std::function<base::Result<vo
   // Nothing may be left of it, also where SQLite would have kept a part. When that fails too,
   // nobody knows what the file holds.
   const bool undone = !database_.is_in_transaction() || database_.run("ROLLBACK").has_value();
-  const auto code = undone ? done.error().code() : base::ErrorCode::kIo;
+  auto code = undone ? done.error().code() : base::ErrorCode::kIo;
+  if (code == base::ErrorCode::kUnavailable && !give_back_log()) code = base::ErrorCode::kIo;
   return base::Error(code, done.error().where(), done.error().message());
+}
+
+// What found no room has left its pages in the write-ahead log, which nobody needs: others, such as
+// the journal, need the room. Without any the database may not even take what the log still holds,
+// and then that stays. False: nobody knows what the file holds.
+bool BlobStore::give_back_log() {
+  const auto cut = database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  return cut || cut.error().code() == base::ErrorCode::kUnavailable;
 }
 
 base::Result<void> BlobStore::transact(const std::function<base::Result<void>()>& work) {

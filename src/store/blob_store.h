@@ -84,6 +84,7 @@ class BlobStore {
 
   base::Result<void> insert(const base::Hash& hash, base::ByteView bytes);
   base::Result<void> in_transaction(const std::function<base::Result<void>()>& work);
+  bool give_back_log();
   base::Result<void> write_waiting();
   base::Result<void> alive() const;
 

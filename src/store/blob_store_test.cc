@@ -129,6 +129,34 @@ TEST(BlobStore, a_put_for_which_there_is_no_room_is_refused_and_all_others_wait)
     ASSERT_EQ(*reopened->blobs->get(base::sha256(blob_bytes(i))), blob_bytes(i));
 }
 
+// The journal needs the last bytes of a disk more than a log that nobody will read.
+TEST(BlobStore, what_found_no_room_takes_none) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(3);
+  auto open = *open_blobs(disk, *random, "./world");
+  ASSERT_TRUE(open->blobs->put(base::as_bytes("before")));
+  ASSERT_TRUE(open->blobs->sync());
+  const auto used = [&disk] {
+    std::uint64_t bytes = 0;
+    for (const auto& [name, file] : disk.now().names) bytes += disk.now().files.at(file).size();
+    return bytes;
+  };
+  const std::uint64_t before = used();
+  for (std::size_t i = 0; i < 300; ++i) {
+    base::Bytes bytes(10'000, 'x');
+    bytes[0] = static_cast<std::uint8_t>(i);
+    bytes[1] = static_cast<std::uint8_t>(i >> 8);
+    ASSERT_TRUE(open->blobs->put(bytes));
+  }
+  for (const std::uint64_t room : {500'000u, 1'000'000u, 100'000u}) {
+    disk.set_capacity(before + room);
+    ASSERT_EQ(open->blobs->sync().error().code(), base::ErrorCode::kUnavailable);
+    EXPECT_LE(used(), before) << "with room for " << room;
+  }
+  disk.set_capacity(std::nullopt);
+  ASSERT_TRUE(open->blobs->sync());
+}
+
 // What it dropped cannot be had again, and nobody may take the rest for the whole.
 TEST(BlobStore, a_failed_sync_ends_it) {
   int ended = 0;
