@@ -386,6 +386,8 @@ void Loop::end_writing(base::Result<store::RecordNumber> written) {
       at_journal_.records.bytes() + at_journal_.records.size() * store::kRecordLengthBytes);
   if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
   for_preparer_.notify_one();
+  lock.unlock();
+  if (options_.durable) options_.durable(*written);
 }
 
 bool Loop::has_releasing() {

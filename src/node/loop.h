@@ -45,6 +45,9 @@ struct LoopOptions {
   std::uint64_t snapshot_every = 200'000;  // 0: never
   std::uint64_t behind_snapshot = 0;
 
+  // Records up to this one have become durable. On the thread that writes; it must not wait.
+  std::function<void(store::RecordNumber)> durable = {};
+
   // Something went wrong that the node goes on with, for whoever looks after it. On the thread that
   // reduces.
   std::function<void(const base::Error&)> trouble = {};
