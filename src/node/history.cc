@@ -15,6 +15,10 @@ namespace {
 constexpr std::int64_t kFirstDelayNs = 1'000'000'000;
 constexpr std::int64_t kLongestDelayNs = 60 * kFirstDelayNs;
 
+bool is_of_index(const base::Error& error) {
+  return error.where().find(store::kHistoryFile) != std::string::npos;
+}
+
 constexpr store::RecordNumber kNever = std::numeric_limits<store::RecordNumber>::max();
 
 }  // namespace
@@ -206,12 +210,14 @@ void History::failed(base::Error error) {
   refuse_all(error);
   retry_ns_ = clock_.since_boot_ns() + delay_ns_;
   delay_ns_ = std::min(2 * delay_ns_, kLongestDelayNs);
-  // Without room nothing has changed, and it can go on.
-  if (error.code() == base::ErrorCode::kUnavailable && feed_) return;
+  const bool is_left_behind =
+      error.code() == base::ErrorCode::kNotFound && journal_.first() > seen_ + 1;
+  // Without room nothing has changed, and what is wrong with the journal is no fault of the index.
+  const bool can_go_on = error.code() == base::ErrorCode::kUnavailable || !is_of_index(error);
+  if (feed_ && can_go_on && !is_left_behind) return;
   feed_.reset();
   index_.reset();
-  // kNotFound: the journal has let go of what it would need next.
-  if (!store::needs_rebuild(error) && error.code() != base::ErrorCode::kNotFound) return;
+  if (!is_left_behind && !(is_of_index(error) && store::needs_rebuild(error))) return;
   if (const auto begun = begin_anew(); !begun) {
     feed_.reset();
     index_.reset();

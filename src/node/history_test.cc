@@ -299,6 +299,28 @@ TEST_F(HistoryTest, an_index_that_is_damaged_is_begun_anew_and_the_world_hears_n
   EXPECT_EQ(query("a", 0).ended_as, "completed");
 }
 
+TEST_F(HistoryTest, damage_to_the_journal_costs_the_index_nothing) {
+  send("a", 2);
+  catch_up();
+  send("b", 3);
+  for (const std::string& name : disk_->list("./world/journal").take()) {
+    auto file = disk_->open("./world/journal/" + name, env::OpenMode::kReadWrite).take();
+    base::Bytes bytes(std::size_t{64} << 10);
+    bytes.resize(file->read_at(0, bytes).take());
+    const std::string_view mark = "3/2";
+    const auto found = std::search(bytes.begin(), bytes.end(), mark.begin(), mark.end());
+    if (found == bytes.end()) continue;
+    const base::Bytes other{'x'};
+    ASSERT_TRUE(env::write_all(*file, static_cast<std::uint64_t>(found - bytes.begin()), other));
+  }
+  pass(3);
+  EXPECT_GE(history_->figures().failures, 1u);
+  EXPECT_EQ(history_->figures().lag, 1u);
+  EXPECT_EQ(std::count(trouble_.begin(), trouble_.end(), '\n'), 1) << trouble_;
+  EXPECT_THAT(words(read("a")), ElementsAre("2/0", "2/1"));
+  EXPECT_EQ(read("b").error().code(), base::ErrorCode::kCorrupt);
+}
+
 TEST_F(HistoryTest, without_room_it_waits_and_goes_on_when_there_is_some) {
   catch_up();
   send_many(30);
