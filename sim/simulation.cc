@@ -90,17 +90,27 @@ class Simulation {
 
   base::Result<void> try_open() {
     faults_.begin_life(*disk_);
-    world_ = TRY(node::LocalWorld::open(*disk_, *entropy_, process_, "./world", machines_,
-                                        {.journal = {.segment_bytes = 6 * 4096}, .world = {}}));
+    world_ = TRY(node::LocalWorld::open(
+        *disk_, *entropy_, process_, "./world", machines_,
+        {.journal = {.segment_bytes = 6 * 4096}, .world = {}, .collect_from_bytes = 64 << 10}));
     ledger_.reopened(world_->journal());
     outside_.watch(&world_->journal());
     node::LoopOptions limits = limits_;
     limits.behind_snapshot = world_->restoring().replayed;
-    limits.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
-      TRY(world_->take_snapshot(static_cast<std::int64_t>(last_ns),
-                                {.readers_need = history_->needs_from()}));
-      report_.sometimes("a snapshot is taken");
-      return {};
+    limits.begin_snapshot = [this](std::uint64_t last_ns) -> base::Result<node::FinishSnapshot> {
+      auto finish =
+          TRY(node::snapshots_of(*world_, [this] { return history_->needs_from(); })(last_ns));
+      return node::FinishSnapshot([this, finish]() -> base::Result<std::uint64_t> {
+        const std::uint64_t needed = TRY(finish());
+        report_.sometimes("a snapshot is taken");
+        return needed;
+      });
+    };
+    limits.tidy = [this]() -> base::Result<bool> {
+      const std::uint64_t before = world_->collector().removed();
+      const bool more = TRY(world_->collector().go_on());
+      if (world_->collector().removed() != before) report_.sometimes("blobs are collected");
+      return more;
     };
     limits.trouble = [this](const base::Error& error) {
       report_.sometimes("a snapshot is put off");
@@ -159,7 +169,8 @@ class Simulation {
     if (what < 50) return loop_->release();
     if (what < 65) return ask();
     if (what < 75) return outside_.work(false);
-    if (what < 80) return prepare();
+    if (what < 78) return prepare();
+    if (what < 80) return keep();
     if (what < 84) return control();
     if (what < 87) return keep_history();
     if (what < 90) return reader_.read(*world_, *history_);
@@ -172,6 +183,10 @@ class Simulation {
 
   void keep_history() {
     if (history_->has_work()) history_->work();
+  }
+
+  void keep() {
+    if (loop_->has_keeping()) loop_->keep();
   }
 
   void pass_time() {
@@ -277,12 +292,13 @@ class Simulation {
   // cannot be taken back.
   void cut_power() {
     const std::size_t before = disk_->operations().size();
-    switch (dice_.below(4)) {
+    switch (dice_.below(5)) {
       case 0:
         if (limits_.written_at_once == 0) loop_->turn();
         break;
       case 1: loop_->write(); break;
       case 2: history_->work(); break;
+      case 3: loop_->keep(); break;
       default: loop_->prepare();
     }
     const std::span<const env::DiskOperation> all = disk_->operations();
@@ -339,6 +355,7 @@ class Simulation {
       if (loop_->has_writing()) loop_->write();
       if (loop_->has_releasing()) loop_->release();
       prepare();
+      keep();
       keep_history();
       if (dice_.one_in(4)) reader_.read(*world_, *history_);
       outside_.work(true);
@@ -362,6 +379,7 @@ class Simulation {
     if (loop_->has_turn()) return "the node has something to reduce";
     if (loop_->has_writing()) return "the node has something to write";
     if (loop_->has_releasing()) return "the node has something to let go out";
+    if (loop_->has_keeping()) return "a snapshot is not finished";
     if (world_->world().next_record() != ledger_.records() + 1) return "not all is durable";
     for (const auto& [name, instance] : ledger_.instances()) {
       if (instance.paused && !instance.has_ended()) return "an instance is paused";

@@ -2,6 +2,7 @@
 #include "engine/body.h"
 
 #include <future>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -172,12 +173,10 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
   loop.behind_snapshot = world->restoring().replayed;
   loop.trouble = [this](const base::Error& error) { log(error.to_string()); };
   loop.ended = [this](const base::Error& error) { log("ended: " + error.to_string()); };
-  loop.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
-    node::SnapshotOptions how;
-    if (history) how.readers_need = history->needs_from();
-    TRY(world->take_snapshot(static_cast<std::int64_t>(last_ns), how));
-    return {};
-  };
+  loop.begin_snapshot = node::snapshots_of(*world, [this] {
+    return history ? history->needs_from() : std::numeric_limits<store::RecordNumber>::max();
+  });
+  loop.tidy = [this] { return world->collector().go_on(); };
   if (history) {
     loop.durable = [this](store::RecordNumber record) { history->became_durable(record); };
   }

@@ -228,12 +228,13 @@ void Cells::trim() {
 
 base::Result<void> Cells::flush() {
   HashTrie::Changes changes;
+  changes.reserve(erased_.size() + dirty_.size());
   for (const base::Hash& id : erased_) changes[id] = std::nullopt;
   for (Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer) {
     TRY(spill(*cell));
     changes[cell->id] = TRY(encode_cell(*cell, blobs_));
   }
-  TRY(index_.apply(blobs_, cache_, changes));
+  TRY(index_.apply(blobs_, cache_, std::move(changes)));
   erased_.clear();
   while (Cell* cell = dirty_.oldest()) {
     dirty_.remove(*cell);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/hash_trie.h"
 
+#include <algorithm>
 #include <memory_resource>
 #include <unordered_map>
 #include <utility>
@@ -81,7 +82,7 @@ base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at, const bas
 
 class Updater {
  public:
-  using Change = HashTrie::Changes::const_iterator;
+  using Change = std::vector<HashTrie::Changes::Change>::iterator;
 
   Updater(Blobs& blobs, TrieCache& cache) : blobs_(blobs), cache_(cache) {}
 
@@ -93,7 +94,7 @@ class Updater {
     if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
       for (Change change = begin; change != end; ++change) {
         if (change->second) {
-          leaf->entries[change->first] = *change->second;
+          leaf->entries[change->first] = std::move(*change->second);
         } else {
           leaf->entries.erase(change->first);
         }
@@ -244,9 +245,19 @@ base::Result<void> HashTrie::visit(const Blobs& blobs, const Visitor& visitor) c
   return {};
 }
 
-base::Result<void> HashTrie::apply(Blobs& blobs, TrieCache& cache, const Changes& changes) {
-  const TrieChild made =
-      TRY(Updater(blobs, cache).update(top(), changes.begin(), changes.end(), 0));
+std::vector<HashTrie::Changes::Change> HashTrie::Changes::in_order() && {
+  std::vector<Change> sorted = std::move(list_);
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Change& a, const Change& b) { return a.first < b.first; });
+  // Of those about one hash the last stays: from behind it is the first.
+  const auto same = [](const Change& a, const Change& b) { return a.first == b.first; };
+  sorted.erase(sorted.begin(), std::unique(sorted.rbegin(), sorted.rend(), same).base());
+  return sorted;
+}
+
+base::Result<void> HashTrie::apply(Blobs& blobs, TrieCache& cache, Changes changes) {
+  std::vector<Changes::Change> sorted = std::move(changes).in_order();
+  const TrieChild made = TRY(Updater(blobs, cache).update(top(), sorted.begin(), sorted.end(), 0));
   root_ = made.hash;
   count_ = made.count;
   return {};

@@ -10,10 +10,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -57,8 +60,25 @@ class HashTrie {
  public:
   static constexpr std::size_t kLeafEntries = 32;
 
-  // What to write under a hash; nothing: remove it. Ordered, as the trie is.
-  using Changes = std::map<base::Hash, std::optional<base::Bytes>>;
+  // What to write under a hash; nothing: remove it. What was said last about a hash holds.
+  class Changes {
+   public:
+    using Change = std::pair<base::Hash, std::optional<base::Bytes>>;
+
+    Changes() = default;
+    Changes(std::initializer_list<Change> changes) : list_(changes) {}
+
+    std::optional<base::Bytes>& operator[](const base::Hash& key) {
+      return list_.emplace_back(key, std::nullopt).second;
+    }
+    void reserve(std::size_t count) { list_.reserve(count); }
+
+    // In order, as the trie is, each hash once.
+    std::vector<Change> in_order() &&;
+
+   private:
+    std::vector<Change> list_;  // to sort them once costs less than a tree that is always in order
+  };
 
   // The zero hash is the empty trie.
   explicit HashTrie(base::Hash root = {}, std::uint64_t count = 0) : root_(root), count_(count) {}
@@ -78,7 +98,7 @@ class HashTrie {
 
   // All changes or, when a blob cannot be read or written, none. The branches that it writes are
   // in the cache, as whoever looks for a key will need them.
-  base::Result<void> apply(Blobs& blobs, TrieCache& cache, const Changes& changes);
+  base::Result<void> apply(Blobs& blobs, TrieCache& cache, Changes changes);
 
  private:
   TrieChild top() const;

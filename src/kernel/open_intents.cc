@@ -136,7 +136,7 @@ base::Result<void> OpenIntents::flush(Blobs& blobs) {
     changes[hash] = recent.intent ? std::optional(encode(*recent.intent)) : std::nullopt;
   }
   HashTrie made = trie_;
-  TRY(made.apply(blobs, cache_, changes));
+  TRY(made.apply(blobs, cache_, std::move(changes)));
   // One that was opened is there already, or one that is there is not counted.
   if (made.size() != size_) return corrupt("the index of open intents has not what it should");
   trie_ = made;

@@ -12,8 +12,8 @@
 
 namespace holdfast::node {
 
-// Called once, when the answer cannot be taken back any more, on the thread that writes; refused for
-// want of room, on the one that reduces.
+// Called once, when the answer cannot be taken back any more, on the thread that writes; refused
+// for want of room, on the one that reduces.
 using Heard = std::function<void(const kernel::Answer&)>;
 
 // Records one behind the other, in one piece of memory.
@@ -22,6 +22,13 @@ class BatchRecords {
   void add(base::ByteView record) {
     bytes_.insert(bytes_.end(), record.begin(), record.end());
     ends_.push_back(bytes_.size());
+  }
+
+  // Keeps its memory, unless there was one record that was very large.
+  void clear() {
+    if (bytes_.capacity() > kMostKept) bytes_ = {};
+    bytes_.clear();
+    ends_.clear();
   }
 
   bool empty() const noexcept { return ends_.empty(); }
@@ -40,6 +47,8 @@ class BatchRecords {
   }
 
  private:
+  static constexpr std::size_t kMostKept = std::size_t{1} << 20;
+
   base::Bytes bytes_;
   std::vector<std::size_t> ends_;
 };
@@ -54,6 +63,15 @@ struct Batch {
   std::vector<std::function<void()>> seen;  // to be called for those who asked what there is
   std::vector<kernel::Command> commands;
   bool ends_work = true;  // nothing in it is new work
+
+  // Keeps its memory for the next one.
+  void clear() {
+    records.clear();
+    replies.clear();
+    seen.clear();
+    commands.clear();
+    ends_work = true;
+  }
 
   bool empty() const noexcept {
     return records.empty() && replies.empty() && seen.empty() && commands.empty();

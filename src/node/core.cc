@@ -87,7 +87,7 @@ void Core::let_go() {
   watchers_ = listeners_ = {};
 }
 
-void Core::release(Batch batch) {
+void Core::release(const Batch& batch) {
   for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
   for (const auto& seen : batch.seen) seen();
   for (const kernel::Command& command : batch.commands) {

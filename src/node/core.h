@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Core: the part of a node that decides. It reduces inputs into a batch; once that is durable,
-// `release` lets those who wait hear of it and starts the effects: nothing leaves before. No threads
-// and no waiting: a node calls it from its threads, a simulation from wherever it likes. All of it
-// is for the thread that reduces, but `release`, which is for the thread that writes.
+// `release` lets those who wait hear of it and starts the effects: nothing leaves before. No
+// threads and no waiting: a node calls it from its threads, a simulation from wherever it likes.
+// All of it is for the thread that reduces, but `release`, which is for the thread that writes.
 #pragma once
 
 #include <array>
@@ -65,10 +65,10 @@ class Core {
   void let_go();
 
   const Batch& batch() const noexcept { return batch_; }
-  Batch take_batch() { return std::exchange(batch_, {}); }
+  Batch take_batch(Batch next) { return std::exchange(batch_, std::move(next)); }
 
   // The batch is durable. In the order of the batches.
-  void release(Batch batch);
+  void release(const Batch& batch);
 
   // What is opened from now on is left to the next start.
   void stop_starting() noexcept { effects_.stop_starting(); }

@@ -41,9 +41,7 @@ class Effects {
   void shut_down();
 
   // Timers that are due by then become reports, at most so many.
-  void fire_timers(std::uint64_t now_ns, std::size_t most) {
-    timers_.fire(now_ns, most, reports_);
-  }
+  void fire_timers(std::uint64_t now_ns, std::size_t most) { timers_.fire(now_ns, most, reports_); }
   std::optional<std::uint64_t> next_timer_ns() const { return timers_.next_ns(); }
 
  private:

@@ -19,9 +19,25 @@ base::Result<std::unique_ptr<LocalWorld>> LocalWorld::open(env::Disk& disk, env:
   open->blobs_ = TRY(store::BlobStore::open(open->folder_));
   open->snapshots_ = TRY(store::Snapshots::open(*open->blobs_));
   open->kernel_blobs_ = std::make_unique<StoreBlobs>(*open->blobs_);
+  open->collector_ = std::make_unique<Collector>(*open->kernel_blobs_, *open->blobs_,
+                                                 *open->snapshots_, options.collect_from_bytes);
   open->restored_.emplace(TRY(
       restore(machines, *open->kernel_blobs_, *open->snapshots_, open->journal(), options.world)));
   return open;
+}
+
+BeginSnapshot snapshots_of(LocalWorld& world, ReadersNeed readers_need) {
+  return [&world, readers_need = std::move(readers_need)](
+             std::uint64_t last_ns) -> base::Result<FinishSnapshot> {
+    // Shared, as a std::function must be copied.
+    const auto begun = std::make_shared<const BegunSnapshot>(
+        TRY(world.begin_snapshot(static_cast<std::int64_t>(last_ns))));
+    return FinishSnapshot([&world, begun, readers_need]() -> base::Result<store::RecordNumber> {
+      SnapshotOptions options;
+      if (readers_need) options.readers_need = readers_need();
+      return TRY(world.finish_snapshot(*begun, options)).needed;
+    });
+  };
 }
 
 }  // namespace holdfast::node

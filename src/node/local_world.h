@@ -3,12 +3,14 @@
 // state restored and replayed. Everything that a node stands on, and no more; no threads.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "env/disk.h"
 #include "env/process.h"
 #include "env/random.h"
+#include "node/collector.h"
 #include "node/restore.h"
 #include "node/store_blobs.h"
 #include "node/take_snapshot.h"
@@ -19,6 +21,9 @@ namespace holdfast::node {
 struct LocalWorldOptions {
   store::JournalOptions journal;
   kernel::WorldOptions world;
+
+  // Blobs that nobody needs are removed when their file is larger than this.
+  std::uint64_t collect_from_bytes = Collector::kLeastBytes;
 
   // Also on a file system that cannot keep what we promise (another machine's, a container's, one
   // in memory): somebody has decided that it will do.
@@ -40,11 +45,19 @@ class LocalWorld {
   store::Journal& journal() noexcept { return *opened_.journal; }
   store::BlobStore& blobs() noexcept { return *blobs_; }
   store::Snapshots& snapshots() noexcept { return *snapshots_; }
+  Collector& collector() noexcept { return *collector_; }
 
   const store::RecoveryReport& recovery() const noexcept { return opened_.report; }
   const RestoreReport& restoring() const noexcept { return restored_->report; }
 
-  // As node::take_snapshot.
+  // As node::begin_snapshot and the others.
+  base::Result<BegunSnapshot> begin_snapshot(std::int64_t time_ns) {
+    return node::begin_snapshot(world(), *kernel_blobs_, journal(), time_ns);
+  }
+  base::Result<FinishedSnapshot> finish_snapshot(const BegunSnapshot& begun,
+                                                 const SnapshotOptions& options = {}) {
+    return node::finish_snapshot(begun, *kernel_blobs_, snapshots(), journal(), options);
+  }
   base::Result<store::SnapshotEntry> take_snapshot(std::int64_t time_ns,
                                                    const SnapshotOptions& options = {}) {
     return node::take_snapshot(world(), *kernel_blobs_, snapshots(), journal(), time_ns, options);
@@ -59,7 +72,12 @@ class LocalWorld {
   std::unique_ptr<store::BlobStore> blobs_;
   std::unique_ptr<store::Snapshots> snapshots_;
   std::unique_ptr<StoreBlobs> kernel_blobs_;
+  std::unique_ptr<Collector> collector_;
   std::optional<RestoredWorld> restored_;
 };
+
+// For a loop that runs the world.
+using ReadersNeed = std::function<store::RecordNumber()>;  // SnapshotOptions::readers_need
+BeginSnapshot snapshots_of(LocalWorld& world, ReadersNeed readers_need = {});
 
 }  // namespace holdfast::node

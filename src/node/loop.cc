@@ -5,9 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "kernel/limits.h"
-#include "store/journal_format.h"
-
 namespace holdfast::node {
 namespace {
 
@@ -15,8 +12,8 @@ namespace {
 constexpr std::size_t kInputsPerTurn = 256;
 constexpr std::size_t kTimersPerTurn = 256;
 
-// How long a disk that was full is taken to be still full.
-constexpr std::int64_t kFullForNs = 1'000'000'000;
+// How many inputs the reducer takes at once: results that come meanwhile wait behind them.
+constexpr std::size_t kTakenAtOnce = 32;
 
 // How long a timer is waited for without a look at the clock: it may jump, or go on while the
 // machine sleeps, and a thread that waits hears of neither.
@@ -46,8 +43,7 @@ base::Result<void> Loop::recover() {
 
 // One that is too large for an empty line would never be taken.
 bool Loop::Line::has_room(const Input& input, const LoopOptions& limits) const {
-  return size() < limits.inbox &&
-         (empty() || bytes_ + input.size() <= limits.inbox_bytes);
+  return size() < limits.inbox && (empty() || bytes_ + input.size() <= limits.inbox_bytes);
 }
 
 void Loop::Line::add(Waiting waiting) {
@@ -109,6 +105,7 @@ void Loop::stop() {
   for_reducer_.notify_one();
   for_writer_.notify_one();
   for_preparer_.notify_one();
+  for_keeper_.notify_one();
 }
 
 void Loop::shut_down_executors() {
@@ -124,6 +121,7 @@ void Loop::end_with(std::unique_lock<std::mutex> lock, base::Error error) {
   for_reducer_.notify_one();
   for_writer_.notify_one();
   for_preparer_.notify_one();
+  for_keeper_.notify_one();
   const base::Error why = why_ended();
   lock.unlock();
   if (options_.ended) options_.ended(why);
@@ -147,8 +145,7 @@ base::Error Loop::why_ended() const {
 
 bool Loop::has_ended() const {
   if (stage_ != Stage::kIdle || is_releasing_) return false;
-  return failure_ || (stopping_ && executors_down_ && core_.batch().empty() && inbox_.empty() &&
-                      results_.empty());
+  return failure_ || (stopping_ && executors_down_ && core_.batch().empty() && !has_input());
 }
 
 bool Loop::is_over() {
@@ -160,10 +157,9 @@ bool Loop::is_over() {
 
 bool Loop::can_turn() const {
   if (failure_) return has_ended();
-  const bool has_input =
-      !inbox_.empty() || !results_.empty() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
+  const bool has_more = has_input() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
   return (stopping_ && core_.has_watchers()) ||
-         (has_room() && has_input && !wants_snapshot()) ||
+         (has_room() && has_more && !wants_snapshot() && !waits_for_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
@@ -189,6 +185,7 @@ bool Loop::wait_for_turn() {
   is_over_ = true;
   for_writer_.notify_one();
   for_preparer_.notify_one();
+  for_keeper_.notify_one();
   lock.unlock();
   let_go();
   return false;
@@ -198,6 +195,8 @@ bool Loop::wait_for_turn() {
 // it goes without the mutex.
 void Loop::let_go() {
   core_.let_go();
+  taken_.clear();
+  next_taken_ = 0;
   Line inbox;
   Batch batch;
   const std::lock_guard lock(mutex_);
@@ -206,15 +205,20 @@ void Loop::let_go() {
 }
 
 bool Loop::wants_snapshot() const {
-  return options_.take_snapshot && options_.snapshot_every != 0 &&
+  return options_.begin_snapshot && options_.snapshot_every != 0 && !is_finishing_ &&
          behind_snapshot_ >= options_.snapshot_every && !is_full_;
+}
+
+// So many records that the one before must be finished first.
+bool Loop::waits_for_snapshot() const {
+  return is_finishing_ && !stopping_ && behind_snapshot_ >= options_.snapshot_every;
 }
 
 void Loop::turn() {
   if (!is_alive()) return;
   auto reduced = core_.resume();
   if (reduced) reduced = reduce_some();
-  if (reduced) reduced = take_snapshot_if_due();
+  if (reduced) reduced = begin_snapshot_if_due();
   if (!reduced) return end_with(std::unique_lock(mutex_), std::move(reduced).error());
   pass_on();
 }
@@ -232,57 +236,77 @@ bool Loop::is_alive() {
 }
 
 // Results first: somebody waits for them already.
-std::optional<Loop::Waiting> Loop::next_input(bool& takes_new_work) {
+void Loop::take_some() {
+  taken_.clear();
+  next_taken_ = 0;
   const std::lock_guard lock(mutex_);
-  takes_new_work = !is_full_;
-  Line& from = results_.empty() ? inbox_ : results_;
-  if (from.empty()) return std::nullopt;
-  return from.take();
+  while (taken_.size() < kTakenAtOnce && !results_.empty()) taken_.push_back(results_.take());
+  while (taken_.size() < kTakenAtOnce && !inbox_.empty()) taken_.push_back(inbox_.take());
+}
+
+Loop::Waiting* Loop::next_input() {
+  if (!has_taken()) take_some();
+  return has_taken() ? &taken_[next_taken_++] : nullptr;
 }
 
 // Mail that was left over gets one tick a turn, so that a cascade without end keeps nobody out. It
 // does not keep the loop from stopping either: it goes on after the next start.
 base::Result<void> Loop::reduce_some() {
   bool stopping = false;
-  bool waits_for_snapshot = false;
-  bool takes_new_work = false;
+  bool rests = false;  // until there is a snapshot
+  bool goes_on = false;
   {
     const std::lock_guard lock(mutex_);
     stopping = stopping_;
-    waits_for_snapshot = wants_snapshot();
-    takes_new_work = !is_full_;
+    rests = wants_snapshot() || waits_for_snapshot();
+    goes_on = core_.wants_to_go_on() && !stopping_ && !is_full_ && has_room();
   }
   if (!stopping) core_.fire_timers(kTimersPerTurn);
-  if (waits_for_snapshot) return {};
-  if (core_.wants_to_go_on() && !stopping && has_room() && takes_new_work)
-    TRY(core_.reduce(Input::go_on(), nullptr));
+  if (rests) return {};
+  if (goes_on) TRY(core_.reduce(Input::go_on(), nullptr));
   for (std::size_t i = 0; i < kInputsPerTurn && has_room(); ++i) {
-    auto next = next_input(takes_new_work);
-    if (!next) break;
-    if (next->look) {
-      next->look(core_);
-      continue;
-    }
-    if (!next->input.ends_work() && !takes_new_work) {
-      if (next->heard)
-        next->heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
-      continue;
-    }
-    TRY(core_.reduce(next->input, std::move(next->heard)));
+    Waiting* const next = next_input();
+    if (next == nullptr) break;
+    TRY(take_in(*next));
+  }
+  if (!has_taken()) {  // what they hold may be large
+    taken_.clear();
+    next_taken_ = 0;
   }
   return {};
 }
 
+base::Result<void> Loop::take_in(Waiting& waiting) {
+  if (waiting.look) {
+    waiting.look(core_);
+    waiting.look = nullptr;
+    return {};
+  }
+  if (waiting.input.ends_work() || !is_full_)
+    return core_.reduce(waiting.input, std::move(waiting.heard));
+  if (waiting.heard)
+    waiting.heard(kernel::Refused(base::ErrorCode::kUnavailable, std::string(kDiskIsFull)));
+  waiting.heard = nullptr;
+  return {};
+}
+
 // When nothing is under way: only then are all records durable.
-base::Result<void> Loop::take_snapshot_if_due() {
+base::Result<void> Loop::begin_snapshot_if_due() {
   {
     const std::lock_guard lock(mutex_);
     if (!wants_snapshot() || stage_ != Stage::kIdle || !core_.batch().records.empty()) return {};
   }
   behind_snapshot_ = 0;
-  auto taken = options_.take_snapshot(core_.last_ns());
-  if (taken || taken.error().code() != base::ErrorCode::kUnavailable) return taken;
-  say_trouble(std::move(taken).error(), "a snapshot is put off");
+  auto begun = options_.begin_snapshot(core_.last_ns());
+  if (begun) {
+    const std::lock_guard lock(mutex_);
+    finish_snapshot_ = std::move(*begun);
+    is_finishing_ = true;
+    for_keeper_.notify_one();
+    return {};
+  }
+  if (begun.error().code() != base::ErrorCode::kUnavailable) return std::move(begun).error();
+  say_trouble(std::move(begun).error(), "a snapshot is put off");
   return {};
 }
 
@@ -294,7 +318,7 @@ void Loop::say_trouble(base::Error error, std::string_view place) {
 void Loop::pass_on() {
   std::unique_lock lock(mutex_);
   if (failure_ || stage_ != Stage::kIdle || core_.batch().empty()) return;
-  at_journal_ = core_.take_batch();
+  at_journal_ = core_.take_batch(std::exchange(spare_, {}));
   behind_snapshot_ += at_journal_.records.size();
   if (!is_written_at_once()) {
     stage_ = Stage::kGiven;
@@ -309,143 +333,7 @@ void Loop::pass_on() {
 
 // Not while those of the batch before are still hearing of it.
 bool Loop::is_written_at_once() const {
-  return at_journal_.records.size() <= options_.written_at_once && !is_releasing_ &&
-         inbox_.empty() && results_.empty();
-}
-
-// Writing, and what follows from it.
-
-bool Loop::has_writing() {
-  const std::lock_guard lock(mutex_);
-  return can_write();
-}
-
-bool Loop::wait_for_writing() {
-  std::unique_lock lock(mutex_);
-  if (is_stalled_) {  // no use to try again at once
-    for_writer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs), [this] { return stopping_; });
-  }
-  for_writer_.wait(lock, [this] { return can_write() || is_over_; });
-  return can_write();
-}
-
-void Loop::write() {
-  if (has_writing()) write_batch();
-}
-
-void Loop::write_batch() {
-  if (at_journal_.records.empty()) {  // only answers, and everything they rest on is durable
-    const std::lock_guard lock(mutex_);
-    stage_ = Stage::kDurable;
-    return;
-  }
-  auto written = append(at_journal_);  // nobody else touches the batch while it is here
-  if (written) written = journal_.sync();
-  end_writing(std::move(written));
-}
-
-// What was reduced cannot be taken back, so it may use what is kept back for results: there is no
-// more of it than this batch and the next.
-// A batch goes on until it is full, and then has the last record besides.
-static_assert(kernel::kMaxRecordBytes + (std::size_t{8} << 20) <= store::kMaxBatchBytes,
-              "a record that no batch takes would end the world, at every start again");
-
-base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
-  const std::vector<base::ByteView> records = batch.records.views();
-  if (batch.ends_work) return journal_.append(records, store::Room::kReserve);
-  auto written = journal_.append(records, store::Room::kNormal);
-  if (written || written.error().code() != base::ErrorCode::kUnavailable) return written;
-  {
-    const std::lock_guard lock(mutex_);
-    is_full_ = true;
-    wants_preparing_ = false;  // it was just tried
-    prepared_ns_ = clock_.since_boot_ns();
-  }
-  return journal_.append(records, store::Room::kReserve);
-}
-
-void Loop::end_writing(base::Result<store::RecordNumber> written) {
-  std::unique_lock lock(mutex_);
-  const bool no_space = !written && written.error().code() == base::ErrorCode::kUnavailable;
-  is_stalled_ = no_space && !stopping_ && !failure_;
-  is_full_ = is_full_ || no_space;
-  if (is_stalled_) {  // it stays where it is, and is tried again
-    stage_ = Stage::kGiven;
-    for_writer_.notify_one();
-    return;
-  }
-  if (!written) {
-    stage_ = Stage::kIdle;  // and what was in it is never answered
-    for_reducer_.notify_one();
-    return end_with(std::move(lock), std::move(written).error());
-  }
-  stage_ = Stage::kDurable;
-  figures_.records += at_journal_.records.size();
-  figures_.syncs += 1;
-  figures_.journal_bytes += store::batch_bytes_of(
-      at_journal_.records.bytes() + at_journal_.records.size() * store::kRecordLengthBytes);
-  if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
-  for_preparer_.notify_one();
-  lock.unlock();
-  if (options_.durable) options_.durable(*written);
-}
-
-bool Loop::has_releasing() {
-  const std::lock_guard lock(mutex_);
-  return stage_ == Stage::kDurable;
-}
-
-void Loop::release() {
-  Batch durable;
-  {
-    const std::lock_guard lock(mutex_);
-    if (stage_ != Stage::kDurable) return;
-    std::swap(durable, at_journal_);
-    stage_ = Stage::kIdle;
-    is_releasing_ = true;
-    if (waits_for_journal_) for_reducer_.notify_one();
-  }
-  core_.release(std::move(durable));
-  const std::lock_guard lock(mutex_);
-  is_releasing_ = false;
-  const auto timer_ns = core_.next_timer_ns();
-  const bool rings_earlier = timer_ns && (!waits_until_ns_ || *timer_ns < *waits_until_ns_);
-  if (rings_earlier || stopping_ || failure_) for_reducer_.notify_one();
-}
-
-// Preparing.
-
-bool Loop::can_prepare() const {
-  return wants_preparing_ || (is_full_ && clock_.since_boot_ns() - prepared_ns_ >= kFullForNs);
-}
-
-bool Loop::has_preparing() {
-  const std::lock_guard lock(mutex_);
-  return can_prepare();
-}
-
-bool Loop::wait_for_preparing() {
-  std::unique_lock lock(mutex_);
-  while (!is_over_ && !can_prepare()) {
-    if (is_full_) {
-      for_preparer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs));
-    } else {
-      for_preparer_.wait(lock);
-    }
-  }
-  return !is_over_;
-}
-
-// New work is taken only as long as what is kept back for results is really there.
-void Loop::prepare() {
-  const bool prepared = journal_.prepare().has_value();
-  const std::lock_guard lock(mutex_);
-  prepared_ns_ = clock_.since_boot_ns();
-  const bool has_room = journal_.has_room(store::Room::kNormal);
-  wants_preparing_ = prepared && !has_room;
-  if (has_room) is_full_ = false;
-  if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
-  for_reducer_.notify_one();
+  return at_journal_.records.size() <= options_.written_at_once && !is_releasing_ && !has_input();
 }
 
 }  // namespace holdfast::node

@@ -14,6 +14,7 @@
 // work is refused, and cascades rest, until there is room again.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -22,6 +23,7 @@
 
 #include "base/result.h"
 #include "node/core.h"
+#include "node/take_snapshot.h"
 #include "store/journal.h"
 
 namespace holdfast::node {
@@ -35,21 +37,26 @@ struct LoopOptions {
   // done: to wake another thread would take longer than what it could do meanwhile.
   std::size_t written_at_once = 4;
 
-  // Takes a snapshot of the world, all of whose records are durable; without it none are taken.
-  // It is told the time of the last tick. kUnavailable: there is no room, and it is tried again
-  // after as many records; any other error ends the loop.
-  std::function<base::Result<void>(std::uint64_t last_ns)> take_snapshot = {};
+  // Begins a snapshot of the world, all of whose records are durable; without it none are taken.
+  // It is told the time of the last tick, and gives what finishes the snapshot beside the world:
+  // the records before the one that comes of it are not needed any more. kUnavailable, of either:
+  // there is no room, and it is tried again after as many records; any other error ends the loop.
+  BeginSnapshot begin_snapshot = {};
 
-  // After so many records, so that a restart has not many more to replay; and how many there are
-  // already behind the last one.
+  // After so many records, so that a restart has not many more to replay than twice as many; and
+  // how many there are already behind the last one.
   std::uint64_t snapshot_every = 200'000;  // 0: never
   std::uint64_t behind_snapshot = 0;
 
-  // Records up to this one have become durable. On the thread that writes; it must not wait.
+  // Records up to this one have become durable. On the thread that wrote them; it must not wait.
   std::function<void(store::RecordNumber)> durable = {};
 
-  // Something went wrong that the node goes on with, for whoever looks after it. On the thread that
-  // reduces.
+  // What is to be done from time to time: called after each snapshot, on the same thread, until it
+  // says that there is no more to do. An error is said, and puts it off until the next snapshot.
+  std::function<base::Result<bool>()> tidy = {};
+
+  // Something went wrong that the node goes on with, for whoever looks after it. On any of its
+  // threads.
   std::function<void(const base::Error&)> trouble = {};
 
   // It has ended by itself, with this error, and refuses everything with it from now on. Called
@@ -106,10 +113,15 @@ class Loop : private executors::Reports {
   bool has_preparing();
   void prepare();
 
+  // For whoever has even more time: finishes snapshots, and tidies.
+  bool has_keeping();
+  void keep();
+
   // The same, for threads: they wait until there is something to do. False: it is over.
   bool wait_for_turn();
   bool wait_for_writing();
   bool wait_for_preparing();
+  bool wait_for_keeping();
 
   // Why it ended, if it did.
   std::optional<base::Error> failure();
@@ -136,6 +148,7 @@ class Loop : private executors::Reports {
   // Anybody's, with the mutex held.
   bool can_write() const { return stage_ == Stage::kGiven; }
   bool can_prepare() const;
+  bool can_keep() const { return finish_snapshot_ || wants_tidying_; }
   base::Error why_ended() const;
 
   // In the batch that is gathered, also for answers that leave no record.
@@ -144,17 +157,25 @@ class Loop : private executors::Reports {
            core_.batch().replies.size() + core_.batch().seen.size() < options_.inbox;
   }
   bool wants_snapshot() const;
+  bool waits_for_snapshot() const;
   bool is_alive();
-  std::optional<Waiting> next_input(bool& takes_new_work);
+  bool has_input() const { return has_taken() || !inbox_.empty() || !results_.empty(); }
+  bool has_taken() const { return next_taken_ != taken_.size(); }
+  Waiting* next_input();
+  void take_some();
   void let_go();
   base::Result<void> reduce_some();
-  base::Result<void> take_snapshot_if_due();
+  base::Result<void> take_in(Waiting& waiting);
+  base::Result<void> begin_snapshot_if_due();
+  void finish_snapshot();
+  void tidy();
   void say_trouble(base::Error error, std::string_view place);
   void pass_on();
   void end_with(std::unique_lock<std::mutex> lock, base::Error error);
 
   bool is_written_at_once() const;
   void write_batch();
+  base::Result<void> trim_if_due();
   base::Result<store::RecordNumber> append(const Batch& batch);
   void end_writing(base::Result<store::RecordNumber> written);
 
@@ -164,10 +185,15 @@ class Loop : private executors::Reports {
   Core core_;                      // the reducer's own
   std::uint64_t behind_snapshot_;  // records; the reducer's own
 
+  // Inputs that the reducer has taken, several at once so that it seldom needs the mutex; its own.
+  std::vector<Waiting> taken_;
+  std::size_t next_taken_ = 0;
+
   std::mutex mutex_;
   std::condition_variable for_reducer_;
   std::condition_variable for_writer_;
   std::condition_variable for_preparer_;
+  std::condition_variable for_keeper_;
   // Inputs in their order, and how many bytes they hold.
   class Line {
    public:
@@ -186,16 +212,22 @@ class Loop : private executors::Reports {
   Line results_;
   Stage stage_ = Stage::kIdle;
   Batch at_journal_;
+  Batch spare_;  // empty, for its memory
   bool is_releasing_ = false;
 
   // What whoever reduces waits for besides inputs: the journal, or a time.
   bool waits_for_journal_ = false;
   std::optional<std::uint64_t> waits_until_ns_;
 
-  bool is_full_ = false;     // the disk: nothing new is taken
+  std::atomic<bool> is_full_ =
+      false;                 // the disk: nothing new is taken; only read without the mutex
   bool is_stalled_ = false;  // and not even the batch at the journal fits
   bool wants_preparing_ = true;
-  std::int64_t prepared_ns_ = 0;  // when room was looked for last, since boot
+  std::int64_t prepared_ns_ = 0;    // when room was looked for last, since boot
+  FinishSnapshot finish_snapshot_;  // one that was begun
+  bool is_finishing_ = false;
+  bool wants_tidying_ = false;
+  store::RecordNumber needed_ = 0;  // the journal may let go of the records before it
   bool stopping_ = false;
   bool executors_down_ = false;
   bool is_over_ = false;  // the reducer has ended, and the others may

@@ -66,10 +66,12 @@ class LoopTest : public testing::LabWorldTest {
       loop_->turn();
       loop_->write();
       loop_->release();
+      if (keeps_) loop_->keep();
     }
   }
   bool has_work() {
-    return loop_->has_turn() || loop_->has_writing() || loop_->has_releasing();
+    return loop_->has_turn() || loop_->has_writing() || loop_->has_releasing() ||
+           (keeps_ && loop_->has_keeping());
   }
   std::uint64_t used() const {
     std::uint64_t bytes = 0;
@@ -81,6 +83,7 @@ class LoopTest : public testing::LabWorldTest {
   Hand hand_;
   std::optional<Loop> loop_;
   std::string refusal_;
+  bool keeps_ = true;  // finishes snapshots
 };
 
 TEST_F(LoopTest, a_full_disk_takes_nothing_new_but_results_of_what_has_begun) {
@@ -136,10 +139,10 @@ TEST_F(LoopTest, a_snapshot_is_taken_after_so_many_records_all_of_them_durable) 
   LoopOptions options;
   options.snapshot_every = 10;
   options.behind_snapshot = 4;
-  options.take_snapshot = [&](std::uint64_t) -> base::Result<void> {
+  options.begin_snapshot = [&](std::uint64_t) -> base::Result<FinishSnapshot> {
     EXPECT_EQ(open_->world().next_record(), open_->journal().durable() + 1);
     taken_at.push_back(open_->journal().durable());
-    return {};
+    return FinishSnapshot([] { return base::Result<store::RecordNumber>(1); });
   };
   start(std::move(options));
   for (std::size_t i = 0; i < 25; ++i) ask(i);
@@ -152,10 +155,13 @@ TEST_F(LoopTest, a_snapshot_that_finds_no_room_is_put_off_and_said_so) {
   options.snapshot_every = 2;
   std::vector<std::string> troubles;
   std::size_t taken = 0;
-  options.take_snapshot = [&](std::uint64_t now_ns) -> base::Result<void> {
-    TRY(open_->take_snapshot(static_cast<std::int64_t>(now_ns)));
-    ++taken;
-    return {};
+  options.begin_snapshot = [&](std::uint64_t now_ns) -> base::Result<FinishSnapshot> {
+    auto finish = TRY(snapshots_of(*open_)(now_ns));
+    return FinishSnapshot([&taken, finish]() -> base::Result<store::RecordNumber> {
+      const store::RecordNumber needed = TRY(finish());
+      ++taken;
+      return needed;
+    });
   };
   options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
   start(std::move(options));
@@ -186,10 +192,7 @@ TEST_F(LoopTest, a_snapshot_that_is_due_at_the_start_on_a_full_disk_does_not_end
   options.snapshot_every = 10;
   options.behind_snapshot = 31;
   int troubles = 0;
-  options.take_snapshot = [&](std::uint64_t now_ns) -> base::Result<void> {
-    TRY(open_->take_snapshot(static_cast<std::int64_t>(now_ns)));
-    return {};
-  };
+  options.begin_snapshot = snapshots_of(*open_);
   options.trouble = [&](const base::Error&) { ++troubles; };
   start(std::move(options));
   run();
@@ -197,11 +200,11 @@ TEST_F(LoopTest, a_snapshot_that_is_due_at_the_start_on_a_full_disk_does_not_end
   EXPECT_EQ(troubles, 1);
 }
 
-TEST_F(LoopTest, a_snapshot_that_fails_ends_it) {
+TEST_F(LoopTest, a_snapshot_that_cannot_begin_ends_it) {
   begin();
   LoopOptions options;
   options.snapshot_every = 1;
-  options.take_snapshot = [](std::uint64_t) -> base::Result<void> {
+  options.begin_snapshot = [](std::uint64_t) -> base::Result<FinishSnapshot> {
     return base::Error(base::ErrorCode::kIo, "the blobs are gone");
   };
   std::vector<std::string> ended;
@@ -215,6 +218,76 @@ TEST_F(LoopTest, a_snapshot_that_fails_ends_it) {
   EXPECT_EQ(refusal_, "the blobs are gone");
   loop_->turn();
   EXPECT_EQ(ended, std::vector<std::string>{"the blobs are gone"}) << "once";
+}
+
+TEST_F(LoopTest, a_snapshot_that_cannot_be_finished_ends_it) {
+  begin();
+  LoopOptions options;
+  options.snapshot_every = 1;
+  options.begin_snapshot = [](std::uint64_t) -> base::Result<FinishSnapshot> {
+    return FinishSnapshot([]() -> base::Result<store::RecordNumber> {
+      return base::Error(base::ErrorCode::kIo, "the blobs are gone");
+    });
+  };
+  std::vector<std::string> ended;
+  options.ended = [&](const base::Error& error) { ended.push_back(error.message()); };
+  start(std::move(options));
+  ask(1);
+  ask(2);
+  ASSERT_TRUE(loop_->failure().has_value());
+  EXPECT_EQ(loop_->failure()->message(), "the blobs are gone");
+  EXPECT_FALSE(ask(3));
+  EXPECT_EQ(refusal_, "the blobs are gone");
+  loop_->turn();
+  EXPECT_EQ(ended, std::vector<std::string>{"the blobs are gone"}) << "once";
+}
+
+// One that is still being finished keeps the next from beginning, and new work out, so that a
+// restart never has more than twice as many records to replay.
+TEST_F(LoopTest, a_snapshot_that_takes_long_holds_new_work_up_when_the_next_is_due) {
+  begin();
+  LoopOptions options;
+  options.snapshot_every = 5;
+  int begun = 0;
+  options.begin_snapshot = [&](std::uint64_t) -> base::Result<FinishSnapshot> {
+    ++begun;
+    return FinishSnapshot([] { return base::Result<store::RecordNumber>(1); });
+  };
+  start(std::move(options));
+  keeps_ = false;
+  std::size_t answered = 0;
+  while (answered < 100 && ask(answered)) ++answered;
+  EXPECT_EQ(begun, 1);
+  EXPECT_LE(answered, 2 * 5u + 1);
+  ASSERT_TRUE(loop_->has_keeping());
+  loop_->keep();
+  EXPECT_TRUE(loop_->has_turn());
+  keeps_ = true;
+  EXPECT_TRUE(ask(1000)) << "it goes on";
+  EXPECT_GE(begun, 2);
+}
+
+TEST_F(LoopTest, after_a_snapshot_it_tidies_until_that_is_done_and_an_error_of_it_is_only_said) {
+  begin();
+  LoopOptions options;
+  options.snapshot_every = 5;
+  options.begin_snapshot = snapshots_of(*open_);
+  int pieces = 0;
+  options.tidy = [&]() -> base::Result<bool> {
+    ++pieces;
+    if (pieces < 3) return true;
+    if (pieces == 3) return false;
+    return base::Error(base::ErrorCode::kCorrupt, "a blob is damaged");
+  };
+  std::vector<std::string> troubles;
+  options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
+  start(std::move(options));
+  for (std::size_t i = 0; i < 7; ++i) ask(i);
+  EXPECT_EQ(pieces, 3);
+  for (std::size_t i = 7; i < 14; ++i) ask(i);
+  ASSERT_EQ(troubles.size(), 1u);
+  EXPECT_NE(troubles[0].find("a blob is damaged"), std::string::npos) << troubles[0];
+  EXPECT_FALSE(loop_->failure().has_value());
 }
 
 TEST_F(LoopTest, a_sync_that_fails_ends_it_and_whoever_asked_to_hears_of_it_once) {

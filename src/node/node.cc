@@ -26,6 +26,9 @@ base::Result<std::unique_ptr<Node>> Node::start(kernel::World& world, store::Jou
   node->preparer_ = env::quiet_thread([&loop] {
     while (loop.wait_for_preparing()) loop.prepare();
   });
+  node->keeper_ = env::quiet_thread([&loop] {
+    while (loop.wait_for_keeping()) loop.keep();
+  });
   return node;
 }
 
@@ -35,7 +38,7 @@ base::Result<void> Node::stop() {
   if (!std::exchange(has_stopped_, true)) {
     loop_.stop();
     loop_.shut_down_executors();
-    for (std::thread* thread : {&reducer_, &writer_, &preparer_})
+    for (std::thread* thread : {&reducer_, &writer_, &preparer_, &keeper_})
       if (thread->joinable()) thread->join();
   }
   if (auto failure = loop_.failure()) return std::move(*failure);

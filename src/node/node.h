@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node: a world that runs: a Loop (node/loop.h) on threads of its own. One reduces, one makes
-// durable, one prepares the journal's next files; none of them does anything while nothing is due.
+// durable and lets out what waited for that, one prepares the journal's next files, one finishes
+// snapshots; none of them does anything while nothing is due.
 #pragma once
 
 #include <memory>
@@ -47,6 +48,7 @@ class Node {
   std::thread reducer_;
   std::thread writer_;
   std::thread preparer_;
+  std::thread keeper_;
 };
 
 }  // namespace holdfast::node

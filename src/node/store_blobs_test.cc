@@ -14,6 +14,9 @@ class StoreBlobsTest : public testing::LabWorldTest {
     for (const auto& [file, content] : disk_->now().files) bytes += content.size();
     return bytes;
   }
+  static base::Result<void> write_all(StoreBlobs& blobs) {
+    return blobs.write(blobs.waiting(), [] { return base::Result<void>(); });
+  }
   static base::Bytes blob(char filled_with, std::size_t size = 40'000) {
     return base::Bytes(size, static_cast<std::uint8_t>(filled_with));
   }
@@ -25,14 +28,14 @@ TEST_F(StoreBlobsTest, what_does_not_fit_on_the_disk_is_not_lost_and_fits_later)
   const base::Hash small = blobs.put(blob('a', 10)).take();
   disk_->set_capacity(used() + 16 * 1024);
   const base::Hash large = blobs.put(blob('b')).take();
-  const auto failed = blobs.make_durable();
+  const auto failed = write_all(blobs);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code(), base::ErrorCode::kUnavailable);
   EXPECT_EQ(blobs.get(small).take(), blob('a', 10));
   EXPECT_EQ(blobs.get(large).take(), blob('b'));
 
   disk_->set_capacity(std::nullopt);
-  ASSERT_TRUE(blobs.make_durable());
+  ASSERT_TRUE(write_all(blobs));
   EXPECT_EQ(open_->blobs().get(small).take(), blob('a', 10));
   EXPECT_EQ(open_->blobs().get(large).take(), blob('b'));
   EXPECT_EQ(blobs.get(large).take(), blob('b'));

@@ -22,7 +22,9 @@ class LabWorldTest : public ::testing::Test {
   base::Result<std::unique_ptr<LocalWorld>> try_open() {
     open_.reset();
     return LocalWorld::open(*disk_, *random_, *process_, "./world", machines_,
-                            {.journal = {.segment_bytes = 6 * 4096}, .world = {}});
+                            {.journal = {.segment_bytes = 6 * 4096},
+                             .world = {},
+                             .collect_from_bytes = collect_from_bytes_});
   }
   void open() {
     auto opened = try_open();
@@ -81,6 +83,7 @@ class LabWorldTest : public ::testing::Test {
   std::unique_ptr<LocalWorld> open_;
   std::uint64_t now_s_ = 0;
   std::size_t sent_ = 0;
+  std::uint64_t collect_from_bytes_ = Collector::kLeastBytes;
 };
 
 }  // namespace holdfast::node::testing

@@ -31,6 +31,14 @@ constexpr const char* kTouch = R"(
 
 constexpr const char* kRepair = "UPDATE blobs SET bytes = ?2 WHERE hash = ?1 AND bytes <> ?2";
 
+// Of a statement that gives one.
+base::Result<std::uint64_t> number_of(SqliteStatement& statement) {
+  if (!TRY(statement.step())) return std::uint64_t{0};
+  const std::uint64_t number = statement.nat(0);
+  statement.reset();
+  return number;
+}
+
 }  // namespace
 
 BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, Statements statements)
@@ -45,6 +53,8 @@ base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world,
   statements.touch = TRY(database.prepare(kTouch));
   statements.repair = TRY(database.prepare(kRepair));
   statements.count = TRY(database.prepare("SELECT count(*) FROM blobs"));
+  statements.pages = TRY(database.prepare("PRAGMA page_count"));
+  statements.page_bytes = TRY(database.prepare("PRAGMA page_size"));
   return std::unique_ptr<BlobStore>(
       new BlobStore(std::move(vfs), std::move(database), std::move(statements)));
 }
@@ -151,10 +161,12 @@ base::Result<void> BlobStore::transact(const std::function<base::Result<void>()>
 
 base::Result<std::uint64_t> BlobStore::count() {
   if (!database_.is_in_transaction()) TRY(sync());
-  if (!TRY(statements_.count.step())) return std::uint64_t{0};
-  const auto count = static_cast<std::uint64_t>(statements_.count.number(0));
-  statements_.count.reset();
-  return count;
+  return number_of(statements_.count);
+}
+
+base::Result<std::uint64_t> BlobStore::file_bytes() {
+  const std::uint64_t pages = TRY(number_of(statements_.pages));
+  return pages * TRY(number_of(statements_.page_bytes));
 }
 
 }  // namespace holdfast::store

@@ -56,6 +56,9 @@ class BlobStore {
   // How many there are; those that wait are written first.
   base::Result<std::uint64_t> count();
 
+  // Of the file, with what was removed and not used again.
+  base::Result<std::uint64_t> file_bytes();
+
   // Syncs, then does the work in a transaction of its own, which is durable when this returns. On
   // an error nothing of it was done, nor of what it put.
   base::Result<void> transact(const std::function<base::Result<void>()>& work);
@@ -74,6 +77,8 @@ class BlobStore {
     SqliteStatement touch;
     SqliteStatement repair;
     SqliteStatement count;
+    SqliteStatement pages;
+    SqliteStatement page_bytes;
   };
   BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, Statements statements);
 

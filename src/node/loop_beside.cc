@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the loop that is beside reducing: writing batches, letting out what waited for them,
+// preparing the journal's next files, and finishing snapshots.
+#include <chrono>
+#include <utility>
+
+#include "kernel/limits.h"
+#include "node/loop.h"
+#include "store/journal_format.h"
+
+namespace holdfast::node {
+namespace {
+
+// How long a disk that was full is taken to be still full.
+constexpr std::int64_t kFullForNs = 1'000'000'000;
+
+}  // namespace
+
+// Writing, and what follows from it.
+
+bool Loop::has_writing() {
+  const std::lock_guard lock(mutex_);
+  return can_write();
+}
+
+bool Loop::wait_for_writing() {
+  std::unique_lock lock(mutex_);
+  if (is_stalled_) {  // no use to try again at once
+    for_writer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs), [this] { return stopping_; });
+  }
+  for_writer_.wait(lock, [this] { return can_write() || is_over_; });
+  return can_write();
+}
+
+void Loop::write() {
+  if (has_writing()) write_batch();
+}
+
+// By whoever writes: nobody else may touch the journal then. What cannot be let go of for want of
+// room is let go of with the next snapshot.
+base::Result<void> Loop::trim_if_due() {
+  std::unique_lock lock(mutex_);
+  const store::RecordNumber needed = std::exchange(needed_, 0);
+  lock.unlock();
+  if (needed == 0) return {};
+  auto trimmed = journal_.trim(needed);
+  if (!trimmed && trimmed.error().code() != base::ErrorCode::kUnavailable) return trimmed;
+  return {};
+}
+
+void Loop::write_batch() {
+  if (at_journal_.records.empty()) {  // only answers, and everything they rest on is durable
+    const std::lock_guard lock(mutex_);
+    stage_ = Stage::kDurable;
+    return;
+  }
+  auto written = append(at_journal_);  // nobody else touches the batch while it is here
+  if (written) written = journal_.sync();
+  if (written) {
+    if (auto trimmed = trim_if_due(); !trimmed) written = std::move(trimmed).error();
+  }
+  end_writing(std::move(written));
+}
+
+// What was reduced cannot be taken back, so it may use what is kept back for results: there is no
+// more of it than this batch and the next.
+// A batch goes on until it is full, and then has the last record besides.
+static_assert(kernel::kMaxRecordBytes + (std::size_t{8} << 20) <= store::kMaxBatchBytes,
+              "a record that no batch takes would end the world, at every start again");
+
+base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
+  const std::vector<base::ByteView> records = batch.records.views();
+  if (batch.ends_work) return journal_.append(records, store::Room::kReserve);
+  auto written = journal_.append(records, store::Room::kNormal);
+  if (written || written.error().code() != base::ErrorCode::kUnavailable) return written;
+  {
+    const std::lock_guard lock(mutex_);
+    is_full_ = true;
+    wants_preparing_ = false;  // it was just tried
+    prepared_ns_ = clock_.since_boot_ns();
+  }
+  return journal_.append(records, store::Room::kReserve);
+}
+
+void Loop::end_writing(base::Result<store::RecordNumber> written) {
+  std::unique_lock lock(mutex_);
+  const bool no_space = !written && written.error().code() == base::ErrorCode::kUnavailable;
+  is_stalled_ = no_space && !stopping_ && !failure_;
+  is_full_ = is_full_ || no_space;
+  if (is_stalled_) {  // it stays where it is, and is tried again
+    stage_ = Stage::kGiven;
+    for_writer_.notify_one();
+    return;
+  }
+  if (!written) {
+    stage_ = Stage::kIdle;  // and what was in it is never answered
+    for_reducer_.notify_one();
+    return end_with(std::move(lock), std::move(written).error());
+  }
+  stage_ = Stage::kDurable;
+  figures_.records += at_journal_.records.size();
+  figures_.syncs += 1;
+  figures_.journal_bytes += store::batch_bytes_of(
+      at_journal_.records.bytes() + at_journal_.records.size() * store::kRecordLengthBytes);
+  if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
+  for_preparer_.notify_one();
+  lock.unlock();
+  if (options_.durable) options_.durable(*written);
+}
+
+bool Loop::has_releasing() {
+  const std::lock_guard lock(mutex_);
+  return stage_ == Stage::kDurable;
+}
+
+void Loop::release() {
+  Batch durable;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stage_ != Stage::kDurable) return;
+    std::swap(durable, at_journal_);
+    stage_ = Stage::kIdle;
+    is_releasing_ = true;
+    if (waits_for_journal_) for_reducer_.notify_one();
+  }
+  core_.release(durable);
+  durable.clear();
+  const std::lock_guard lock(mutex_);
+  spare_ = std::move(durable);
+  is_releasing_ = false;
+  const auto timer_ns = core_.next_timer_ns();
+  const bool rings_earlier = timer_ns && (!waits_until_ns_ || *timer_ns < *waits_until_ns_);
+  if (rings_earlier || stopping_ || failure_) for_reducer_.notify_one();
+}
+
+// Preparing.
+
+bool Loop::can_prepare() const {
+  return wants_preparing_ || (is_full_ && clock_.since_boot_ns() - prepared_ns_ >= kFullForNs);
+}
+
+bool Loop::has_preparing() {
+  const std::lock_guard lock(mutex_);
+  return can_prepare();
+}
+
+bool Loop::wait_for_preparing() {
+  std::unique_lock lock(mutex_);
+  while (!is_over_ && !can_prepare()) {
+    if (is_full_) {
+      for_preparer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs));
+    } else {
+      for_preparer_.wait(lock);
+    }
+  }
+  return !is_over_;
+}
+
+// New work is taken only as long as what is kept back for results is really there.
+void Loop::prepare() {
+  const bool prepared = journal_.prepare().has_value();
+  const std::lock_guard lock(mutex_);
+  prepared_ns_ = clock_.since_boot_ns();
+  const bool has_room = journal_.has_room(store::Room::kNormal);
+  wants_preparing_ = prepared && !has_room;
+  if (has_room) is_full_ = false;
+  if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
+  for_reducer_.notify_one();
+}
+
+// Keeping.
+
+bool Loop::has_keeping() {
+  const std::lock_guard lock(mutex_);
+  return can_keep();
+}
+
+bool Loop::wait_for_keeping() {
+  std::unique_lock lock(mutex_);
+  for_keeper_.wait(lock, [this] { return can_keep() || is_over_; });
+  return !is_over_;
+}
+
+void Loop::keep() {
+  std::unique_lock lock(mutex_);
+  const bool finishes = static_cast<bool>(finish_snapshot_);
+  const bool tidies = wants_tidying_;
+  lock.unlock();
+  if (finishes) return finish_snapshot();
+  if (tidies) tidy();
+}
+
+void Loop::finish_snapshot() {
+  std::unique_lock lock(mutex_);
+  const auto finish = std::exchange(finish_snapshot_, nullptr);
+  lock.unlock();
+  auto needed = finish();
+  const bool no_room = !needed && needed.error().code() == base::ErrorCode::kUnavailable;
+  if (no_room) say_trouble(std::move(needed).error(), "a snapshot is put off");
+  lock.lock();
+  is_finishing_ = false;
+  for_reducer_.notify_one();
+  if (needed) {
+    needed_ = *needed;
+    wants_tidying_ = static_cast<bool>(options_.tidy);
+  } else if (!no_room) {
+    end_with(std::move(lock), std::move(needed).error());
+  }
+}
+
+void Loop::tidy() {
+  auto more = options_.tidy();
+  if (!more) say_trouble(std::move(more).error(), "tidying is put off");
+  const std::lock_guard lock(mutex_);
+  wants_tidying_ = more && *more && !stopping_;
+}
+
+}  // namespace holdfast::node
