@@ -130,7 +130,7 @@ class WildTick {
 
   void fill() {
     const std::string_view text = base::as_text(text_);
-    switch (source_.below(10)) {
+    switch (source_.below(11)) {
       case 0: {
         workflow_ = source_.below(2) == 0 ? "" : name();
         tick_.input = EventArrived{name_, value_, text, workflow_, key_, source_.below(2) == 1};
@@ -153,7 +153,15 @@ class WildTick {
       case 6: tick_.input = Propose{value_, text}; return;
       case 7: tick_.input = ReportShadow{number_, value_}; return;
       case 8: tick_.input = Decide{number_, source_.below(2) == 1, name_, text}; return;
-      default: tick_.input = ApplyProposal{number_}; return;
+      case 9: tick_.input = ApplyProposal{number_}; return;
+      default:
+        if (source_.below(4) != 0) {
+          codec::Buffer list;
+          write_forget_list(list, {{name_, key_, number_}});
+          value_ = list.to_bytes();
+        }
+        tick_.input = ForgetEnded{value_};
+        return;
     }
   }
 

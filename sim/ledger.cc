@@ -5,6 +5,8 @@
 
 #include "base/sha256.h"
 #include "codec/view.h"
+#include "kernel/forget_list.h"
+#include "sim/workflows.h"
 
 namespace holdfast::sim {
 
@@ -70,6 +72,8 @@ void Ledger::check_tick(const kernel::RecordView& record) {
     if (!event->id.empty() && !events_.emplace(event->id, record.number).second)
       violation(record.number, "takes event " + std::string(event->id) + " again");
   }
+  if (const auto* forget = std::get_if<kernel::ForgetEnded>(&record.tick.input))
+    return check_forgotten(record, *forget);
   const auto* receipt = std::get_if<kernel::ReceiptArrived>(&record.tick.input);
   if (receipt == nullptr) return;
   const auto found = intents_.find(receipt->intent);
@@ -87,6 +91,38 @@ void Ledger::check_tick(const kernel::RecordView& record) {
     violation(record.number, "a timer rings early");
 }
 
+// Everybody who is named, has ended and was not touched since goes, and nobody else.
+void Ledger::check_forgotten(const kernel::RecordView& record, const kernel::ForgetEnded& forget) {
+  const auto names = kernel::read_forget_list(forget.instances);
+  if (!names) return violation(record.number, "forgets nobody");
+  std::size_t gone = 0;
+  for (const kernel::ForgetName& name : *names) {
+    const auto found = instances_.find(
+        {std::string(name.workflow), base::Bytes(name.key.begin(), name.key.end())});
+    if (found == instances_.end()) continue;
+    if (found->second.has_ended() && found->second.last_record <= name.last_record) ++gone;
+  }
+  if (gone != record.instances.size())
+    violation(record.number, "forgets " + std::to_string(record.instances.size()) +
+                                 " instances where " + std::to_string(gone) + " are to go");
+  for (const kernel::InstanceView& instance : record.instances) {
+    const auto found = instances_.find(
+        {std::string(instance.workflow), base::Bytes(instance.key.begin(), instance.key.end())});
+    if (found == instances_.end() || !found->second.has_ended())
+      violation(record.number, "forgets an instance that has not ended");
+    report_.sometimes("an instance is forgotten");
+  }
+}
+
+void Ledger::add_stream(const kernel::RecordView& record, const kernel::InstanceView& instance,
+                        Stream& stream) {
+  std::uint64_t sequence = record.number * 65536;
+  for (const base::ByteView entry : instance.annotations)
+    stream.entries.emplace(sequence++, base::Bytes(entry.begin(), entry.end()));
+  const bool is_over = instance.status != "running" && instance.status != "waiting";
+  if (is_over && stream.ended == 0) stream.ended = sequence;
+}
+
 void Ledger::add(const kernel::RecordView& record, const kernel::InstanceView& instance) {
   Name name(instance.workflow, base::Bytes(instance.key.begin(), instance.key.end()));
   Instance& known = instances_[name];
@@ -94,8 +130,14 @@ void Ledger::add(const kernel::RecordView& record, const kernel::InstanceView& i
   if (instance.previous != known.last_record && !(instance.previous == 0 && begins))
     violation(record.number, "names record " + std::to_string(instance.previous) + " and not " +
                                  std::to_string(known.last_record) + " before it");
-  if (known.has_ended() && known.status != instance.status)
+  const bool is_forgotten = record.kind() == kernel::TickKind::kForget;
+  if (known.has_ended() && known.status != instance.status && !is_forgotten)
     violation(record.number, "an instance that has ended goes on");
+  if (instance.workflow == Alarm::kWorkflow) {
+    Stream& stream = streams_[name];
+    if (begins) stream = {record.number * 65536, {}, 0};
+    add_stream(record, instance, stream);
+  }
   known = {std::string(instance.status), instance.paused, record.number};
   for (const kernel::OpenedView& opened : instance.opened) {
     Intent intent{name, std::string(opened.effect), record.tick.time_ns, 0, false};

@@ -5,7 +5,7 @@
 // It holds that: records once durable stay as they were; an intent is opened once and settled once,
 // by the instance that opened it; an instance that has ended stays as it ended; each record names
 // the one that touched an instance before; time does not go back; an event id is taken once; a
-// timer never rings early.
+// timer never rings early; nobody is forgotten who has not ended, or was touched since.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,13 @@ class Ledger {
     bool is_settled = false;
   };
 
+  // What an instance has put out in its present life, by sequence.
+  struct Stream {
+    std::uint64_t begun = 0;  // the first sequence that it can have
+    std::map<std::uint64_t, base::Bytes> entries;
+    std::uint64_t ended = 0;  // the sequence of its end
+  };
+
   // Told of every timer that is opened, and when it is settled.
   using TimerWatch = std::function<void(const base::Hash& intent, const Intent& timer)>;
   void watch_timers(TimerWatch watch) { timer_watch_ = std::move(watch); }
@@ -58,6 +65,7 @@ class Ledger {
   const Intent* find(const base::Hash& intent) const;
   std::uint64_t open_intents() const noexcept { return open_; }
   const std::map<Name, Instance>& instances() const noexcept { return instances_; }
+  const std::map<Name, Stream>& streams() const noexcept { return streams_; }
 
   // The record that took the event with this id; 0: none did.
   std::uint64_t record_of(const std::string& event) const;
@@ -66,12 +74,16 @@ class Ledger {
   void read(store::Journal& journal, std::uint64_t from);
   void add(const store::Record& record);
   void add(const kernel::RecordView& record, const kernel::InstanceView& instance);
+  void add_stream(const kernel::RecordView& record, const kernel::InstanceView& instance,
+                  Stream& stream);
   void check_tick(const kernel::RecordView& record);
+  void check_forgotten(const kernel::RecordView& record, const kernel::ForgetEnded& forget);
   void violation(std::uint64_t record, const std::string& what);
 
   Report& report_;
   std::vector<base::Hash> hashes_;  // of all records, from the first
   std::map<Name, Instance> instances_;
+  std::map<Name, Stream> streams_;  // of those that ever put something out
   std::map<base::Hash, Intent> intents_;
   std::map<std::string, std::uint64_t> events_;
   TimerWatch timer_watch_;

@@ -8,6 +8,7 @@
 
 #include "base/sha256.h"
 #include "env/crash.h"
+#include "node/history.h"
 #include "node/loop.h"
 #include "node/scratch_blobs.h"
 #include "sim/client.h"
@@ -15,6 +16,7 @@
 #include "sim/faults.h"
 #include "sim/ledger.h"
 #include "sim/outside.h"
+#include "sim/reader.h"
 #include "sim/stage.h"
 
 namespace holdfast::sim {
@@ -32,12 +34,17 @@ class Simulation {
         ledger_(report_),
         outside_(dice_, report_, ledger_),
         client_(dice_, report_, ledger_, kStart),
+        reader_(dice_, report_, ledger_),
         faults_in_(dice_.one_in(8) ? 0 : 20 + dice_.below(100)) {
     report_.keeps_notes = options.keeps_notes;
     limits_.batch_bytes = dice_.one_in(2) ? 2048 : std::size_t{256} << 10;
     limits_.inbox = 1 + dice_.below(20);
     limits_.snapshot_every = 5 + dice_.below(60);
     limits_.written_at_once = dice_.one_in(3) ? 4 : 0;
+    history_limits_.slice.records = 1 + dice_.below(30);
+    history_limits_.most_lag = dice_.one_in(3) ? 20 : 1'000'000;
+    if (dice_.one_in(2))
+      history_limits_.retention_ns = static_cast<std::uint64_t>(kSecond) * (5 + dice_.below(100));
   }
 
   Report run() {
@@ -78,7 +85,8 @@ class Simulation {
     node::LoopOptions limits = limits_;
     limits.behind_snapshot = world_->restoring().replayed;
     limits.begin_snapshot = [this](std::uint64_t last_ns) -> base::Result<node::FinishSnapshot> {
-      auto finish = TRY(node::snapshots_of(*world_)(last_ns));
+      auto finish =
+          TRY(node::snapshots_of(*world_, [this] { return history_->needs_from(); })(last_ns));
       return node::FinishSnapshot([this, finish]() -> base::Result<std::uint64_t> {
         const std::uint64_t needed = TRY(finish());
         report_.sometimes("a snapshot is taken");
@@ -100,6 +108,7 @@ class Simulation {
       if (heard_of_end_) report_.violation("the node ends twice");
       heard_of_end_ = true;
     };
+    make_history();
     loop_ = std::make_unique<node::Loop>(world_->world(), world_->journal(), stage_.clock,
                                          *stage_.entropy, node::Executors{{"worker", &outside_}},
                                          limits);
@@ -112,6 +121,19 @@ class Simulation {
     is_applied_ = world_->world().next_record() != 1;
     is_applying_ = false;
     return {};
+  }
+
+  void make_history() {
+    node::HistoryOptions limits = history_limits_;
+    limits.send = [this](node::Input input, node::Heard heard) {
+      return loop_->send(std::move(input), std::move(heard));
+    };
+    limits.trouble = [this](const base::Error& error) {
+      report_.sometimes("history has trouble");
+      report_.note(error.to_string());
+    };
+    history_ =
+        std::make_unique<node::History>(world_->folder(), world_->journal(), stage_.clock, limits);
   }
 
   // A world without definitions gets them, before anybody sends anything.
@@ -139,11 +161,17 @@ class Simulation {
     if (what < 78) return prepare();
     if (what < 80) return keep();
     if (what < 84) return control();
+    if (what < 87) return keep_history();
+    if (what < 90) return reader_.read(*world_, *history_);
     pass_time();
   }
 
   void prepare() {
     if (loop_->has_preparing()) loop_->prepare();
+  }
+
+  void keep_history() {
+    if (history_->has_work()) history_->work();
   }
 
   void keep() {
@@ -214,6 +242,7 @@ class Simulation {
     outside_.forget();
     client_.lose_hope();
     loop_.reset();
+    history_.reset();
     world_.reset();
     stage_.disk = std::move(next);
   }
@@ -252,12 +281,13 @@ class Simulation {
   // cannot be taken back.
   void cut_power() {
     const std::size_t before = stage_.disk->operations().size();
-    switch (dice_.below(4)) {
+    switch (dice_.below(5)) {
       case 0:
         if (limits_.written_at_once == 0) loop_->turn();
         break;
       case 1: loop_->write(); break;
-      case 2: loop_->keep(); break;
+      case 2: history_->work(); break;
+      case 3: loop_->keep(); break;
       default: loop_->prepare();
     }
     const std::span<const env::DiskOperation> all = stage_.disk->operations();
@@ -315,6 +345,8 @@ class Simulation {
       if (loop_->has_releasing()) loop_->release();
       prepare();
       keep();
+      keep_history();
+      if (dice_.one_in(4)) reader_.read(*world_, *history_);
       outside_.work(true);
       if (!has_work()) stage_.clock.advance_ns(kSecond);
       look();
@@ -322,7 +354,10 @@ class Simulation {
     if (is_well()) report_.violation("it does not come to its end: " + unsettled());
   }
 
-  bool has_work() { return loop_->has_turn() || loop_->has_writing() || loop_->has_releasing(); }
+  bool has_work() {
+    return loop_->has_turn() || loop_->has_writing() || loop_->has_releasing() ||
+           history_->has_work();
+  }
 
   // What is still to come; nothing: everything has come to its end.
   std::string unsettled() {
@@ -335,8 +370,15 @@ class Simulation {
     if (loop_->has_releasing()) return "the node has something to let go out";
     if (loop_->has_keeping()) return "a snapshot is not finished";
     if (world_->world().next_record() != ledger_.records() + 1) return "not all is durable";
-    for (const auto& [name, instance] : ledger_.instances())
+    for (const auto& [name, instance] : ledger_.instances()) {
       if (instance.paused && !instance.has_ended()) return "an instance is paused";
+      // An index that was begun anew knows nothing of those that ended before.
+      const bool is_known = history_->index() == nullptr ||
+                            instance.last_record >= history_->index()->cursor().begins;
+      if (history_limits_.retention_ns != 0 && instance.has_ended() && is_known)
+        return "an instance is to be forgotten";
+    }
+    if (history_->figures().lag != 0) return "the index lags";
     return {};
   }
 
@@ -360,6 +402,7 @@ class Simulation {
         report_.violation("an instance of " + name.first + " does not end, and is " +
                           instance.status);
     }
+    compare_with_index();
     const auto live = world_->world().snapshot();
     if (!live) return report_.violation("no snapshot: " + live.error().to_string());
     report_.trace(base::sha256(*live).bytes);
@@ -368,6 +411,26 @@ class Simulation {
     if (!is_well()) return;
     const auto again = world_->world().snapshot();
     if (!again || *again != *live) report_.violation("the world is another after a restart");
+  }
+
+  // Who is in the index stands there as in the journal, and nobody is missing who was touched since
+  // it began.
+  void compare_with_index() {
+    store::HistoryIndex* index = history_->index();
+    if (index == nullptr) return report_.violation("there is no index in the end");
+    if (index->cursor().begins > 1) report_.sometimes("the index was begun anew");
+    for (const auto& [name, instance] : ledger_.instances()) {
+      const auto row = index->find(name.first, name.second);
+      if (!row) return report_.violation("the index: " + row.error().to_string());
+      const bool is_kept =
+          *row && (*row)->last_record == instance.last_record && (*row)->status == instance.status;
+      const bool is_gone =
+          !*row && (instance.status == "deleted" || instance.last_record < index->cursor().begins);
+      if (!is_kept && !is_gone)
+        report_.violation("the index shows " + name.first + " " + kernel::key_text(name.second) +
+                          " as " + (*row ? (*row)->status : "not there") + " and not as " +
+                          instance.status);
+    }
   }
 
   void compare_with_replay(const base::Bytes& live) {
@@ -390,10 +453,13 @@ class Simulation {
   Ledger ledger_;
   Outside outside_;
   Client client_;
+  Reader reader_;
   std::uint64_t faults_in_;  // one in so many steps; 0: nothing ever goes wrong
   node::LoopOptions limits_;
+  node::HistoryOptions history_limits_;
   Faults faults_;
   std::unique_ptr<node::LocalWorld> world_;
+  std::unique_ptr<node::History> history_;
   std::unique_ptr<node::Loop> loop_;
   bool heard_of_end_ = false;
   bool is_applied_ = false;

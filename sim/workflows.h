@@ -31,6 +31,9 @@ struct Alarm {
     std::uint64_t wanted = 0;
     std::uint64_t rung = 0;
   };
+  struct Entry {
+    std::uint64_t rung = 0;
+  };
   using Events = holdfast::Events<On<AlarmSet, &AlarmSet::id>>;
   using Effects = holdfast::Effects<Timer>;
   using Context = holdfast::Context<Alarm>;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <type_traits>
 
 #include "holdfast/step.h"
 
@@ -38,6 +39,8 @@ namespace detail {
 
 template <class W>
 struct Parts;  // holdfast/workflow.h
+
+struct NoEntry {};
 
 template <class T, class List>
 inline constexpr bool kIsIn = false;
@@ -92,9 +95,24 @@ class Context {
     detail::Form<Event>::write(out, event);
   }
 
+  // Puts an entry into the stream of the instance, for those who read along: a value of the type
+  // Workflow::Entry. At most 32 a step.
+  template <class Value>
+  void put(const Value& value) {
+    using Entry = typename detail::Parts<Workflow>::Entry;
+    static_assert(!std::is_same_v<Entry, detail::NoEntry>,
+                  "holdfast: a workflow that puts entries out names their type: using Entry = ...");
+    static_assert(std::is_convertible_v<const Value&, Entry>,
+                  "holdfast: a workflow puts out only what its Entry is");
+    if (step_.ended()) return;
+    Writer out = step_.begin_entry();
+    detail::Form<Entry>::write(out, Entry(value));
+  }
+
   // Three ways to end the instance. What earlier steps opened is cancelled. What this step opened
   // is dropped and never begun, for nobody could hear of it. What it emitted goes out. The first
-  // end counts: from then on the step is deaf to open, timer, emit and other ends.
+  // end counts: from then on the step is deaf to open, timer, emit, put and other
+  // ends.
 
   // For good, with a result or with an error. The state that the step leaves is the last one, which
   // people see.

@@ -64,6 +64,15 @@ struct EngineOptions {
   // What the world goes by; nothing: the machine's.
   std::shared_ptr<Clock> clock = {};
 
+  // An index of all instances behind the world, for streams and for retention. It is derived, takes
+  // a thread of its own that yields to all others, and may lag; no answer waits for it. Without it
+  // there are no streams, and nothing is forgotten.
+  bool history = true;
+
+  // What has ended is forgotten when nothing came to it for so long, and its stream with it: it is
+  // as if it had never been, and its key may begin again. 0: it is kept for ever.
+  std::chrono::seconds retention = std::chrono::hours(7 * 24);
+
   // Told, in one line each, what an operator would like to know. From any thread of the engine.
   std::function<void(std::string_view line)> log = {};
 };
@@ -109,17 +118,47 @@ struct Instance {
   }
 };
 
-// What an engine has made durable since it was opened.
+// What an engine has made durable since it was opened, and how its history stands.
 struct Figures {
   std::uint64_t records = 0;
   std::uint64_t syncs = 0;
   std::uint64_t journal_bytes = 0;
+  std::uint64_t history_lag = 0;       // durable records that the index has not seen
+  std::uint64_t history_failures = 0;  // of the index, since the engine was opened
+  bool history_is_well = true;         // the last thing that was tried went well
 };
 
 // What somebody waits for with a callback.
 struct WaitId {
   std::uint64_t number = 0;
 };
+
+// How a stream ended: as its instance did.
+struct StreamEnd {
+  std::uint64_t sequence = 0;
+  enum class Kind : std::uint8_t { kCompleted, kFailed, kCancelled, kRemoved } kind{};
+};
+
+// Some entries of a stream, in order. Sequence numbers grow, with gaps, also over instances that
+// follow each other under one key; whoever has read up to one goes on behind it.
+template <class Entry>
+struct StreamPage {
+  struct Numbered {
+    std::uint64_t sequence = 0;
+    Entry value;
+  };
+  std::vector<Numbered> entries;
+
+  // Not 0: entries were let go of, or belong to an instance of this key that was there before. The
+  // first that could be read is behind this sequence.
+  std::uint64_t truncated = 0;
+
+  // There will be no more entries behind these.
+  std::optional<StreamEnd> end;
+
+  std::uint64_t last = 0;  // to go on behind
+};
+using RawStreamPage = StreamPage<Bytes>;
 
 // Of a workflow without key: {}.
 template <class Workflow>
@@ -207,6 +246,35 @@ class Engine {
     return control_raw(Control::kResume, Workflow::kWorkflow, bytes_of_key(key), reason);
   }
 
+  // What an instance has put out behind a sequence (0: from the beginning), from 1 to 1000 entries
+  // at most. It may be nothing. Of each stream the newest 10 000 entries are kept, and 4 MiB of
+  // them. kNotFound: there is no such instance, or it is forgotten. kConflict: there is no history.
+  template <class Workflow, class Entry = typename Workflow::Entry>
+  Result<StreamPage<Entry>> stream(const KeyOf<Workflow>& key, std::uint64_t after = 0,
+                                   std::size_t limit = 100) {
+    return typed_page<Entry>(wait_for<RawStreamPage>([&](Then<RawStreamPage> then) {
+      stream_raw(Workflow::kWorkflow, bytes_of_key(key), after, limit, std::move(then));
+    }));
+  }
+
+  // The same when there is something: entries, or the end. The instance need not be there yet.
+  // kUnavailable: there was nothing within that time.
+  template <class Workflow, class Entry = typename Workflow::Entry>
+  Result<StreamPage<Entry>> follow(const KeyOf<Workflow>& key, std::uint64_t after,
+                                   std::size_t limit, Timeout timeout) {
+    return typed_page<Entry>(
+        follow_raw(Workflow::kWorkflow, bytes_of_key(key), after, limit, timeout));
+  }
+  // What it returns is called by whoever does not want to wait any more; `then` may be on its way.
+  using Stop = std::function<void()>;
+  template <class Workflow, class Entry = typename Workflow::Entry>
+  Stop follow(const KeyOf<Workflow>& key, std::uint64_t after, std::size_t limit,
+              std::type_identity_t<Then<StreamPage<Entry>>> then) {
+    return follow_raw(
+        Workflow::kWorkflow, bytes_of_key(key), after, limit,
+        [then = std::move(then)](auto page) { then(typed_page<Entry>(std::move(page))); });
+  }
+
   Figures figures();
 
   // Takes nothing new, makes durable what was taken, and ends. Whoever still waits is told so. An
@@ -225,6 +293,12 @@ class Engine {
   void query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
   WaitId wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
   Result<RawInstance> wait_raw(std::string_view workflow, Bytes key, Timeout timeout);
+  void stream_raw(std::string_view workflow, Bytes key, std::uint64_t after, std::size_t limit,
+                  Then<RawStreamPage> then);
+  Stop follow_raw(std::string_view workflow, Bytes key, std::uint64_t after, std::size_t limit,
+                  Then<RawStreamPage> then);
+  Result<RawStreamPage> follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
+                                   std::size_t limit, Timeout timeout);
 
  private:
   enum class Control : std::uint8_t { kCancel, kPause, kResume };
@@ -271,6 +345,22 @@ class Engine {
     return instance;
   }
   static std::optional<EffectError> error_of(const Bytes& outcome);
+
+  template <class Entry>
+  static Result<StreamPage<Entry>> typed_page(Result<RawStreamPage> raw) {
+    if (!raw) return raw.error();
+    StreamPage<Entry> page;
+    page.truncated = raw->truncated;
+    page.end = raw->end;
+    page.last = raw->last;
+    for (const auto& [sequence, value] : raw->entries) {
+      Reader in(value);
+      if (!detail::Form<Entry>::read(in, page.entries.emplace_back().value))
+        return Error{ErrorCode::kCorrupt, "an entry is not what this program takes it for"};
+      page.entries.back().sequence = sequence;
+    }
+    return page;
+  }
 
   std::unique_ptr<Body> body_;
 };

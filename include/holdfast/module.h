@@ -55,6 +55,7 @@ class Module {
     std::string_view name;
     std::string state;
     std::string key;                     // empty: none
+    std::string entry;                   // of its stream; empty: it has none
     std::vector<std::string_view> arms;  // the schemas of its events
     std::vector<std::string_view> effects;
   };
@@ -81,6 +82,8 @@ class Module {
     parts.state = schema<typename W::State>(W::kWorkflow, "State");
     if constexpr (!std::is_same_v<typename Parts::Key, detail::NoKey>)
       parts.key = schema<typename Parts::Key>(W::kWorkflow, "Key");
+    if constexpr (!std::is_same_v<typename Parts::Entry, detail::NoEntry>)
+      parts.entry = schema<typename Parts::Entry>(W::kWorkflow, "Entry");
     add_events<W>(parts, typename Parts::Events());
     add_effects<W>(parts, typename Parts::Effects());
     add_workflow(parts);

@@ -47,6 +47,7 @@ class Step {
   // What goes out. A writer is gone before the next call.
   Writer begin_state();
   Writer begin_event(std::string_view schema);
+  Writer begin_entry();  // of the instance's stream
   Writer begin_effect(std::string_view name, std::string_view idempotency_key,
                       std::string_view ref);
   // An end drops the effects.

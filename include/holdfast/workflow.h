@@ -109,11 +109,22 @@ struct EmitsOf<W> {
 };
 
 template <class W>
+struct EntryOf {
+  using type = NoEntry;
+};
+template <class W>
+requires requires { typename W::Entry; }
+struct EntryOf<W> {
+  using type = typename W::Entry;
+};
+
+template <class W>
 struct Parts {
   using Events = typename W::Events;
   using Key = typename EventParts<Events>::Key;
   using Effects = typename EffectsOf<W>::type;
   using Emits = typename EmitsOf<W>::type;
+  using Entry = typename EntryOf<W>::type;
 };
 
 template <class W, class Message>

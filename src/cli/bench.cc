@@ -20,6 +20,7 @@ struct Options {
   std::string folder = ".";
   bool json = false;
   EmbeddedOptions embedded;
+  std::uint64_t history_rounds = 0;
   std::uint64_t count = 1'000'000;
 };
 
@@ -32,7 +33,34 @@ __attribute__((format(printf, 1, 2))) void print_figures(const char* format, ...
   print_line(line);
 }
 
+// The same with history and without, by turns, each in a world of its own.
+base::Result<void> compare_history(const Options& options) {
+  double per_s[2] = {0, 0};
+  for (std::uint64_t round = 0; round < options.history_rounds; ++round) {
+    for (const bool history : {false, true}) {
+      const BenchFolder folder = TRY(BenchFolder::make(options.folder));
+      EmbeddedOptions chosen = options.embedded;
+      chosen.folder = folder.path();
+      chosen.history = history;
+      const EmbeddedFigures figures = TRY(bench_embedded(chosen));
+      const double now = static_cast<double>(figures.workflows) / figures.seconds;
+      per_s[history ? 1 : 0] += now / static_cast<double>(options.history_rounds);
+      if (options.json) continue;
+      print_figures(
+          "%s history: %.0f workflows a second, p99 %.0f us; the index lagged by %llu "
+          "records and caught up in %.1f s",
+          history ? "with   " : "without", now, figures.p99_us,
+          static_cast<unsigned long long>(figures.history_lag), figures.history_catch_up_s);
+    }
+  }
+  print_figures(options.json ? R"({"without_per_s":%.1f,"with_per_s":%.1f,"ratio":%.3f})"
+                             : "without history %.0f a second, with it %.0f: %.3f of it",
+                per_s[0], per_s[1], per_s[1] / per_s[0]);
+  return {};
+}
+
 base::Result<void> embedded(const Options& options) {
+  if (options.history_rounds != 0) return compare_history(options);
   const BenchFolder folder = TRY(BenchFolder::make(options.folder));
   const DiskLimits limits = TRY(measure_disk(folder.path()));
   EmbeddedOptions chosen = options.embedded;
@@ -101,6 +129,10 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
   embedded_command
       ->add_option("--in-flight", options->embedded.in_flight, "how many at a time; 512 else")
       ->check(CLI::Range(1, 1024));
+  embedded_command
+      ->add_option("--history-rounds", options->history_rounds,
+                   "compare with and without history, so many times by turns")
+      ->check(CLI::Range(1, 100));
   embedded_command->add_option("--seconds", options->embedded.seconds, "how long; 10 else")
       ->check(CLI::Range(0.1, 3600.0));
   add("sleep", "workflows that sleep, and kill -9", &sleep)

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "cli/bench_workflows.h"
@@ -89,6 +90,16 @@ double at_share(std::vector<double>& values, double share) {
   return values[index];
 }
 
+// Until the index has seen everything, or does not get on.
+double catch_up(Engine& engine) {
+  const auto begin = Clock::now();
+  const auto took = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  for (Figures now = engine.figures(); now.history_lag != 0 && now.history_is_well && took() < 600;
+       now = engine.figures())
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return took();
+}
+
 base::Error inside(const Error& error) { return {base::ErrorCode::kIo, error.message}; }
 
 }  // namespace
@@ -98,6 +109,7 @@ base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options) {
   engine_options.dir = options.folder + "/world";
   engine_options.modules = {Module::of<BenchSteps>("bench/steps@1")};
   engine_options.any_file_system = true;  // it is gone afterwards
+  engine_options.history = options.history;
   auto engine = Engine::open(std::move(engine_options));
   if (!engine) return inside(engine.error());
 
@@ -120,6 +132,8 @@ base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options) {
   };
   figures.syncs_per_workflow = each(before.syncs, after.syncs);
   figures.journal_bytes_per_workflow = each(before.journal_bytes, after.journal_bytes);
+  figures.history_lag = after.history_lag;
+  if (options.history) figures.history_catch_up_s = catch_up(**engine);
   if (auto closed = (*engine)->close(); !closed) return inside(closed.error());
   return figures;
 }

@@ -14,6 +14,7 @@ struct EmbeddedOptions {
   std::string folder;
   std::uint64_t in_flight = 512;
   double seconds = 10;
+  bool history = true;
 };
 
 struct EmbeddedFigures {
@@ -23,6 +24,8 @@ struct EmbeddedFigures {
   double p99_us = 0;
   double syncs_per_workflow = 0;
   double journal_bytes_per_workflow = 0;
+  std::uint64_t history_lag = 0;  // records that the index had not seen at the end
+  double history_catch_up_s = 0;  // until it had
 };
 
 base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options);

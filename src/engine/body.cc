@@ -2,6 +2,7 @@
 #include "engine/body.h"
 
 #include <future>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "engine/translate.h"
 #include "env/posix_disk.h"
 #include "env/quiet_thread.h"
+#include "env/thread_priority.h"
 #include "executors/blob.h"
 #include "executors/functions.h"
 #include "executors/http.h"
@@ -21,6 +23,8 @@
 
 namespace holdfast {
 namespace {
+
+constexpr std::chrono::hours kLongestRetention(100 * 365 * 24);
 
 executors::SecretOptions inside(const SecretOptions& options) {
   return {{options.variables.begin(), options.variables.end()}, options.folder};
@@ -86,7 +90,10 @@ Engine::Body::Body(EngineOptions the_options)
       machines(options.modules),
       secrets(inside(options.secrets)) {}
 
-Engine::Body::~Body() = default;
+Engine::Body::~Body() {
+  if (node) static_cast<void>(node->stop().has_value());
+  end_history();
+}
 
 void Engine::Body::log(const std::string& line) const {
   if (options.log) options.log(line);
@@ -100,6 +107,8 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
     return base::Error(base::ErrorCode::kInvalid, bundle.errors.begin()->to_string());
   if (options.handler_threads == 0 && !handlers.empty())
     return base::invalid("handler_threads", "handlers need a thread at least");
+  if (options.retention.count() < 0 || options.retention > kLongestRetention)
+    return base::invalid("retention", "must be from 0, which is for ever, to 100 years");
   auto functions = TRY(engine::functions_of(std::move(handlers)));
 
   node::LocalWorldOptions world_options;
@@ -118,6 +127,7 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   node::Executors executors = TRY(make_executors(std::move(functions), performed));
   const base::Bytes wanted = options.modules.empty() ? present : TRY(defs::closure_of(bundle));
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
+  make_history();
   TRY(start(std::move(executors)));
   if (wanted != present) TRY(apply(wanted));
   log(report_of(world->restoring(), open_effects, machine_clock->since_boot_ns() - begun_ns));
@@ -148,16 +158,50 @@ base::Result<node::Executors> Engine::Body::make_executors(
   return by_kind;
 }
 
+void Engine::Body::make_history() {
+  if (!options.history) {
+    if (options.retention.count() != 0) log("without history nothing is forgotten");
+    return;
+  }
+  node::HistoryOptions how;
+  how.retention_ns = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(options.retention).count());
+  how.send = [this](node::Input input, node::Heard heard) {
+    return node->send(std::move(input), std::move(heard));
+  };
+  how.trouble = [this](const base::Error& error) { log(error.to_string()); };
+  history =
+      std::make_unique<node::History>(world->folder(), world->journal(), *clock, std::move(how));
+}
+
+void Engine::Body::end_history() {
+  if (!history) return;
+  history->stop();
+  if (historian.joinable()) historian.join();
+  history->let_go();
+}
+
 base::Result<void> Engine::Body::start(node::Executors executors) {
   node::LoopOptions loop;
   loop.snapshot_every = options.snapshot_every;
   loop.behind_snapshot = world->restoring().replayed;
   loop.trouble = [this](const base::Error& error) { log(error.to_string()); };
   loop.ended = [this](const base::Error& error) { log("ended: " + error.to_string()); };
-  loop.begin_snapshot = node::snapshots_of(*world);
+  loop.begin_snapshot = node::snapshots_of(*world, [this] {
+    return history ? history->needs_from() : std::numeric_limits<store::RecordNumber>::max();
+  });
   loop.tidy = [this] { return world->collector().go_on(); };
+  if (history) {
+    loop.durable = [this](store::RecordNumber record) { history->became_durable(record); };
+  }
   node = TRY(node::Node::start(world->world(), world->journal(), *clock, *random,
                                std::move(executors), std::move(loop)));
+  if (history) {
+    historian = env::quiet_thread([this] {
+      env::lower_priority_of_this_thread();
+      while (history->wait_for_work()) history->work();
+    });
+  }
   return {};
 }
 
@@ -180,7 +224,9 @@ base::Result<void> Engine::Body::close() {
                        "a handler or callback cannot close the engine whose thread it is on");
   }
   const std::lock_guard lock(closing);
-  TRY(node->stop());
+  auto stopped = node->stop();
+  end_history();
+  TRY(std::move(stopped));
   if (!std::exchange(is_closed, true)) TRY(world->journal().close());
   return {};
 }

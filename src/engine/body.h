@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "defs/load.h"
@@ -20,6 +21,7 @@
 #include "holdfast/engine.h"
 #include "native/machines.h"
 #include "node/effect_blobs.h"
+#include "node/history.h"
 #include "node/local_world.h"
 #include "node/node.h"
 
@@ -41,6 +43,7 @@ struct Engine::Body {
   // The number of the question, which takes it away again.
   std::uint64_t wait(kernel::InstanceName name, Then<RawInstance> then);
   void stop_waiting(std::uint64_t number);
+  Stop read_stream(node::StreamQuery query, bool follows, Then<RawStreamPage> then);
 
   EngineOptions options;
   std::unique_ptr<env::Disk> disk;
@@ -54,7 +57,9 @@ struct Engine::Body {
   std::unique_ptr<node::WorldEffectBlobs> blobs;
   executors::Echo echo;
   std::vector<std::unique_ptr<executors::Executor>> made;  // the others
+  std::unique_ptr<node::History> history;                  // null: there is none
   std::unique_ptr<node::Node> node;
+  std::thread historian;
   std::atomic<std::uint64_t> next_question = 1;
   std::mutex closing;
   bool is_closed = false;
@@ -63,6 +68,8 @@ struct Engine::Body {
   base::Result<node::Executors> make_executors(engine::FunctionsByEffect functions,
                                                const std::vector<const defs::Bundle*>& performed);
   base::Result<void> start(node::Executors executors);
+  void make_history();
+  void end_history();
   base::Result<void> apply(const base::Bytes& closure);
   void log(const std::string& line) const;
 };

@@ -28,8 +28,16 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
 }
 
 Figures Engine::figures() {
-  const node::LoopFigures figures = body_->node->figures();
-  return {figures.records, figures.syncs, figures.journal_bytes};
+  const node::LoopFigures loop = body_->node->figures();
+  Figures figures{
+      .records = loop.records, .syncs = loop.syncs, .journal_bytes = loop.journal_bytes};
+  if (body_->history) {
+    const node::HistoryFigures history = body_->history->figures();
+    figures.history_lag = history.lag;
+    figures.history_failures = history.failures;
+    figures.history_is_well = history.is_well;
+  }
+  return figures;
 }
 
 Result<Done> Engine::close() {

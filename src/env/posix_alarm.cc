@@ -69,7 +69,8 @@ class PosixAlarm : public Alarm {
 
  private:
   void run() {
-    while (true) {
+    // Asked for before each wait: what ends it may be taken together with the last time it rang.
+    while (!ended_) {
       pollfd timers[] = {{by_wall_.number(), POLLIN, 0}, {since_boot_.number(), POLLIN, 0}};
       ::poll(timers, 2, -1);  // an error: we ring too early
       if (ended_) return;

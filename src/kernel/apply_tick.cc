@@ -34,9 +34,10 @@ base::Result<Blocked> list_blockers(WorldState& world) {
 base::Result<void> retire_cells(WorldState& world) {
   // All of them before any is retired: one that finds no room leaves the world as it was.
   for (Cells& cells : world.cells) TRY(cells.flush());
+  for (auto& [name, cells] : world.retired) TRY(cells.flush());
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
     if (world.cells[i].index().size() == 0) continue;
-    world.retired[world.program->workflow(i).name] = world.cells[i].index();
+    retire(world, world.program->workflow(i).name, world.cells[i].index());
   }
   world.cells.clear();
   return {};
@@ -65,13 +66,21 @@ Answer could_not_keep(WorldState& world, base::Error error) {
   return Refused{base::ErrorCode::kIo, "what the world is kept in could not be read or written"};
 }
 
+// Nobody steps them, and what they are of is not there: what is read back is not asked about that.
+void retire(WorldState& world, const std::string& workflow, const HashTrie& index) {
+  world.retired.erase(workflow);
+  const auto [cells, is_new] =
+      world.retired.try_emplace(workflow, UINT32_MAX, world.blobs, world.options.cells);
+  cells->second.restore(index, 0);
+}
+
 void begin_cells(WorldState& world) {
   world.read_back.use(*world.program);
   for (std::uint32_t i = 0; i < world.program->workflow_count(); ++i) {
     world.cells.emplace_back(i, world.blobs, world.options.cells, &world.read_back);
     const auto before = world.retired.find(world.program->workflow(i).name);
     if (before == world.retired.end()) continue;
-    world.cells.back().restore(before->second, 0);
+    world.cells.back().restore(before->second.index(), 0);
     world.retired.erase(before);
   }
 }

@@ -17,6 +17,9 @@ std::optional<base::Error> failure_of(const WorldState& world) {
   for (const Cells& cells : world.cells) {
     if (cells.failure()) return copy(*cells.failure());
   }
+  for (const auto& [name, cells] : world.retired) {
+    if (cells.failure()) return copy(*cells.failure());
+  }
   return std::nullopt;
 }
 

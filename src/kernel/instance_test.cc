@@ -173,7 +173,7 @@ TEST_F(InstanceTest, a_life_whose_turn_has_not_come_when_the_tick_ends_has_its_e
     if (n == 3) return output.remove();
     state(output, n);
     if (n == 50) {  // so much that the tick ends
-      output.begin_annotations();
+      output.begin_annotation();
       testing::write(output.bytes(), R"({"note":")" + std::string(1'000'000, 'x') + R"("})");
     }
     if (n != 100) return;

@@ -13,6 +13,7 @@ namespace holdfast::kernel {
 // What one step may put out. Beyond it the instance fails and nothing of the step is kept.
 inline constexpr std::size_t kMaxEffectsPerStep = 64;
 inline constexpr std::size_t kMaxEventsPerStep = 256;
+inline constexpr std::size_t kMaxAnnotationsPerStep = 32;
 inline constexpr std::size_t kMaxStepOutputBytes = std::size_t{1} << 20;
 
 // How many messages the events of one step become. One event goes to every subscription there can
@@ -23,8 +24,11 @@ static_assert(kMaxDeliveriesPerStep >= defs::kMaxListed);
 // How many messages one tick delivers. What is left goes on in a `continue` tick.
 inline constexpr std::size_t kMaxDeliveriesPerTick = 1024;
 
-// What a tick may have put into its record (Draft::weight) and still do another step; the rest waits
-// for a `continue` tick. So a record passes it by one step at most, see kMaxRecordBytes.
+// Instances that one tick may forget: as many as can be looked for without keeping others waiting.
+inline constexpr std::size_t kMaxForgottenPerTick = 256;
+
+// What a tick may have put into its record (Draft::weight) and still do another step; the rest
+// waits for a `continue` tick. So a record passes it by one step at most, see kMaxRecordBytes.
 inline constexpr std::size_t kMaxTickOutputBytes = std::size_t{8} << 20;
 
 // The canonical key of an instance.
@@ -93,6 +97,7 @@ inline constexpr std::size_t kStepBytes =
 // What is there before the first step leaves budget for it: an event that goes to everybody, or an
 // instance that ends with all that it had open.
 static_assert(defs::kMaxListed * kInstanceBytes < kMaxTickOutputBytes);
+static_assert(kMaxForgottenPerTick * kInstanceBytes < kMaxTickOutputBytes);
 static_assert(kInstanceBytes + kErrorBytes + kMaxOpenIntents * kIntentBytes < kMaxTickOutputBytes);
 
 // No record is larger. What holds records must take one of this size: a world whose record nobody

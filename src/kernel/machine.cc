@@ -10,7 +10,7 @@ namespace holdfast::kernel {
 void StepOutput::clear() {
   fate_ = Fate::kGoesOn;
   state_.reset();
-  annotations_.reset();
+  annotations_.clear();
   result_.reset();
   events_.clear();
   effects_.clear();
@@ -28,7 +28,7 @@ void StepOutput::finish() {
   switch (std::exchange(last_, Last::kNone)) {
     case Last::kNone: return;
     case Last::kState: state_->end = bytes_.size(); return;
-    case Last::kAnnotations: annotations_->end = bytes_.size(); return;
+    case Last::kAnnotation: annotations_.back().end = bytes_.size(); return;
     case Last::kResult: result_->end = bytes_.size(); return;
     case Last::kEvent: events_.back().value.end = bytes_.size(); return;
     case Last::kEffect: effects_.back().value.end = bytes_.size(); return;
@@ -42,11 +42,10 @@ void StepOutput::begin_state() {
   last_ = Last::kState;
 }
 
-void StepOutput::begin_annotations() {
+void StepOutput::begin_annotation() {
   finish();
-  drop(annotations_);
-  annotations_ = {bytes_.size(), bytes_.size()};
-  last_ = Last::kAnnotations;
+  annotations_.push_back({bytes_.size(), bytes_.size()});
+  last_ = Last::kAnnotation;
 }
 
 void StepOutput::begin_result() {

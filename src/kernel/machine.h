@@ -78,8 +78,8 @@ class StepOutput {
   void begin_event(std::string_view schema);
   void begin_effect(std::string_view name, std::string_view requested_key = {},
                     std::string_view issuer_ref = {});
-  void begin_annotations();  // what people should know of this step; for the record only
-  void begin_result();       // completes the instance
+  void begin_annotation();  // an entry of what the instance puts out; for the record only
+  void begin_result();      // completes the instance
   codec::Buffer& bytes() noexcept { return bytes_; }
 
   void drop_effects();  // those asked for so far; an instance that ends cannot wait for them
@@ -93,7 +93,7 @@ class StepOutput {
 
   Fate fate() const noexcept { return fate_; }
   std::optional<base::ByteView> state() const { return optional_value(state_); }
-  std::optional<base::ByteView> annotations() const { return optional_value(annotations_); }
+  const std::vector<Slice>& annotations() const noexcept { return annotations_; }
   std::optional<base::ByteView> result() const { return optional_value(result_); }
   const std::string& error_code() const noexcept { return error_code_; }
   const std::string& error_message() const noexcept { return error_message_; }
@@ -115,7 +115,7 @@ class StepOutput {
 
   Fate fate_ = Fate::kGoesOn;
   std::optional<Slice> state_;
-  std::optional<Slice> annotations_;
+  std::vector<Slice> annotations_;
   std::optional<Slice> result_;
   std::vector<Event> events_;
   std::vector<Effect> effects_;
@@ -125,7 +125,7 @@ class StepOutput {
   codec::Buffer texts_;      // of the effects
   std::size_t dropped_ = 0;  // bytes that nothing stands for any more
   bool gave_up_ = false;
-  enum class Last : std::uint8_t { kNone, kState, kAnnotations, kResult, kEvent, kEffect };
+  enum class Last : std::uint8_t { kNone, kState, kAnnotation, kResult, kEvent, kEffect };
   Last last_ = Last::kNone;
 };
 

@@ -91,9 +91,8 @@ struct Blocked {
   std::uint64_t count = 0;        // of all
 };
 
-// An instance that was touched and has ended, now or before, or was deleted. It borrows from the
-// world, until the next tick.
-struct InstanceEnd {
+// An instance by its name, which borrows from the world, until the next tick.
+struct TouchedName {
   std::string_view workflow;
   base::ByteView key;
 };
@@ -107,7 +106,8 @@ struct Outcome {
 
   base::Bytes record;  // empty: the tick left no trace
   std::vector<Command> commands;
-  std::vector<InstanceEnd> ended;
+  std::vector<TouchedName> ended;  // touched, and at an end, now or before; or deleted
+  std::vector<TouchedName> said;   // their steps put out annotations
   Answer answer;
 };
 

@@ -52,14 +52,15 @@ struct Plan {
     std::size_t targets;  // how many
   };
   base::ByteView state;
-  base::ByteView annotations;
   base::ByteView result;
+  std::vector<base::ByteView> annotations;
   std::vector<Effect> effects;
   std::vector<Event> events;
   Targets targets{{}, 0, kMaxMailBytesWithEmitted};  // of one event after the other
 
   void clear() noexcept {
-    state = annotations = result = {};
+    state = result = {};
+    annotations.clear();
     effects.clear();
     events.clear();
     targets.clear();

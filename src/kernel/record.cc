@@ -94,6 +94,10 @@ struct TickWriter {
     write_kind(out, TickKind::kApplyProposal, 1);
     codec::write_nat(out, apply.proposal);
   }
+  void operator()(const ForgetEnded& forget) {
+    write_kind(out, TickKind::kForget, 1);
+    codec::write_bytes(out, forget.instances);
+  }
 };
 
 // What has a pen is inlined, so that the pen need not be in memory.

@@ -23,6 +23,7 @@ enum class TickKind : std::uint8_t {
   kShadow = 7,
   kDecide = 8,
   kApplyProposal = 9,
+  kForget = 10,
 };
 
 // As people read it: "event", "apply proposal".

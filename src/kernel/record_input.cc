@@ -72,6 +72,8 @@ void read(ListReader& list, Decide& decide) {
 
 void read(ListReader& list, ApplyProposal& apply) { apply.proposal = list.nat(); }
 
+void read(ListReader& list, ForgetEnded& forget) { forget.instances = list.bytes(); }
+
 template <class Input>
 void read_as(ListReader& list, Tick& tick) {
   read(list, tick.input.emplace<Input>());
@@ -80,7 +82,7 @@ void read_as(ListReader& list, Tick& tick) {
 }  // namespace
 
 bool read_input(ListReader& list, Tick& tick) {
-  switch (list.choice(TickKind::kApplyProposal)) {
+  switch (list.choice(TickKind::kForget)) {
     case TickKind::kEvent: read_as<EventArrived>(list, tick); break;
     case TickKind::kReceipt: read_as<ReceiptArrived>(list, tick); break;
     case TickKind::kProgress: read_as<ProgressArrived>(list, tick); break;
@@ -91,6 +93,7 @@ bool read_input(ListReader& list, Tick& tick) {
     case TickKind::kShadow: read_as<ReportShadow>(list, tick); break;
     case TickKind::kDecide: read_as<Decide>(list, tick); break;
     case TickKind::kApplyProposal: read_as<ApplyProposal>(list, tick); break;
+    case TickKind::kForget: read_as<ForgetEnded>(list, tick); break;
   }
   return list.done();
 }

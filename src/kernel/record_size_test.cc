@@ -221,7 +221,7 @@ TEST_F(WorstTickTest, its_record_is_within_the_bound) {
       }
       return;
     }
-    output.begin_annotations();
+    output.begin_annotation();
     codec::write_text(output.bytes(), most);
     if (++steps < 9) {
       output.begin_state();

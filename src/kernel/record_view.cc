@@ -18,9 +18,9 @@ namespace {
 
 using codec::View;
 
-constexpr std::array<std::string_view, 10> kTickNames = {
-    "event", "receipt", "progress", "continue", "control",
-    "apply", "propose", "shadow",   "decide",   "apply proposal"};
+constexpr std::array<std::string_view, 11> kTickNames = {
+    "event",   "receipt", "progress", "continue",       "control", "apply",
+    "propose", "shadow",  "decide",   "apply proposal", "forget"};
 static_assert(kTickNames.size() == std::variant_size_v<decltype(Tick::input)>);
 
 // The elements of a list, each read by `read`, which says whether it was as expected.

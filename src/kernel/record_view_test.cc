@@ -30,7 +30,7 @@ TEST_F(RecordViewTest, shows_the_tick_and_what_came_of_it) {
     testing::state(output, 1);
     testing::open(output, "lab/work@1", R"({"a":5})");
     testing::emit(output, "lab/Unheard@1", "{}");
-    output.begin_annotations();
+    output.begin_annotation();
     testing::write(output.bytes(), R"({"note":"hello"})");
   };
   const base::Hash intent = opened(send("a", 3)).at(0);

@@ -21,14 +21,16 @@ struct Dispatch {
   Answer operator()(const ReportShadow& shadow) { return reduce_shadow(world, shadow); }
   Answer operator()(const Decide& decide) { return reduce_decide(world, decide); }
   Answer operator()(const ApplyProposal& apply) { return reduce_apply_proposal(world, apply); }
+  Answer operator()(const ForgetEnded& forget) { return reduce_forget(world, forget); }
 };
 
 // The tick is over: what it touched is marked.
-void close_tick(WorldState& world, std::vector<InstanceEnd>& ended) {
+void close_tick(WorldState& world, Outcome& outcome) {
   for (std::size_t i = 0; i < world.draft.touched_count(); ++i) {
     const Touched& touched = world.draft.touched(i);
     if (touched.cell == nullptr || touched.cell->terminal())
-      ended.push_back({touched.workflow, touched.key});
+      outcome.ended.push_back({touched.workflow, touched.key});
+    if (!touched.annotations.empty()) outcome.said.push_back({touched.workflow, touched.key});
     if (touched.cell == nullptr) continue;
     Cell& cell = *touched.cell;
     cell.touched = 0;
@@ -44,6 +46,7 @@ void close_tick(WorldState& world, std::vector<InstanceEnd>& ended) {
 
 void trim(WorldState& world) {
   for (Cells& cells : world.cells) cells.trim();
+  for (auto& [name, cells] : world.retired) cells.trim();
   world.intents.trim();
 }
 
@@ -71,6 +74,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
   outcome.record.clear();
   outcome.commands.clear();
   outcome.ended.clear();
+  outcome.said.clear();
   outcome.answer = std::visit(Dispatch{world}, tick.input);
   if (auto* accepted = std::get_if<Accepted>(&outcome.answer)) {
     take_turns(world);
@@ -78,7 +82,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
     encode_record(world);
     outcome.record.assign(world.record.view().begin(), world.record.view().end());
     std::swap(outcome.commands, world.draft.commands);
-    close_tick(world, outcome.ended);
+    close_tick(world, outcome);
   } else if (!std::holds_alternative<Repeated>(outcome.answer)) {
     ++world.counters.refused;
   }
@@ -90,6 +94,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
   outcome.record.clear();
   outcome.commands.clear();
   outcome.ended.clear();
+  outcome.said.clear();
 }
 
 const Program& World::program() const noexcept { return *state_->program; }

@@ -45,7 +45,7 @@ void once(const StepInput& input, StepOutput& output) {
   if (key < kResult) output.begin_state();
   if (key == kEffect) {
     output.bytes().append(input.mail.value);
-    output.begin_annotations();
+    output.begin_annotation();
     output.bytes().append(input.mail.value);
     output.begin_effect("d/do@1");
   }

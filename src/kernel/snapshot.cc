@@ -115,9 +115,9 @@ void write_cells(Buffer& out, const WorldState& world) {
     codec::write_nat(out, world.cells[i].active());
   }
   codec::write_list_head(out, 3 * world.retired.size());
-  for (const auto& [name, index] : world.retired) {
+  for (const auto& [name, cells] : world.retired) {
     codec::write_text(out, name);
-    write_trie(out, index);
+    write_trie(out, cells.index());
   }
 }
 
@@ -130,14 +130,14 @@ bool restore_cells(const SnapshotParts& parts, WorldState& world) {
     world.cells[i].restore(workflow.index, workflow.active);
   }
   for (const SnapshotParts::Workflow& workflow : parts.retired)
-    world.retired.emplace(workflow.name, workflow.index);
+    retire(world, std::string(workflow.name), workflow.index);
   return true;
 }
 
 // A root that is not there must not be found out about later.
 base::Result<void> check_roots(const WorldState& world) {
   for (const Cells& cells : world.cells) TRY(cells.index().check_root(world.blobs));
-  for (const auto& [name, index] : world.retired) TRY(index.check_root(world.blobs));
+  for (const auto& [name, cells] : world.retired) TRY(cells.index().check_root(world.blobs));
   return world.intents.trie().check_root(world.blobs);
 }
 
@@ -155,6 +155,8 @@ base::Result<std::shared_ptr<const Program>> read_program(const WorldState& worl
 
 base::Result<base::Bytes> write_snapshot(WorldState& world) {
   for (Cells& cells : world.cells) TRY(cells.flush());
+  for (auto& [name, cells] : world.retired) TRY(cells.flush());
+  std::erase_if(world.retired, [](const auto& of) { return of.second.index().size() == 0; });
   TRY(world.intents.flush(world.blobs));
   base::Hash definitions;
   if (!world.program->closure().empty())

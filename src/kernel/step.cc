@@ -35,6 +35,8 @@ class Checker {
       return Objection{"step.too_many_effects", "more than 64 effects"};
     if (output_.events().size() > kMaxEventsPerStep)
       return Objection{"step.too_many_events", "more than 256 events"};
+    if (output_.annotations().size() > kMaxAnnotationsPerStep)
+      return Objection{"step.too_many_annotations", "more than 32 annotations"};
     if (output_.size() > kMaxStepOutputBytes)
       return Objection{"step.output_too_large", "more than 1 MiB of output"};
     if (too_many_open())
@@ -45,10 +47,11 @@ class Checker {
       return Objection{"step.no_state", "the step gave neither a state nor an end"};
     if (output_.state() && !canonical(workflow_.state, *output_.state(), plan.state))
       return Objection{"step.bad_state", why_};
-    if (output_.annotations()) {
-      if (!workflow_.annotations)
-        return Objection{"step.undeclared_annotations", "the workflow declares no annotations"};
-      if (!canonical(*workflow_.annotations, *output_.annotations(), plan.annotations))
+    if (!output_.annotations().empty() && !workflow_.annotations)
+      return Objection{"step.undeclared_annotations", "the workflow declares no annotations"};
+    for (const StepOutput::Slice annotation : output_.annotations()) {
+      if (!canonical(*workflow_.annotations, output_.value(annotation),
+                     plan.annotations.emplace_back()))
         return Objection{"step.bad_annotations", why_};
     }
     if (output_.result() && !canonical(codec::Schema::any(), *output_.result(), plan.result)) {
@@ -212,8 +215,8 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   }
   if (checker.bytes() > output.size()) world.draft.output_bytes += checker.bytes() - output.size();
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
-  if (!plan.annotations.empty())
-    touch(world, cell).annotations.push_back(bytes_of(plan.annotations));
+  for (const base::ByteView annotation : plan.annotations)
+    touch(world, cell).annotations.push_back(bytes_of(annotation));
   auto target = plan.targets.all.begin();
   for (const Plan::Event& event : plan.events) {
     for (const auto stop = target + static_cast<std::ptrdiff_t>(event.targets); target != stop;

@@ -210,8 +210,10 @@ TEST_F(StepTest, a_step_gives_state_events_effects_annotations_and_a_result) {
   keyed_ = [&](const StepInput& input, StepOutput& output) {
     if (number(input) == 2) return testing::complete(output, R"({"sum":2})");
     state(output, 9);
-    output.begin_annotations();
+    output.begin_annotation();
     testing::write(output.bytes(), R"({"note":"hello"})");
+    output.begin_annotation();
+    testing::write(output.bytes(), R"({"note":"again"})");
     open(output, "lab/work@1", R"({"a":1})");
     emit(output, "lab/Unheard@1", "{}");
   };
@@ -219,9 +221,11 @@ TEST_F(StepTest, a_step_gives_state_events_effects_annotations_and_a_result) {
   EXPECT_EQ(json_of(keyed("a")->state), R"({"n":9})");
   EXPECT_EQ(opened(outcome).size(), 1u);
   const std::string record = json_of(outcome.record);
-  EXPECT_THAT(record, ::testing::HasSubstr(R"([{"note":"hello"}])"));
+  EXPECT_THAT(record, ::testing::HasSubstr(R"([{"note":"hello"},{"note":"again"}])"));
+  ASSERT_EQ(outcome.said.size(), 1u);
+  EXPECT_EQ(outcome.said[0].workflow, "lab/Keyed@1");
   EXPECT_THAT(record, ::testing::HasSubstr(R"([["lab/Unheard@1",{}]])"));
-  send("a", 2);
+  EXPECT_TRUE(send("a", 2).said.empty());
   EXPECT_EQ(keyed("a")->status(), Status::kCompleted);
   EXPECT_EQ(json_of(keyed("a")->outcome), R"({"sum":2})");
   EXPECT_EQ(json_of(keyed("a")->state), R"({"n":9})") << "a result does not take the state away";
@@ -264,6 +268,19 @@ TEST_F(StepTest, exceeding_a_budget_or_a_rule_fails_the_instance_and_keeps_nothi
   const Misdeed misdeeds[] = {
       {"step.too_many_effects", with([](StepOutput& out) { many(out, 64, 0); })},
       {"step.too_many_events", with([](StepOutput& out) { many(out, 0, 256); })},
+      {"step.too_many_annotations", with([](StepOutput& out) {
+         for (std::size_t i = 0; i <= kMaxAnnotationsPerStep; ++i) {
+           out.begin_annotation();
+           testing::write(out.bytes(), R"({"note":"x"})");
+         }
+       })},
+      {"step.output_too_large", with([](StepOutput& out) {
+         for (int i = 0; i < 2; ++i) {
+           out.begin_annotation();
+           testing::write(out.bytes(),
+                          R"({"note":")" + std::string(std::size_t{1} << 19, 'x') + "\"}");
+         }
+       })},
       {"step.output_too_large", with([](StepOutput& out) {
          open(out, "lab/work@1",
               R"({"a":1,"b":")" + std::string(std::size_t{1} << 20, 'x') + "\"}");
@@ -283,7 +300,7 @@ TEST_F(StepTest, exceeding_a_budget_or_a_rule_fails_the_instance_and_keeps_nothi
          emit(out, "lab/Go@1", R"({"n":1,"id":")" + std::string(2000, 'k') + "\"}");
        })},
       {"step.bad_annotations", with([](StepOutput& out) {
-         out.begin_annotations();
+         out.begin_annotation();
          testing::write(out.bytes(), "5");
        })},
       {"step.bad_reference",
@@ -337,14 +354,6 @@ TEST_F(StepTest, what_a_step_drops_or_replaces_does_not_count_for_its_budget) {
          }
          state(output, 1);
        }},
-      {"annotations",
-       [&](const StepInput&, StepOutput& output) {
-         state(output, 1);
-         for (int i = 0; i < 3; ++i) {
-           output.begin_annotations();
-           testing::write(output.bytes(), R"({"note":")" + std::string(kMuch, 'x') + "\"}");
-         }
-       }},
       {"result",
        [&](const StepInput&, StepOutput& output) {
          state(output, 1);
@@ -390,7 +399,7 @@ TEST_F(StepTest, annotations_that_are_not_declared_fail_the_instance) {
   begin(kToSingle);
   single_ = [](const StepInput&, StepOutput& output) {
     state(output, 1);
-    output.begin_annotations();
+    output.begin_annotation();
     testing::write(output.bytes(), R"({"note":"x"})");
   };
   send("a", 1);
@@ -483,7 +492,7 @@ TEST_F(StepTest,
   keyed_ = [&](const StepInput& input, StepOutput& output) {
     const std::uint64_t n = number(input);
     state(output, n);
-    output.begin_annotations();
+    output.begin_annotation();
     testing::write(output.bytes(), R"({"note":")" + large + R"("})");
     if (n > 0) emit(output, "lab/Go@1", go("a", n - 1));
   };

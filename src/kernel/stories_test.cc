@@ -36,8 +36,9 @@ std::string first_words(const std::string& text) {
 }
 
 std::set<std::string> reached_by(std::uint64_t seed) {
-  constexpr const char* kKinds[] = {"event", "receipt", "progress", "continue", "control",
-                                    "apply", "propose", "shadow",   "decide",   "apply proposal"};
+  constexpr const char* kKinds[] = {"event",   "receipt",        "progress", "continue",
+                                    "control", "apply",          "propose",  "shadow",
+                                    "decide",  "apply proposal", "forget"};
   const ScriptMachines machines;
   std::set<std::string> reached;
   Play play(machines);
@@ -126,6 +127,9 @@ TEST(Stories, reach_every_answer_and_every_end) {
                            "receipt.invalid_payload",
                            "step.too_many_effects",
                            "step.too_many_events",
+                           "step.too_many_annotations",
+                           "forget accepted ",
+                           "forget refused invalid",
                            "step.output_too_large",
                            "step.effects_at_end",
                            "step.no_state",

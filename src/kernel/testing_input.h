@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "codec/normaliser.h"
 #include "kernel/envelope.h"
+#include "kernel/forget_list.h"
 #include "kernel/testing_blobs.h"
 #include "kernel/testing_rules.h"
 #include "kernel/testing_script.h"
@@ -43,6 +44,7 @@ struct Input {
     kShadow,
     kDecide,
     kApplyProposal,
+    kForget,
   };
   Kind kind = Kind::kEvent;
   Fault fault = Fault::kNone;
@@ -64,6 +66,9 @@ struct Input {
   Document document = Document::kFirst;  // kApply, kPropose
   std::uint64_t proposal = 0;            // kShadow, kDecide, kApplyProposal
   bool approve = false;                  // kDecide
+
+  // kForget: by name, with the record that must be their last one; no names: no list at all.
+  std::vector<std::pair<Name, std::uint64_t>> forgotten;
 };
 
 class ScriptDocuments {
@@ -165,6 +170,7 @@ class Prepared {
         tick_.input = Decide{input_.proposal, input_.approve, "somebody", text({})};
         return;
       case Input::Kind::kApplyProposal: tick_.input = ApplyProposal{input_.proposal}; return;
+      case Input::Kind::kForget: return forget();
     }
   }
 
@@ -219,6 +225,14 @@ class Prepared {
       receipt.left_out = codec::kMaxValueBytes + 1;
     }
     tick_.input = receipt;
+  }
+
+  void forget() {
+    std::vector<ForgetName> names;
+    for (const auto& [name, record] : input_.forgotten)
+      names.push_back({name.first, base::as_bytes(name.second), record});
+    if (!names.empty()) write_forget_list(value_, names);
+    tick_.input = ForgetEnded{value_.view()};
   }
 
   // A t/Done@1, or a sys/EffectError@1.

@@ -33,6 +33,7 @@ class Model {
     std::string outcome;  // a code, or "done"
     std::vector<std::size_t> intents;
     std::deque<Message> mail;
+    std::uint64_t last_record = 0;
   };
   struct Intent {
     Name origin;
@@ -54,7 +55,8 @@ class Model {
     if (answer.empty()) {
       answer = accepted(reached(next_record_, delivered_, ignored_, unrouted_));
       const bool runs_no_code =
-          input.kind == Input::Kind::kControl && input.control != Control::kResume;
+          input.kind == Input::Kind::kForget ||
+          (input.kind == Input::Kind::kControl && input.control != Control::kResume);
       take_turns(runs_no_code ? 0 : kMaxDeliveriesPerTick);
       ++next_record_;
     }
@@ -72,6 +74,13 @@ class Model {
       all[name] = describe(instance) + ", state " + base::to_hex(state.view()) + ", outcome " +
                   instance.outcome;
     }
+    return all;
+  }
+
+  // Those that are there, with the last record that touched each.
+  std::vector<std::pair<Name, std::uint64_t>> last_records() const {
+    std::vector<std::pair<Name, std::uint64_t>> all;
+    for (const auto& [name, instance] : instances_) all.emplace_back(name, instance.last_record);
     return all;
   }
 
@@ -104,6 +113,7 @@ class Model {
       case Input::Kind::kShadow: return shadow(input);
       case Input::Kind::kDecide: return decide(input);
       case Input::Kind::kApplyProposal: return apply_proposal(input);
+      case Input::Kind::kForget: return forget(input);
     }
     return {};
   }
@@ -123,7 +133,7 @@ class Model {
 
   void deliver(const Name& name, Message message) {
     ever_.insert(name);
-    Instance& instance = instances_[name];
+    Instance& instance = touch(name);
     if (instance.phase != Phase::kActive) {
       ++ignored_;
       return;
@@ -131,6 +141,12 @@ class Model {
     ++delivered_;
     instance.mail.push_back(std::move(message));
     if (!instance.paused) line_up(name);
+  }
+
+  Instance& touch(const Name& name) {
+    Instance& instance = instances_[name];
+    instance.last_record = next_record_;
+    return instance;
   }
 
   void line_up(const Name& name) {
@@ -194,6 +210,7 @@ class Model {
       return refused(Code::kUnavailable);
     if (input.fault == Fault::kNotCbor) return refused(Code::kInvalid);
     intent.progress = input.sequence;
+    touch(intent.origin);
     if (hears) deliver(intent.origin, {MailKind::kProgress, input.script});
     return {};
   }
@@ -206,13 +223,30 @@ class Model {
       return refused(Code::kNotFound);
     Instance& instance = found->second;
     if (instance.phase != Phase::kActive) return refused(Code::kConflict);
+    const std::uint64_t before = instance.last_record;
+    touch(name);
     if (input.control == Control::kCancel) {
       end(name, Phase::kCancelled, "");
       return {};
     }
-    if (instance.paused == (input.control == Control::kPause)) return refused(Code::kConflict);
+    if (instance.paused == (input.control == Control::kPause)) {
+      instance.last_record = before;
+      return refused(Code::kConflict);
+    }
     instance.paused = !instance.paused;
     if (!instance.paused && !instance.mail.empty()) line_up(name);
+    return {};
+  }
+
+  // What has ended and was not touched since. The workflow need not be there any more.
+  std::string forget(const Input& input) {
+    if (input.forgotten.empty() || input.forgotten.size() > kMaxForgottenPerTick)
+      return refused(Code::kInvalid);
+    for (const auto& [name, record] : input.forgotten) {
+      const auto found = instances_.find(name);
+      if (found == instances_.end() || found->second.phase == Phase::kActive) continue;
+      if (found->second.last_record <= record) instances_.erase(found);
+    }
     return {};
   }
 
@@ -289,6 +323,7 @@ class Model {
       const Message message = instance.mail.front();
       instance.mail.pop_front();
       if (!instance.mail.empty()) line_.push_back(name);
+      touch(name);
       step(name, instance, message);
       ++steps;
     }
@@ -326,13 +361,14 @@ class Model {
     std::size_t open = instance.intents.size() + actions.effects.size();
     if (actions.effects.size() > kMaxEffectsPerStep) return "step.too_many_effects";
     if (actions.events.size() > kMaxEventsPerStep) return "step.too_many_events";
+    if (actions.annotations > kMaxAnnotationsPerStep) return "step.too_many_annotations";
     if (actions.too_large) return "step.output_too_large";
     for (const Message& it : instance.mail) open += is_answer(it.kind) ? 1u : 0u;
     if (!actions.effects.empty() && open > kMaxOpenIntents) return "step.too_many_open";
     if (ends && !actions.effects.empty()) return "step.effects_at_end";
     if (!ends && actions.no_state) return "step.no_state";
     if (!actions.no_state && actions.bad_state) return "step.bad_state";
-    if (actions.annotation && name.first != "w/Full@1") return "step.undeclared_annotations";
+    if (actions.annotations != 0 && name.first != "w/Full@1") return "step.undeclared_annotations";
     if (actions.bad_result) return "step.bad_result";
     for (const Actions::Effect& effect : actions.effects) {
       const bool declared =
@@ -353,7 +389,7 @@ class Model {
 
   void settle(std::size_t number, ReceiptStatus status) {
     intents_[number].settled = {next_record_, status};
-    std::erase(instances_[intents_[number].origin].intents, number);
+    std::erase(touch(intents_[number].origin).intents, number);
   }
 
   void abandon(const Name& name) {
@@ -364,7 +400,7 @@ class Model {
   }
 
   void end(const Name& name, Phase phase, std::string outcome) {
-    Instance& instance = instances_[name];
+    Instance& instance = touch(name);
     abandon(name);
     instance.phase = phase;
     instance.paused = false;

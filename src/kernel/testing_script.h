@@ -8,7 +8,7 @@
 //   wN(S) p(S) n     emit t/Both@1, t/Plain@1, t/Nobody@1 which nobody hears
 //   WN(S) M          256 times fN(S), 64 times a
 //   c x d            complete, fail, delete
-//   P T              a large state, an annotation
+//   P T A            a large state, an annotation, more annotations than a step may have
 //   E V O            65 effects, 257 events, too much output
 //   U Q H            an undeclared effect, bad params, a bad reference
 //   K B L            an unknown event, a bad one, one whose key is too long
@@ -54,7 +54,7 @@ struct Actions {
   bool bad_state = false;
   bool large_state = false;
   bool too_large = false;
-  bool annotation = false;
+  std::size_t annotations = 0;
 };
 
 inline constexpr std::size_t kLargeStatePad = 3000;
@@ -141,7 +141,8 @@ class ScriptReader {
       case 'Z': actions_.bad_state = true; return;
       case 'P': actions_.large_state = true; return;
       case 'O': actions_.too_large = true; return;
-      case 'T': actions_.annotation = true; return;
+      case 'T': ++actions_.annotations; return;
+      case 'A': actions_.annotations += kMaxAnnotationsPerStep + 1; return;
       default: return;
     }
   }
@@ -249,7 +250,7 @@ class ScriptMachine : public Machine {
       }
     }
     for (const Actions::Effect& effect : actions.effects) open(effect, output);
-    if (actions.annotation) annotate(input.context, output);
+    for (std::size_t i = 0; i < actions.annotations; ++i) annotate(input.context, output);
     if (actions.result) {
       output.begin_result();
       if (actions.bad_result) {
@@ -282,7 +283,7 @@ class ScriptMachine : public Machine {
 
   // Everything that a step may know: it stands in the record, so replay compares it.
   static void annotate(const Context& context, StepOutput& output) {
-    output.begin_annotations();
+    output.begin_annotation();
     codec::write_text(output.bytes(), std::to_string(context.time_ns()) + " " +
                                           std::to_string(context.record()) + " " +
                                           context.entropy().to_text());

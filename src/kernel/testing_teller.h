@@ -23,7 +23,7 @@ class Teller {
   std::vector<Input> tell() {
     if (choice_(128) == 127) return jam();
     if (model_.has_left_over() && choice_(2) == 1) return {of(Input::Kind::kContinue)};
-    const std::size_t kind = choice_(64);
+    const std::size_t kind = choice_(68);
     if (kind < 22) return {event()};
     if (kind < 36) return {receipt()};
     if (kind < 41) return {progress()};
@@ -33,7 +33,8 @@ class Teller {
     if (kind < 53) return {propose()};
     if (kind < 56) return {about_proposal(Input::Kind::kShadow)};
     if (kind < 60) return {about_proposal(Input::Kind::kDecide)};
-    return quiet(about_proposal(Input::Kind::kApplyProposal));
+    if (kind < 64) return quiet(about_proposal(Input::Kind::kApplyProposal));
+    return {forget()};
   }
 
   std::string any_script() { return script(1); }
@@ -59,7 +60,7 @@ class Teller {
   std::string action(std::size_t depth) {
     if (rarely())
       return std::string(1, one_of({'U', 'Q', 'H', 'M', 'E', 'K', 'B', 'L', 'V', 'R', 'N', 'Z', 'P',
-                                    'O', 'T', 'W'}));
+                                    'O', 'T', 'W', 'A'}));
     const char c = one_of({'a', 'b', 'f', 's', 'w', 'p', 'n', 'c', 'x', 'd', 'P', 'T'});
     std::string text(1, c);
     if (c == 'f' || c == 's' || c == 'w') text += digit();
@@ -179,6 +180,17 @@ class Teller {
     Input input = of(Input::Kind::kApply);
     input.document = one_of({Document::kFirst, Document::kOther, Document::kFirst, Document::kOther,
                              Document::kPatch, Document::kBroken, Document::kNotCbor});
+    return input;
+  }
+
+  // Some of those that are there, as they are or as they were, and some that are not.
+  Input forget() {
+    Input input = of(Input::Kind::kForget);
+    for (const auto& [name, record] : model_.last_records()) {
+      if (choice_(2) == 1) input.forgotten.emplace_back(name, record - choice_(2));
+    }
+    if (rarely()) input.forgotten.emplace_back(Name{"w/Nobody@1", "k"}, 1000);
+    if (rarely()) input.forgotten.resize(kMaxForgottenPerTick + choice_(2), {{"w/Full@1", "k"}, 1});
     return input;
   }
 

@@ -107,11 +107,18 @@ struct ApplyProposal {
   std::uint64_t proposal = 0;
 };
 
+// Lets go of instances that have ended: their keys may begin again. It names them, each with the
+// last record that touched it as far as whoever asks has seen (kernel/forget_list.h). One that is
+// not there, has not ended, or was touched since is left alone.
+struct ForgetEnded {
+  base::ByteView instances;  // CBOR
+};
+
 struct Tick {
   std::uint64_t time_ns = 0;
   Entropy entropy{};
   std::variant<EventArrived, ReceiptArrived, ProgressArrived, Continue, ControlRequested,
-               ApplyManifest, Propose, ReportShadow, Decide, ApplyProposal>
+               ApplyManifest, Propose, ReportShadow, Decide, ApplyProposal, ForgetEnded>
       input;
 };
 

@@ -21,7 +21,7 @@ namespace holdfast::kernel {
 template <class Key, class Value, class HashOf>
 class Window {
  public:
-  explicit Window(std::size_t limit) : limit_(limit) { CHECK(limit < kFree); }
+  explicit Window(std::size_t limit) : limit_(limit) { CHECK(limit > 0 && limit < kFree); }
 
   template <class Like>
   const Value* find(const Like& key) const {

@@ -45,8 +45,8 @@ struct WorldState {
   std::uint64_t next_record = 1;
   std::uint64_t latest_ns = 0;  // the latest time of all ticks
   Entropy origin{};  // of the first record: no two worlds share it, nor the identity of an intent
-  std::vector<Cells> cells;                              // by workflow
-  std::map<std::string, HashTrie, std::less<>> retired;  // ended ones of workflows that are gone
+  std::vector<Cells> cells;                           // by workflow
+  std::map<std::string, Cells, std::less<>> retired;  // ended ones of workflows that are gone
   ReadBack read_back;
   OpenIntents intents{&read_back};
   TurnOrder ready;               // instances with mail, in the order of their turns
@@ -161,6 +161,7 @@ Answer reduce_propose(WorldState& world, const Propose& propose);
 Answer reduce_shadow(WorldState& world, const ReportShadow& shadow);
 Answer reduce_decide(WorldState& world, const Decide& decide);
 Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply);
+Answer reduce_forget(WorldState& world, const ForgetEnded& forget);
 
 // A program out of definitions: a canonical list of them. Nothing: `refusal` says why.
 std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
@@ -180,6 +181,9 @@ Answer could_not_keep(WorldState& world, base::Error error);
 
 // Everything is empty, and the workflows are those of the program.
 void begin_cells(WorldState& world);
+
+// The instances of a workflow that the program does not have, all of which have ended.
+void retire(WorldState& world, const std::string& workflow, const HashTrie& index);
 
 // The tick had this to say besides.
 inline void note(WorldState& world, std::string_view what, std::vector<std::string> details) {

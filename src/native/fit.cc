@@ -73,11 +73,14 @@ std::optional<std::string> misfit(const defs::Catalogue& compiled, const defs::W
   comparison.same_names("the event type", own.event, other.event);
   comparison.same_names("the key", own.key_schema.value_or("none"),
                         other.key_schema.value_or("none"));
+  comparison.same_names("the annotations", own.annotations.value_or("none"),
+                        other.annotations.value_or("none"));
   comparison.same_names("effects_emitted", listed(own.effects_emitted),
                         listed(other.effects_emitted));
   comparison.same_schema(own.state);
   comparison.same_schema(own.event);
   if (own.key_schema) comparison.same_schema(*own.key_schema);
+  if (own.annotations) comparison.same_schema(*own.annotations);
   for (const std::string& effect : own.effects_emitted) comparison.same_effect(effect);
   for (const std::string& event : emits) comparison.same_schema(event);
   return comparison.take();

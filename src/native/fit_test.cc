@@ -37,6 +37,9 @@ struct Desk {
   struct State {
     std::uint64_t calls = 0;
   };
+  struct Entry {
+    std::string note;
+  };
   using Events = holdfast::Events<On<Sent, &Sent::id>>;
   using Effects = holdfast::Effects<Call>;
   using Emits = holdfast::Emits<Said>;
@@ -85,6 +88,8 @@ TEST_F(FitTest, types_that_the_code_reads_or_writes_must_be_those_it_was_compile
       {R"("to":{"text":{}})", R"("to":{"nat":{}})", "fit/call.Params@1"},
       {R"("cost":{"nat":{}})", R"("cost":{"int":{}})", "fit/call.Receipt@1"},
       {R"("number":{"nat":{}})", R"("number":{"int":{}})", "fit/Said@1"},
+      {R"("note":{"text":{}})", R"("note":{"nat":{}})", "fit/Desk.Entry@1"},
+      {R"(,"annotations":"fit/Desk.Entry@1")", "", "the annotations"},
       {R"("effects_emitted":["fit/call@1"])", R"("effects_emitted":[])", "effects_emitted"},
   };
   for (const Case& each : cases) {

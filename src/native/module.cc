@@ -97,6 +97,7 @@ void Module::add_workflow(const WorkflowParts& parts) {
                      R"(,"effects_emitted":[)" + join(effects) + R"(],"impl":{"module":)" +
                      quoted(name_) + field("entrypoint", parts.name) + "}";
   if (!parts.key.empty()) json += field("key_schema", parts.key);
+  if (!parts.entry.empty()) json += field("annotations", parts.entry);
   workflows_.emplace(parts.name, json + "}");
 }
 

@@ -41,6 +41,11 @@ Writer Step::begin_event(std::string_view schema) {
   return Writer(output_.bytes());
 }
 
+Writer Step::begin_entry() {
+  output_.begin_annotation();
+  return Writer(output_.bytes());
+}
+
 Writer Step::begin_effect(std::string_view name, std::string_view idempotency_key,
                           std::string_view ref) {
   output_.begin_effect(name, idempotency_key, ref);

@@ -12,8 +12,7 @@
 
 namespace holdfast::node {
 
-// Called once, when the answer cannot be taken back any more, on the thread that writes; refused
-// for want of room, on the one that reduces.
+// Called once, on a thread of the node, when the answer cannot be taken back any more.
 using Heard = std::function<void(const kernel::Answer&)>;
 
 // Records one behind the other, in one piece of memory.

@@ -25,12 +25,15 @@ base::Result<bool> Collector::go_on() {
     if (!running_) {
       if (!TRY(is_due())) return false;
       running_ = TRY(store::BlobGc::begin(store_, snapshots_, blob_shapes()));
-      has_run_ = true;
-      written_before_ = blobs_.written_bytes();
+      written_then_ = blobs_.written_bytes();
     }
     const auto progress = running_->step(kBlobsPerPiece);
     const bool goes_on = progress && !progress->done;
-    if (progress && progress->done) removed_ += progress->removed;
+    if (progress && progress->done) {
+      removed_ += progress->removed;
+      written_before_ = written_then_;
+      has_run_ = true;
+    }
     if (!goes_on) running_.reset();
     if (!progress)
       return base::Error(progress.error().code(), progress.error().where(),

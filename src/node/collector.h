@@ -40,7 +40,8 @@ class Collector {
   std::unique_ptr<store::BlobGc> running_;
   bool has_run_ = false;  // since the world was opened; what was written before is not known
   std::uint64_t removed_ = 0;
-  std::uint64_t written_before_ = 0;  // when the last one began
+  std::uint64_t written_then_ = 0;    // when the one that runs began
+  std::uint64_t written_before_ = 0;  // when the last one that ended did
 };
 
 }  // namespace holdfast::node

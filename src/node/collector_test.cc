@@ -74,5 +74,27 @@ TEST_F(CollectorTest, it_runs_again_only_when_much_was_written) {
   EXPECT_LT(blobs(), many);
 }
 
+// A blob that a snapshot was the last to bring, though it does not need it, and that is put again
+// meanwhile.
+TEST_F(CollectorTest, what_is_put_again_while_a_snapshot_is_written_stays) {
+  open();
+  StoreBlobs blobs(open_->blobs());
+  Collector collector(blobs, open_->blobs(), open_->snapshots(), 1);
+  const base::Bytes text(3000, 7);
+  const base::Hash hash = blobs.put(text).take();
+  blobs.begin_writing();
+  ASSERT_TRUE(blobs.put(text));
+  for (int i = 0; i < 2; ++i) {
+    const base::Bytes snapshot = state();
+    ASSERT_TRUE(blobs.finish_writing([&]() -> base::Result<void> {
+      TRY(open_->snapshots().add(open_->journal(), 1, snapshot, 1));
+      return {};
+    }));
+    for (auto more = collector.go_on(); more && *more;) more = collector.go_on();
+    ASSERT_TRUE(blobs.get(hash)) << i;
+    blobs.begin_writing();
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::node

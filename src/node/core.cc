@@ -50,9 +50,13 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
 }
 
 void Core::tell_of_ends() {
-  if (watchers_.empty() || outcome_.ended.empty()) return;
+  if (!has_watchers() || (outcome_.ended.empty() && outcome_.said.empty())) return;
   std::vector<Question> questions;
-  for (const kernel::InstanceEnd& ended : outcome_.ended) watchers_.take(ended, questions);
+  for (const kernel::TouchedName& said : outcome_.said) listeners_.take(said, questions);
+  for (const kernel::TouchedName& ended : outcome_.ended) {
+    listeners_.take(ended, questions);
+    watchers_.take(ended, questions);
+  }
   for (const Question& question : questions) ask(question);  // may look at what has ended
 }
 
@@ -70,9 +74,19 @@ bool Core::ask_at_end(std::uint64_t number, const kernel::InstanceName& instance
   return true;
 }
 
+bool Core::ask_when_said(std::uint64_t number, const kernel::InstanceName& instance,
+                         store::RecordNumber last, Question question) {
+  const auto cell = world_.find(instance.workflow, instance.key);
+  // One that is not there is waited for, unless it was when it was last seen.
+  const store::RecordNumber now = cell && *cell != nullptr ? (*cell)->last_record : 0;
+  if (cell && now == last) return listeners_.add(number, instance, std::move(question));
+  ask(question);
+  return true;
+}
+
 void Core::let_go() {
   batch_ = {};
-  watchers_ = {};
+  watchers_ = listeners_ = {};
 }
 
 void Core::release(const Batch& batch) {

@@ -2,7 +2,7 @@
 // Core: the part of a node that decides. It reduces inputs into a batch; once that is durable,
 // `release` lets those who wait hear of it and starts the effects: nothing leaves before. No
 // threads and no waiting: a node calls it from its threads, a simulation from wherever it likes.
-// All of it is for the thread that reduces, but `release`, which is for the thread that writes.
+// All of it is for the thread that reduces, but `release`, which is for whoever wrote the batch.
 #pragma once
 
 #include <array>
@@ -22,6 +22,7 @@
 #include "node/resumption.h"
 #include "node/watchers.h"
 #include "node/world_clock.h"
+#include "store/journal.h"
 
 namespace holdfast::node {
 
@@ -50,11 +51,17 @@ class Core {
   // The same when the instance has ended, which may be now. The number is the caller's own: it
   // takes the question away again, if it has not been asked. False: too many wait for something.
   bool ask_at_end(std::uint64_t number, const kernel::InstanceName& instance, Question question);
-  void ask_no_more(std::uint64_t number) { watchers_.remove(number); }
+  // The same when it has put something out, ended, or was touched behind record `last`.
+  bool ask_when_said(std::uint64_t number, const kernel::InstanceName& instance,
+                     store::RecordNumber last, Question question);
+  void ask_no_more(std::uint64_t number) {
+    watchers_.remove(number);
+    listeners_.remove(number);
+  }
 
-  // Nobody who waits for an end is told any more; or nobody at all.
-  bool has_watchers() const noexcept { return !watchers_.empty(); }
-  void let_watchers_go() { watchers_ = {}; }
+  // Nobody who waits for something is told any more; or nobody at all.
+  bool has_watchers() const noexcept { return !watchers_.empty() || !listeners_.empty(); }
+  void let_watchers_go() { watchers_ = listeners_ = {}; }
   void let_go();
 
   const Batch& batch() const noexcept { return batch_; }
@@ -97,7 +104,8 @@ class Core {
   kernel::Tick tick_;
   kernel::Outcome outcome_;
   Batch batch_;
-  Watchers watchers_;
+  Watchers watchers_;   // of those that end
+  Watchers listeners_;  // of those that put something out
   bool go_on_ = false;
 };
 

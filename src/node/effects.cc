@@ -60,14 +60,14 @@ bool Effects::try_start(const kernel::OpenIntent& open, std::uint64_t now_ns) {
     ++unperformed_[open.effect->executor.kind];
     return true;
   }
-  const std::lock_guard lock(starting_);
-  if (!executor->has_room(open)) return false;
   const auto end_ns = end_of_time(*executor, open);
   if (end_ns && *end_ns <= now_ns) {
     report_late(open.intent, reports_);
     return true;
   }
-  set_limit(*executor, open);
+  const std::lock_guard lock(starting_);
+  set_limit(*executor, open);  // also while it waits for room
+  if (!executor->has_room(open)) return false;
   executor->start(open, reports_);
   return true;
 }
@@ -76,8 +76,8 @@ void Effects::start(const kernel::OpenIntent& open) {
   if (!starts_) return;
   executors::Executor* executor = executor_of(*open.effect);
   if (executor == nullptr) return report_unknown(open, reports_);
-  set_limit(*executor, open);
   const std::lock_guard lock(starting_);
+  set_limit(*executor, open);
   executor->start(open, reports_);
 }
 
@@ -94,18 +94,23 @@ void Effects::settled(const base::Hash& intent) {
   limits_.remove(intent);
 }
 
-std::optional<TimeLimits::Over> Effects::take_over(std::uint64_t now_ns) {
-  const std::lock_guard lock(limiting_);
-  return limits_.take(now_ns);
+// Stopped before anybody hears of it, and not between being noted and being started.
+std::optional<base::Hash> Effects::stop_late(std::uint64_t now_ns) {
+  const std::lock_guard starting(starting_);
+  std::unique_lock lock(limiting_);
+  const auto over = limits_.take(now_ns);
+  lock.unlock();
+  if (!over) return std::nullopt;
+  over->executor->stop(over->intent);
+  return over->intent;
 }
 
 void Effects::fire_timers(std::uint64_t now_ns, std::size_t most) {
   timers_.fire(now_ns, most, reports_);
   for (; most > 0; --most) {
-    const auto over = take_over(now_ns);
-    if (!over) return;
-    over->executor->stop(over->intent);
-    report_late(over->intent, reports_);
+    const auto late = stop_late(now_ns);
+    if (!late) return;
+    report_late(*late, reports_);
   }
 }
 

@@ -51,14 +51,14 @@ class Effects {
 
  private:
   executors::Executor* executor_of(const kernel::EffectProgram& effect);
-  std::optional<TimeLimits::Over> take_over(std::uint64_t now_ns);
+  std::optional<base::Hash> stop_late(std::uint64_t now_ns);
   void set_limit(executors::Executor& executor, const kernel::OpenIntent& open);
 
   Executors executors_;
   executors::Reports& reports_;
   executors::Timers timers_;
   std::map<std::string, std::uint64_t> unperformed_;
-  std::mutex starting_;  // room that was found is still there when it is used
+  std::mutex starting_;  // room that was found is still there when it is used; outside the others
   std::atomic<bool> starts_ = true;
   mutable std::mutex limiting_;  // guards the limits; nothing is called with it
   TimeLimits limits_;

@@ -2,6 +2,8 @@
 #include "node/history_changes.h"
 
 #include "codec/json_writer.h"
+#include "kernel/forget_list.h"
+#include "node/stream_entries.h"
 
 namespace holdfast::node {
 namespace {
@@ -11,12 +13,12 @@ std::string text_in(codec::View map, std::string_view field) {
   return std::string(found ? found->text().value_or(std::string_view()) : std::string_view());
 }
 
-store::InstanceChange change_of(const kernel::RecordView& record,
-                                const kernel::InstanceView& instance) {
+store::InstanceChange change_of(const kernel::RecordView& record, std::size_t index) {
+  const kernel::InstanceView& instance = record.instances[index];
   store::InstanceChange change{
       .workflow = std::string(instance.workflow),
       .key = {instance.key.begin(), instance.key.end()},
-      .key_text = kernel::key_text(instance.key),
+      .key_text = {},
       .record = record.number,
       .time_ns = record.tick.time_ns,
       .previous = instance.previous,
@@ -37,15 +39,37 @@ store::InstanceChange change_of(const kernel::RecordView& record,
   }
   for (const base::ByteView annotation : instance.annotations)
     change.annotations.push_back(codec::to_json(codec::View::of(annotation)));
+  PutOut out = put_out(record, index);
+  change.entries = std::move(out.entries);
+  change.ended = out.ended;
   return change;
+}
+
+// Everybody who is named: whether one really goes is decided by what is known of it, by the same
+// rule as in the world.
+std::vector<store::InstanceChange> forgets_of(const kernel::RecordView& record,
+                                              const kernel::ForgetEnded& forget) {
+  std::vector<store::InstanceChange> changes;
+  for (const kernel::ForgetName& name :
+       kernel::read_forget_list(forget.instances).value_or(std::vector<kernel::ForgetName>())) {
+    store::InstanceChange& change = changes.emplace_back();
+    change.workflow = std::string(name.workflow);
+    change.key = {name.key.begin(), name.key.end()};
+    change.record = record.number;
+    change.time_ns = record.tick.time_ns;
+    change.previous = name.last_record;
+    change.forgets = true;
+  }
+  return changes;
 }
 
 }  // namespace
 
 std::vector<store::InstanceChange> changes_of(const kernel::RecordView& record) {
+  if (const auto* forget = std::get_if<kernel::ForgetEnded>(&record.tick.input))
+    return forgets_of(record, *forget);
   std::vector<store::InstanceChange> changes;
-  for (const kernel::InstanceView& instance : record.instances)
-    changes.push_back(change_of(record, instance));
+  for (std::size_t i = 0; i < record.instances.size(); ++i) changes.push_back(change_of(record, i));
   return changes;
 }
 

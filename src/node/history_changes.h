@@ -9,7 +9,7 @@
 
 namespace holdfast::node {
 
-// In the order of the record.
+// In the order of the record; the texts of the keys are left out.
 std::vector<store::InstanceChange> changes_of(const kernel::RecordView& record);
 
 }  // namespace holdfast::node

@@ -74,6 +74,7 @@ base::Result<void> HistoryFeed::read_slice(const SliceLimits& limits) {
     const bool is_end = count + 1 == limits.records || bytes >= limits.bytes;
     if (is_end || last == journal_->durable()) hash = base::sha256(record->bytes);
   }
+  batch_.name([](base::ByteView key) { return kernel::key_text(key); });
   return index_->apply(batch_, last, hash);
 }
 

@@ -29,7 +29,7 @@ class HistoryFeedTest : public kernel::testing::LabTest {
       const std::uint64_t n = kernel::testing::number(input);
       kernel::testing::state(output, n);
       if (n == 5) {
-        output.begin_annotations();
+        output.begin_annotation();
         kernel::testing::write(output.bytes(), R"({"note":"five it was"})");
       }
       if (n == 7) output.fail("seven", "not seven again");

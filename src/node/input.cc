@@ -77,4 +77,10 @@ Input Input::apply(const kernel::ApplyManifest& apply) {
   return Input(own, block.take(), block.size());
 }
 
+Input Input::forget(const kernel::ForgetEnded& forget) {
+  kernel::ForgetEnded own = forget;
+  Block block = own_all(own.instances);
+  return Input(own, block.take(), block.size());
+}
+
 }  // namespace holdfast::node

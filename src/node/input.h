@@ -24,6 +24,7 @@ class Input {
   static Input progress(const kernel::ProgressArrived& progress);
   static Input control(const kernel::ControlRequested& request);
   static Input apply(const kernel::ApplyManifest& apply);
+  static Input forget(const kernel::ForgetEnded& forget);
   static Input go_on() { return Input(kernel::Continue{}, nullptr, 0); }
 
   const Tick& tick() const noexcept { return tick_; }

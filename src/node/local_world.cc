@@ -54,13 +54,16 @@ base::Result<void> LocalWorld::forget_left_out() {
   return {};
 }
 
-BeginSnapshot snapshots_of(LocalWorld& world) {
-  return [&world](std::uint64_t last_ns) -> base::Result<FinishSnapshot> {
+BeginSnapshot snapshots_of(LocalWorld& world, ReadersNeed readers_need) {
+  return [&world, readers_need = std::move(readers_need)](
+             std::uint64_t last_ns) -> base::Result<FinishSnapshot> {
     // Shared, as a std::function must be copied.
     const auto begun = std::make_shared<const BegunSnapshot>(
         TRY(world.begin_snapshot(static_cast<std::int64_t>(last_ns))));
-    return FinishSnapshot([&world, begun]() -> base::Result<store::RecordNumber> {
-      return TRY(world.finish_snapshot(*begun)).needed;
+    return FinishSnapshot([&world, begun, readers_need]() -> base::Result<store::RecordNumber> {
+      SnapshotOptions options;
+      if (readers_need) options.readers_need = readers_need();
+      return TRY(world.finish_snapshot(*begun, options)).needed;
     });
   };
 }

@@ -3,6 +3,7 @@
 // state restored and replayed. Everything that a node stands on, and no more; no threads.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -75,6 +76,7 @@ class LocalWorld {
 };
 
 // For a loop that runs the world.
-BeginSnapshot snapshots_of(LocalWorld& world);
+using ReadersNeed = std::function<store::RecordNumber()>;  // SnapshotOptions::readers_need
+BeginSnapshot snapshots_of(LocalWorld& world, ReadersNeed readers_need = {});
 
 }  // namespace holdfast::node

@@ -151,14 +151,13 @@ bool Loop::is_over() {
 bool Loop::can_turn() const {
   if (failure_) return has_ended();
   const bool has_more = has_input() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
-  return (stopping_ && core_.has_watchers()) ||
-         (has_room() && has_more && !wants_snapshot() && !waits_for_snapshot()) ||
+  return (stopping_ && core_.has_watchers()) || (has_room() && has_more && !rests_for_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
 bool Loop::has_turn() {
   const std::lock_guard lock(mutex_);
-  return can_turn() || (!stopping_ && core_.has_timer_due());
+  return can_turn() || (rings_timers() && core_.has_timer_due());
 }
 
 bool Loop::wait_for_turn(env::Alarm& alarm) {
@@ -166,8 +165,7 @@ bool Loop::wait_for_turn(env::Alarm& alarm) {
   while (!can_turn()) {
     waits_for_journal_ = !core_.batch().empty() || wants_snapshot();
     waits_until_ns_ = core_.next_timer_ns();
-    const bool has_timers = !stopping_ && !failure_;
-    if (has_timers && !core_.set(alarm)) break;
+    if (rings_timers() && !core_.set(alarm)) break;
     for_reducer_.wait(lock);
   }
   if (!has_ended()) return true;
@@ -199,14 +197,17 @@ void Loop::let_go() {
 }
 
 bool Loop::wants_snapshot() const {
-  return options_.begin_snapshot && options_.snapshot_every != 0 && !is_finishing_ &&
+  return options_.begin_snapshot && options_.snapshot_every != 0 && !is_finishing_ && !stopping_ &&
          behind_snapshot_ >= options_.snapshot_every && !is_full_;
 }
 
-// So many records that the one before must be finished first.
-bool Loop::waits_for_snapshot() const {
-  return is_finishing_ && !stopping_ && behind_snapshot_ >= options_.snapshot_every;
+// Until one can begin, or so many records came that the one before must be finished first.
+bool Loop::rests_for_snapshot() const {
+  return wants_snapshot() ||
+         (is_finishing_ && !stopping_ && behind_snapshot_ >= options_.snapshot_every);
 }
+
+bool Loop::rings_timers() const { return !stopping_ && !failure_ && !rests_for_snapshot(); }
 
 void Loop::turn() {
   if (!is_alive()) return;
@@ -246,17 +247,17 @@ Loop::Waiting* Loop::next_input() {
 // Mail that was left over gets one tick a turn, so that a cascade without end keeps nobody out. It
 // does not keep the loop from stopping either: it goes on after the next start.
 base::Result<void> Loop::reduce_some() {
-  bool stopping = false;
-  bool rests = false;  // until there is a snapshot
+  bool fires = false;
+  bool rests = false;
   bool goes_on = false;
   {
     const std::lock_guard lock(mutex_);
-    stopping = stopping_;
-    rests = wants_snapshot() || waits_for_snapshot();
+    fires = rings_timers();
+    rests = rests_for_snapshot();
     goes_on = core_.wants_to_go_on() && !stopping_ && !is_full_ && has_room();
   }
-  if (!stopping) core_.fire_timers(kTimersPerTurn);
   if (rests) return {};
+  if (fires) core_.fire_timers(kTimersPerTurn);
   if (goes_on) TRY(core_.reduce(Input::go_on(), nullptr));
   for (std::size_t i = 0; i < kInputsPerTurn && has_room(); ++i) {
     Waiting* const next = next_input();
@@ -326,7 +327,9 @@ void Loop::pass_on() {
 
 // Not while those of the batch before are still hearing of it.
 bool Loop::is_written_at_once() const {
-  return at_journal_.records.size() <= options_.written_at_once && !is_releasing_ && !has_input();
+  const bool goes_on = core_.wants_to_go_on() && !stopping_ && !is_full_;
+  return at_journal_.records.size() <= options_.written_at_once && !is_releasing_ && !has_input() &&
+         !goes_on;
 }
 
 }  // namespace holdfast::node

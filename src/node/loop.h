@@ -49,8 +49,12 @@ struct LoopOptions {
   std::uint64_t snapshot_every = 200'000;  // 0: never
   std::uint64_t behind_snapshot = 0;
 
-  // What is to be done from time to time: called after each snapshot, on the same thread, until it
-  // says that there is no more to do. An error is said, and puts it off until the next snapshot.
+  // Records up to this one have become durable. On the thread that wrote them; it must not wait.
+  std::function<void(store::RecordNumber)> durable = {};
+
+  // What is to be done from time to time: called after each snapshot, also one put off, on the same
+  // thread, until it says that there is no more to do. An error is said, and puts it off until the
+  // next snapshot.
   std::function<base::Result<bool>()> tidy = {};
 
   // Something went wrong that the node goes on with, for whoever looks after it. On any of its
@@ -58,7 +62,7 @@ struct LoopOptions {
   std::function<void(const base::Error&)> trouble = {};
 
   // It has ended by itself, with this error, and refuses everything with it from now on. Called
-  // once, on the thread that reduces or the one that writes; not for an end that was asked for.
+  // once, on any of its threads; not for an end that was asked for.
   std::function<void(const base::Error&)> ended = {};
 };
 
@@ -158,7 +162,8 @@ class Loop : private executors::Reports {
            core_.batch().replies.size() + core_.batch().seen.size() < options_.inbox;
   }
   bool wants_snapshot() const;
-  bool waits_for_snapshot() const;
+  bool rests_for_snapshot() const;
+  bool rings_timers() const;
   bool is_alive();
   bool has_input() const { return has_taken() || !inbox_.empty() || !results_.empty(); }
   bool has_taken() const { return next_taken_ != taken_.size(); }
@@ -225,6 +230,7 @@ class Loop : private executors::Reports {
       false;                 // the disk: nothing new is taken; only read without the mutex
   bool is_stalled_ = false;  // and not even the batch at the journal fits
   bool wants_preparing_ = true;
+  bool looks_again_ = false;        // for room, as it has waited long enough
   std::string not_prepared_;        // why not, where it is not for want of room
   std::int64_t prepared_ns_ = 0;    // when room was looked for last, since boot
   FinishSnapshot finish_snapshot_;  // one that was begun

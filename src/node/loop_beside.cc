@@ -28,7 +28,8 @@ bool Loop::has_writing() {
 bool Loop::wait_for_writing() {
   std::unique_lock lock(mutex_);
   if (is_stalled_) {  // no use to try again at once
-    for_writer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs), [this] { return stopping_; });
+    for_writer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs),
+                         [this] { return stopping_ || failure_; });
   }
   for_writer_.wait(lock, [this] { return can_write() || is_over_; });
   return can_write();
@@ -56,11 +57,10 @@ void Loop::write_batch() {
     stage_ = Stage::kDurable;
     return;
   }
+  // Before the batch: one that is durable is answered, whatever becomes of the trimming.
+  if (auto trimmed = trim_if_due(); !trimmed) return end_writing(std::move(trimmed).error());
   auto written = append(at_journal_);  // nobody else touches the batch while it is here
   if (written) written = journal_.sync();
-  if (written) {
-    if (auto trimmed = trim_if_due(); !trimmed) written = std::move(trimmed).error();
-  }
   end_writing(std::move(written));
 }
 
@@ -105,7 +105,9 @@ void Loop::end_writing(base::Result<store::RecordNumber> written) {
   figures_.journal_bytes += store::batch_bytes_of(
       at_journal_.records.bytes() + at_journal_.records.size() * store::kRecordLengthBytes);
   if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
-  for_preparer_.notify_one();
+  if (wants_preparing_) for_preparer_.notify_one();
+  lock.unlock();
+  if (options_.durable) options_.durable(*written);
 }
 
 bool Loop::has_releasing() {
@@ -136,7 +138,8 @@ void Loop::release() {
 // Preparing.
 
 bool Loop::can_prepare() const {
-  return wants_preparing_ || (is_full_ && clock_.since_boot_ns() - prepared_ns_ >= kFullForNs);
+  return wants_preparing_ ||
+         (is_full_ && (looks_again_ || clock_.since_boot_ns() - prepared_ns_ >= kFullForNs));
 }
 
 bool Loop::has_preparing() {
@@ -148,7 +151,9 @@ bool Loop::wait_for_preparing() {
   std::unique_lock lock(mutex_);
   while (!is_over_ && !can_prepare()) {
     if (is_full_) {
-      for_preparer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs));
+      // The clock may be one that stands still.
+      looks_again_ = for_preparer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs)) ==
+                     std::cv_status::timeout;
     } else {
       for_preparer_.wait(lock);
     }
@@ -166,6 +171,7 @@ void Loop::prepare() {
   {
     const std::lock_guard lock(mutex_);
     prepared_ns_ = clock_.since_boot_ns();
+    looks_again_ = false;
     const bool has_room = journal_.has_room(store::Room::kNormal);
     wants_preparing_ = prepared && !has_room;
     if (has_room) is_full_ = false;
@@ -219,10 +225,10 @@ void Loop::finish_snapshot() {
   if (lacks_room) say_trouble(std::move(needed).error(), "a snapshot is put off");
   lock.lock();
   is_finishing_ = false;
+  wants_tidying_ = static_cast<bool>(options_.tidy);  // without room it may make some
   for_reducer_.notify_one();
   if (needed) {
     needed_ = *needed;
-    wants_tidying_ = static_cast<bool>(options_.tidy);
   } else if (!lacks_room) {
     end_with(std::move(lock), std::move(needed).error());
   }

@@ -3,6 +3,7 @@
 
 #include "codec/cbor_writer.h"
 #include "codec/normaliser.h"
+#include "kernel/forget_list.h"
 #include "kernel/record.h"
 
 namespace holdfast::node {
@@ -122,6 +123,19 @@ struct TickFields {
   void operator()(const kernel::ApplyProposal& apply) {
     begin(kernel::TickKind::kApplyProposal, 1);
     field(out, "proposal", apply.proposal);
+  }
+  void operator()(const kernel::ForgetEnded& forget) {
+    begin(kernel::TickKind::kForget, 1);
+    field(out, "instances");
+    const auto names = kernel::read_forget_list(forget.instances);
+    if (!names) return codec::write_null(out);
+    codec::write_list_head(out, names->size());
+    for (const kernel::ForgetName& name : *names) {
+      codec::write_map_head(out, 3);
+      field(out, "workflow", name.workflow);
+      given(out, "key", name.key);
+      field(out, "last_record", name.last_record);
+    }
   }
 
   static std::string_view name_of(kernel::Control control) noexcept {

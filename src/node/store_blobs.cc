@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/store_blobs.h"
 
+#include <utility>
+
 #include "base/sha256.h"
 
 namespace holdfast::node {
@@ -8,7 +10,8 @@ namespace holdfast::node {
 base::Result<base::Bytes> StoreBlobs::get(const base::Hash& hash) const {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = waiting_.find(hash); found != waiting_.end()) return *found->second;
+    for (const ByHash* blobs : {&waiting_, &begun_})
+      if (const auto found = blobs->find(hash); found != blobs->end()) return found->second;
   }
   const std::lock_guard lock(storing_);
   return store_.get(hash);
@@ -23,39 +26,50 @@ base::Result<base::Hash> StoreBlobs::put(base::ByteView bytes) {
   std::unique_lock lock(mutex_);
   if (waiting_.contains(hash)) return hash;
   if (waiting_bytes_ + bytes.size() > most_waiting_bytes_) {
+    if (has_begun_)
+      return base::Error(base::ErrorCode::kUnavailable,
+                         "too much waits for a snapshot to be written");
     lock.unlock();
-    TRY(write(waiting(), [] { return base::Result<void>(); }));
+    begin_writing();
+    TRY(finish_writing([] { return base::Result<void>(); }));
     lock.lock();
   }
-  waiting_.emplace(hash, std::make_shared<const base::Bytes>(bytes.begin(), bytes.end()));
+  waiting_.emplace(hash, base::Bytes(bytes.begin(), bytes.end()));
   waiting_bytes_ += bytes.size();
   return hash;
 }
 
-std::vector<StoreBlobs::Blob> StoreBlobs::waiting() const {
+void StoreBlobs::begin_writing() {
   const std::lock_guard lock(mutex_);
-  return {waiting_.begin(), waiting_.end()};
+  begun_.merge(std::exchange(waiting_, {}));
+  waiting_bytes_ = 0;
+  has_begun_ = true;
 }
 
-base::Result<void> StoreBlobs::write(const std::vector<Blob>& blobs,
-                                     const std::function<base::Result<void>()>& rest) {
-  const std::lock_guard writing(writing_);
-  // What the store takes before it finds no more room, it keeps: putting it again costs little.
-  for (const auto& [hash, bytes] : blobs) {
-    const std::lock_guard storing(storing_);
-    TRY(store_.put(*bytes));
-  }
-  {
-    const std::lock_guard storing(storing_);
-    TRY(store_.sync());
-    TRY(rest());
-  }
+base::Result<void> StoreBlobs::finish_writing(const std::function<base::Result<void>()>& rest) {
+  auto finished = write_begun(rest);
   const std::lock_guard lock(mutex_);
-  for (const auto& [hash, bytes] : blobs) {
-    written_bytes_ += bytes->size();
-    if (waiting_.erase(hash) != 0) waiting_bytes_ -= bytes->size();
+  has_begun_ = false;
+  if (finished) {
+    for (const auto& [hash, bytes] : begun_) written_bytes_ += bytes.size();
+    begun_.clear();
+    return finished;
   }
-  return {};
+  waiting_.merge(std::exchange(begun_, {}));
+  waiting_bytes_ = 0;
+  for (const auto& [hash, bytes] : waiting_) waiting_bytes_ += bytes.size();
+  return finished;
+}
+
+base::Result<void> StoreBlobs::write_begun(const std::function<base::Result<void>()>& rest) {
+  // What the store takes before it finds no more room, it keeps: putting it again costs little.
+  for (const auto& [hash, bytes] : begun_) {
+    const std::lock_guard storing(storing_);
+    TRY(store_.put(bytes));
+  }
+  const std::lock_guard storing(storing_);
+  TRY(store_.sync());
+  return rest();
 }
 
 std::uint64_t StoreBlobs::written_bytes() const {

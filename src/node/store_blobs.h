@@ -2,19 +2,18 @@
 // StoreBlobs: the kernel's blobs in the store of a world. What is put waits in memory until it is
 // written, which a snapshot does: a disk that is full then loses nothing that the world believes to
 // be there, and it can be tried again later. Bounded: when too much waits, putting writes it first,
-// or fails.
+// or finds no room.
 //
-// The world reads and puts on its own thread while a snapshot may be written on another. While it
-// is, nothing else is: what a collection of blobs spares is what was put since the last snapshot.
+// The world reads and puts on its own thread while what was begun is written on another. What is
+// put meanwhile waits, though it be the same again: a collection of blobs spares what a snapshot
+// names and what was put since the last one was listed, so nothing that is for the next one may
+// come into the store before that.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <utility>
-#include <vector>
 
 #include "kernel/blobs.h"
 #include "store/blob_store.h"
@@ -34,15 +33,12 @@ class StoreBlobs : public kernel::Blobs {
   base::Result<base::Bytes> get(const base::Hash& hash) const override;
   base::Result<base::Hash> put(base::ByteView bytes) override;
 
-  // What waits now.
-  using Blob = std::pair<base::Hash, std::shared_ptr<const base::Bytes>>;
-  std::vector<Blob> waiting() const;
+  // What waits now is what the next finish_writing writes. To be called again if that failed.
+  void begin_writing();
 
-  // From any thread: makes these durable, so that they wait no longer, and then does the rest with
-  // the store. kUnavailable: there is no room; everything is as before. After any other error the
-  // store has ended.
-  base::Result<void> write(const std::vector<Blob>& blobs,
-                           const std::function<base::Result<void>()>& rest);
+  // From any thread: makes durable what was begun, and then does the rest with the store.
+  // kUnavailable: there is no room; it waits again. After any other error the store has ended.
+  base::Result<void> finish_writing(const std::function<base::Result<void>()>& rest);
 
   // From any thread: what else is to be done with the store, which keeps the world's thread waiting
   // if it wants to read.
@@ -56,13 +52,17 @@ class StoreBlobs : public kernel::Blobs {
   std::uint64_t written_bytes() const;
 
  private:
+  base::Result<void> write_begun(const std::function<base::Result<void>()>& rest);
+
   store::BlobStore& store_;
   const std::size_t most_waiting_bytes_;
-  std::mutex writing_;          // held from the first blob of a snapshot until it is listed
-  mutable std::mutex storing_;  // the store; inside `writing_`
-  mutable std::mutex mutex_;    // what follows; inside all others
-  std::map<base::Hash, std::shared_ptr<const base::Bytes>> waiting_;  // in order, so that a
-                                                                      // simulation repeats itself
+  mutable std::mutex storing_;  // the store
+  mutable std::mutex mutex_;    // what follows; inside the other
+  using ByHash =
+      std::map<base::Hash, base::Bytes>;  // in order, so that a simulation repeats itself
+  ByHash waiting_;
+  ByHash begun_;  // changed only by begin_writing and finish_writing, which do not overlap
+  bool has_begun_ = false;  // and has not finished
   std::size_t waiting_bytes_ = 0;
   std::uint64_t written_bytes_ = 0;
 };

@@ -15,7 +15,8 @@ class StoreBlobsTest : public testing::LabWorldTest {
     return bytes;
   }
   static base::Result<void> write_all(StoreBlobs& blobs) {
-    return blobs.write(blobs.waiting(), [] { return base::Result<void>(); });
+    blobs.begin_writing();
+    return blobs.finish_writing([] { return base::Result<void>(); });
   }
   static base::Bytes blob(char filled_with, std::size_t size = 40'000) {
     return base::Bytes(size, static_cast<std::uint8_t>(filled_with));
@@ -57,6 +58,43 @@ TEST_F(StoreBlobsTest, no_more_waits_than_may) {
   EXPECT_EQ(refused.error().code(), base::ErrorCode::kUnavailable);
   for (const char each : {'a', 'b', 'c', 'd'})
     EXPECT_EQ(blobs.get(base::sha256(blob(each))).take(), blob(each));
+}
+
+// What is put while a snapshot is written is for the next one, though it be in this one as well: it
+// must come into the store after this one is listed.
+TEST_F(StoreBlobsTest, what_is_put_again_while_the_same_is_written_is_written_again) {
+  open();
+  StoreBlobs blobs(open_->blobs());
+  const base::Hash both = blobs.put(blob('a')).take();
+  blobs.begin_writing();
+  ASSERT_TRUE(blobs.put(blob('a')));
+  bool is_listed = false;
+  ASSERT_TRUE(blobs.finish_writing([&]() -> base::Result<void> {
+    is_listed = true;
+    return {};
+  }));
+  EXPECT_TRUE(is_listed);
+  EXPECT_EQ(blobs.written_bytes(), 40'000u);
+  blobs.begin_writing();
+  ASSERT_TRUE(blobs.finish_writing([] { return base::Result<void>(); }));
+  EXPECT_EQ(blobs.written_bytes(), 80'000u);
+  EXPECT_EQ(open_->blobs().get(both).take(), blob('a'));
+}
+
+TEST_F(StoreBlobsTest, nothing_is_written_between_the_beginning_and_the_end_of_a_snapshot) {
+  open();
+  StoreBlobs blobs(open_->blobs(), 100'000);
+  ASSERT_TRUE(blobs.put(blob('a')));
+  blobs.begin_writing();
+  const base::Hash next = blobs.put(blob('b')).take();
+  ASSERT_TRUE(blobs.put(blob('c')));
+  const auto refused = blobs.put(blob('d'));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kUnavailable);
+  EXPECT_FALSE(open_->blobs().get(next)) << "it waits";
+  ASSERT_TRUE(blobs.finish_writing([] { return base::Result<void>(); }));
+  ASSERT_TRUE(blobs.put(blob('d')));
+  EXPECT_TRUE(open_->blobs().get(next));
 }
 
 }  // namespace

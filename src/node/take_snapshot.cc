@@ -16,7 +16,7 @@ base::Result<BegunSnapshot> begin_snapshot(kernel::World& world, StoreBlobs& blo
   begun.next_record = world.next_record();
   begun.time_ns = time_ns;
   begun.bytes = TRY(world.snapshot());
-  begun.blobs = blobs.waiting();
+  blobs.begin_writing();
   return begun;
 }
 
@@ -24,7 +24,7 @@ base::Result<FinishedSnapshot> finish_snapshot(const BegunSnapshot& begun, Store
                                                store::Snapshots& snapshots, store::Journal& journal,
                                                const SnapshotOptions& options) {
   FinishedSnapshot finished;
-  TRY(blobs.write(begun.blobs, [&]() -> base::Result<void> {
+  TRY(blobs.finish_writing([&]() -> base::Result<void> {
     finished.entry =
         TRY(snapshots.add(journal, begun.next_record, begun.bytes, begun.time_ns, options.keep));
     const auto needed = store::records_needed(TRY(snapshots.list()), options.keep);

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <vector>
 
 #include "kernel/world.h"
 #include "node/store_blobs.h"
@@ -23,11 +22,10 @@ struct SnapshotOptions {
   store::RecordNumber readers_need = std::numeric_limits<store::RecordNumber>::max();
 };
 
-// One that was begun, and is all in memory.
+// One that was begun, and is all in memory, with the blobs that were begun.
 struct BegunSnapshot {
   store::RecordNumber next_record = 1;
   base::Bytes bytes;
-  std::vector<StoreBlobs::Blob> blobs;  // that it names and nobody has written yet
   std::int64_t time_ns = 0;
 };
 

@@ -75,9 +75,11 @@ class LabWorldTest : public ::testing::Test {
   std::unique_ptr<env::SimDisk> disk_ = std::make_unique<env::SimDisk>();
   std::unique_ptr<env::Random> random_ = env::seeded_random(9);
   std::unique_ptr<env::Process> process_ = env::posix_process();
-  kernel::testing::Machines machines_{{"keyed", kernel::testing::work},
-                                      {"numbered", kernel::testing::keep},
-                                      {"single", kernel::testing::keep}};
+  kernel::testing::Step keyed_ = kernel::testing::work;
+  kernel::testing::Machines machines_{
+      {"keyed", [this](const auto& in, auto& out) { keyed_(in, out); }},
+      {"numbered", kernel::testing::keep},
+      {"single", kernel::testing::keep}};
   std::unique_ptr<LocalWorld> open_;
   std::uint64_t now_s_ = 0;
   std::size_t sent_ = 0;

@@ -32,8 +32,9 @@ void Watchers::remove(std::uint64_t number) {
   names_.erase(name);
 }
 
-void Watchers::take(const kernel::InstanceEnd& ended, std::vector<Question>& questions) {
-  const auto found = watchers_.find(name_of(ended.workflow, ended.key));
+void Watchers::take(const kernel::TouchedName& instance, std::vector<Question>& questions) {
+  if (watchers_.empty()) return;
+  const auto found = watchers_.find(name_of(instance.workflow, instance.key));
   if (found == watchers_.end()) return;
   for (auto& [number, question] : found->second) {
     names_.erase(number);

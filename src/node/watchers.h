@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watchers: those who wait until an instance has ended. They belong to whoever reduces.
+// Watchers: those who wait until an instance has ended, or has put something out. They belong to
+// whoever reduces.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,15 @@ class Watchers {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 16;
 
-  // `question` is to be asked when the instance has ended, once. The number, which must be new,
+  // `question` is to be asked when the instance is taken, once. The number, which must be new,
   // takes it away again. False: there are too many already.
   bool add(std::uint64_t number, const kernel::InstanceName& instance, Question question);
   void remove(std::uint64_t number);
 
   bool empty() const noexcept { return names_.empty(); }
 
-  // Adds the questions of those who wait for this instance, which has ended.
-  void take(const kernel::InstanceEnd& ended, std::vector<Question>& questions);
+  // Adds the questions of those who wait for this instance: it has happened.
+  void take(const kernel::TouchedName& instance, std::vector<Question>& questions);
 
  private:
   // Only looked into.

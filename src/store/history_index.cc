@@ -2,6 +2,7 @@
 #include "store/history_index.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
@@ -12,11 +13,12 @@ namespace {
 
 // ?14: whether the instance begins here; ?15: the record that the row must show then. The row of an
 // instance that goes on is changed by the record that follows, and by no other. ?16: whether it had
-// ended before, so that its error stays.
+// ended before, so that its error stays. ?17: the id, if there is no row yet.
 constexpr const char* kPutInstance = R"(
-  INSERT INTO instances(workflow, key, key_text, status, paused, first_record, first_ns,
-                        last_record, last_ns, steps, annotations, error_code, error_message)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+  INSERT INTO instances(id, workflow, key, key_text, status, paused, first_record, first_ns,
+                        last_record, last_ns, steps, annotations, error_code, error_message,
+                        ended, dropped, entries, entry_bytes)
+  VALUES (?17, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?18, 0, ?19, ?20)
   ON CONFLICT(workflow, key) DO UPDATE SET
     status = excluded.status, paused = excluded.paused,
     first_record = iif(?14, excluded.first_record, first_record),
@@ -25,9 +27,30 @@ constexpr const char* kPutInstance = R"(
     steps = excluded.steps + iif(?14, 0, steps),
     annotations = excluded.annotations + iif(?14, 0, annotations),
     error_code = iif(?16, error_code, excluded.error_code),
-    error_message = iif(?16, error_message, excluded.error_message)
+    error_message = iif(?16, error_message, excluded.error_message),
+    ended = iif(?14 OR excluded.ended > 0, excluded.ended, ended),
+    dropped = iif(?14, 0, dropped),
+    entries = excluded.entries + iif(?14, 0, entries),
+    entry_bytes = excluded.entry_bytes + iif(?14, 0, entry_bytes)
   WHERE ?14 OR last_record = ?15
-  RETURNING id)";
+  RETURNING id, entries, entry_bytes)";
+
+// ?3: whatever it shows; else only if it is over and shows record ?4 or one before.
+const std::string kForget =
+    std::string("DELETE FROM instances WHERE workflow = ?1 AND key = ?2 AND (?3 OR (") + kIsOver +
+    " AND last_record <= ?4)) RETURNING id, annotations, entries";
+
+// What an entry counts for besides its value.
+constexpr std::uint64_t kEntryBytes = 16;
+
+// The database has signed numbers.
+constexpr std::uint64_t kLastSequence = std::numeric_limits<std::int64_t>::max();
+
+std::uint64_t bytes_of(const std::vector<StreamEntry>& entries) {
+  std::uint64_t bytes = 0;
+  for (const StreamEntry& entry : entries) bytes += entry.value.size() + kEntryBytes;
+  return bytes;
+}
 
 }  // namespace
 
@@ -42,10 +65,27 @@ base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements
   all->put_workflow = TRY(database.prepare("INSERT INTO workflows(name) VALUES (?1) RETURNING id"));
   all->find_workflow = TRY(database.prepare("SELECT id FROM workflows WHERE name = ?1"));
   all->put_cursor =
-      TRY(database.prepare("INSERT OR REPLACE INTO cursor VALUES (1, ?1, ?2, ?3, ?4)"));
+      TRY(database.prepare("INSERT OR REPLACE INTO cursor VALUES (1, ?1, ?2, ?3, ?4, ?5)"));
   all->find_text = TRY(database.prepare("SELECT text FROM said WHERE rowid = ?1"));
   all->put_text = TRY(database.prepare("INSERT INTO said(rowid, text) VALUES (?1, ?2)"));
   all->drop_text = TRY(database.prepare("DELETE FROM said WHERE rowid = ?1"));
+  all->put_entry = TRY(database.prepare("INSERT INTO entries VALUES (?1, ?2, ?3)"));
+  all->drop_entries =
+      TRY(database.prepare("DELETE FROM entries WHERE instance = ?1 AND sequence <= ?2"));
+  all->old_entries = TRY(database.prepare(
+      "SELECT sequence, length(value) FROM entries WHERE instance = ?1 ORDER BY sequence"));
+  all->find_entries =
+      TRY(database.prepare("SELECT sequence, value FROM entries WHERE instance = ?1 AND sequence > "
+                           "?2 ORDER BY sequence LIMIT ?3"));
+  all->put_dropped = TRY(database.prepare(
+      "UPDATE instances SET dropped = ?2, entries = ?3, entry_bytes = ?4 WHERE id = ?1"));
+  all->forget = TRY(database.prepare(kForget));
+  all->find_over = TRY(database.prepare(
+      std::string("SELECT w.name, i.key, i.last_record FROM instances i JOIN workflows w ON w.id = "
+                  "i.workflow WHERE i.") +
+      kIsOver + " AND i.last_ns <= ?1 ORDER BY i.last_ns LIMIT ?2"));
+  all->first_over =
+      TRY(database.prepare(std::string("SELECT min(last_ns) FROM instances WHERE ") + kIsOver));
   return all;
 }
 
@@ -63,16 +103,11 @@ base::Result<std::unique_ptr<HistoryIndex>> HistoryIndex::open(WorldFolder& worl
   return index;
 }
 
-base::Result<void> HistoryIndex::read_last_id() {
-  auto last = TRY(database_.database.prepare("SELECT coalesce(max(id), 0) FROM instances"));
-  if (TRY(last.step())) last_id_ = last.nat(0);
-  return {};
-}
-
 base::Result<void> HistoryIndex::read_state(const std::string& path) {
   workflows_.clear();
-  TRY(read_last_id());
   cursor_ = TRY(read_cursor(database_.database, path)).value_or(HistoryCursor{});
+  auto last = TRY(database_.database.prepare("SELECT last_id FROM cursor"));
+  last_id_ = TRY(last.step()) ? last.nat(0) : 0;
   return {};
 }
 
@@ -103,15 +138,20 @@ base::Result<void> HistoryIndex::apply(const HistoryBatch& batch, RecordNumber r
   if (ended_) return base::Error(base::ErrorCode::kIo, "the index has ended: " + *ended_);
   CHECK(record >= cursor_.record);
   const HistoryCursor cursor{cursor_.begins, record, hash};
+  const std::uint64_t last_id = last_id_;
   auto written = write(batch, cursor);
-  if (!written) return undo(std::move(written).error());
+  if (!written) {
+    last_id_ = last_id;
+    return undo(std::move(written).error());
+  }
   cursor_ = cursor;
   return {};
 }
 
 base::Result<void> HistoryIndex::write(const HistoryBatch& batch, const HistoryCursor& cursor) {
   TRY(database_.database.run("BEGIN IMMEDIATE"));
-  for (const HistoryBatch::Entry& entry : batch.entries()) TRY(write_entry(entry));
+  for (const HistoryBatch::Entry& entry : batch.entries())
+    TRY(entry.latest.forgets ? forget(entry) : write_entry(entry));
   TRY(write_cursor(cursor));
   return database_.database.run("COMMIT");
 }
@@ -121,7 +161,7 @@ base::Error HistoryIndex::undo(base::Error error) {
   workflows_.clear();
   const bool undone =
       !database_.database.is_in_transaction() || database_.database.run("ROLLBACK").has_value();
-  const bool goes_on = undone && error.code() == base::ErrorCode::kUnavailable && read_last_id();
+  const bool goes_on = undone && error.code() == base::ErrorCode::kUnavailable;
   if (!goes_on) ended_ = error.to_string();
   return error;
 }
@@ -163,6 +203,10 @@ base::Result<void> HistoryIndex::write_entry(const HistoryBatch::Entry& entry) {
   put.bind(14, std::uint64_t{entry.began.has_value()});
   put.bind(15, entry.previous);
   put.bind(16, std::uint64_t{change.keeps_error});
+  put.bind(17, last_id_ + 1);
+  put.bind(18, change.ended);
+  put.bind(19, std::uint64_t{change.entries.size()});
+  put.bind(20, bytes_of(change.entries));
   if (!TRY(put.step())) {
     return base::Error(base::ErrorCode::kConflict,
                        change.workflow + " " + change.key_text + " in " + kHistoryFile,
@@ -170,10 +214,80 @@ base::Result<void> HistoryIndex::write_entry(const HistoryBatch::Entry& entry) {
                            ", which record " + std::to_string(change.record) + " follows");
   }
   const std::uint64_t id = put.nat(0);
+  const std::uint64_t count = put.nat(1);
+  const std::uint64_t bytes = put.nat(2);
   put.reset();
   const bool is_new = id > last_id_;
   if (is_new) last_id_ = id;
+  TRY(write_stream(entry, id, count, bytes, is_new));
   return write_annotations(entry, id, is_new);
+}
+
+base::Result<void> HistoryIndex::write_stream(const HistoryBatch::Entry& entry, std::uint64_t id,
+                                              std::uint64_t count, std::uint64_t bytes,
+                                              bool is_new) {
+  if (entry.began && !is_new) TRY(drop_entries(id, kLastSequence));
+  for (const StreamEntry& put_out : entry.latest.entries) {
+    statements_->put_entry.bind(1, id);
+    statements_->put_entry.bind(2, put_out.sequence);
+    statements_->put_entry.bind(3, base::ByteView(put_out.value));
+    TRY(statements_->put_entry.step());
+  }
+  if (count <= kMaxStreamEntries && bytes <= kMaxStreamBytes) return {};
+  return cut_stream(id, count, bytes);
+}
+
+// The oldest go until the rest fits, so that it does not matter in how many portions they came.
+base::Result<void> HistoryIndex::cut_stream(std::uint64_t id, std::uint64_t count,
+                                            std::uint64_t bytes) {
+  SqliteStatement& oldest = statements_->old_entries;
+  oldest.bind(1, id);
+  std::uint64_t dropped = 0;
+  while (count > kMaxStreamEntries || bytes > kMaxStreamBytes) {
+    const bool found = TRY(oldest.step());
+    CHECK(found);
+    dropped = oldest.nat(0);
+    bytes -= oldest.nat(1) + kEntryBytes;
+    --count;
+  }
+  oldest.reset();
+  TRY(drop_entries(id, dropped));
+  SqliteStatement& put = statements_->put_dropped;
+  put.bind(1, id);
+  put.bind(2, dropped);
+  put.bind(3, count);
+  put.bind(4, bytes);
+  TRY(put.step());
+  return {};
+}
+
+base::Result<void> HistoryIndex::drop_entries(std::uint64_t id, std::uint64_t up_to) {
+  statements_->drop_entries.bind(1, id);
+  statements_->drop_entries.bind(2, up_to);
+  TRY(statements_->drop_entries.step());
+  return {};
+}
+
+base::Result<void> HistoryIndex::forget(const HistoryBatch::Entry& entry) {
+  SqliteStatement& forget = statements_->forget;
+  forget.bind(1, TRY(workflow_id(entry.latest.workflow)));
+  forget.bind(2, base::ByteView(entry.latest.key));
+  forget.bind(3, std::uint64_t{entry.is_gone});
+  forget.bind(4, entry.previous);
+  if (!TRY(forget.step())) {
+    // It came and went with this batch. With two, it would have had an id.
+    if (entry.is_gone) ++last_id_;
+    return {};
+  }
+  const std::uint64_t id = forget.nat(0);
+  const bool has_text = forget.nat(1) != 0;
+  const bool has_entries = forget.nat(2) != 0;
+  forget.reset();
+  if (has_entries || entry.is_gone) TRY(drop_entries(id, kLastSequence));
+  if (!has_text && !entry.is_gone) return {};
+  statements_->drop_text.bind(1, id);
+  TRY(statements_->drop_text.step());
+  return {};
 }
 
 base::Result<void> HistoryIndex::write_annotations(const HistoryBatch::Entry& entry,
@@ -200,6 +314,7 @@ base::Result<void> HistoryIndex::write_cursor(const HistoryCursor& cursor) {
   put.bind(2, cursor.begins);
   put.bind(3, cursor.record);
   put.bind(4, base::ByteView(cursor.hash.bytes));
+  put.bind(5, last_id_);
   TRY(put.step());
   return {};
 }

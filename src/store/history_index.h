@@ -50,6 +50,17 @@ class HistoryIndex {
   base::Result<HistoryPage> list(const HistoryQuery& query);
   base::Result<std::optional<InstanceRow>> find(std::string_view workflow, base::ByteView key);
 
+  // What the instance has put out behind this sequence, so many entries and bytes at most, but one
+  // at least; in order.
+  base::Result<std::vector<StreamEntry>> stream(std::uint64_t id, std::uint64_t after,
+                                                std::size_t limit, std::size_t bytes);
+
+  // Those that are over and were last touched at this time or before, the oldest first.
+  base::Result<std::vector<EndedInstance>> over_since(std::uint64_t last_ns, std::size_t limit);
+
+  // The time of the oldest of them; nothing: none is over.
+  base::Result<std::optional<std::uint64_t>> oldest_over_ns();
+
   // What the instance said, one line each, the newest that fit.
   base::Result<std::string> annotations(std::uint64_t id);
 
@@ -57,12 +68,16 @@ class HistoryIndex {
   struct Statements;
   HistoryIndex(WorldDatabase database, std::unique_ptr<Statements> statements);
 
-  base::Result<void> read_last_id();
   base::Result<void> read_state(const std::string& path);
   base::Result<void> write(const HistoryBatch& batch, const HistoryCursor& cursor);
   base::Result<void> write_entry(const HistoryBatch::Entry& entry);
   base::Result<void> write_annotations(const HistoryBatch::Entry& entry, std::uint64_t id,
                                        bool is_new);
+  base::Result<void> write_stream(const HistoryBatch::Entry& entry, std::uint64_t id,
+                                  std::uint64_t count, std::uint64_t bytes, bool is_new);
+  base::Result<void> cut_stream(std::uint64_t id, std::uint64_t count, std::uint64_t bytes);
+  base::Result<void> drop_entries(std::uint64_t id, std::uint64_t up_to);
+  base::Result<void> forget(const HistoryBatch::Entry& entry);
   base::Result<std::uint64_t> workflow_id(const std::string& name);
   base::Result<void> write_cursor(const HistoryCursor& cursor);
   base::Error undo(base::Error error);

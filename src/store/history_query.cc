@@ -58,6 +58,8 @@ InstanceRow read_row(const SqliteStatement& from) {
       .annotations = from.nat(11),
       .error_code = std::string(from.text(12)),
       .error_message = std::string(from.text(13)),
+      .ended = from.nat(14),
+      .dropped = from.nat(15),
   };
 }
 
@@ -97,6 +99,46 @@ base::Result<std::optional<InstanceRow>> HistoryIndex::find(std::string_view wor
   InstanceRow row = read_row(find);
   find.reset();
   return std::optional(std::move(row));
+}
+
+base::Result<std::vector<StreamEntry>> HistoryIndex::stream(std::uint64_t id, std::uint64_t after,
+                                                            std::size_t limit, std::size_t bytes) {
+  SqliteStatement& find = statements_->find_entries;
+  find.bind(1, id);
+  find.bind(2, after);
+  find.bind(3, std::uint64_t{limit});
+  std::vector<StreamEntry> entries;
+  while (TRY(find.step())) {
+    const base::ByteView value = find.bytes(1);
+    if (!entries.empty() && value.size() > bytes) {
+      find.reset();
+      break;
+    }
+    bytes -= std::min(bytes, value.size());
+    entries.push_back({find.nat(0), {value.begin(), value.end()}});
+  }
+  return entries;
+}
+
+base::Result<std::vector<EndedInstance>> HistoryIndex::over_since(std::uint64_t last_ns,
+                                                                  std::size_t limit) {
+  SqliteStatement& find = statements_->find_over;
+  find.bind(1, last_ns);
+  find.bind(2, std::uint64_t{limit});
+  std::vector<EndedInstance> ended;
+  while (TRY(find.step())) {
+    const base::ByteView key = find.bytes(1);
+    ended.push_back({std::string(find.text(0)), {key.begin(), key.end()}, find.nat(2)});
+  }
+  return ended;
+}
+
+base::Result<std::optional<std::uint64_t>> HistoryIndex::oldest_over_ns() {
+  SqliteStatement& first = statements_->first_over;
+  std::optional<std::uint64_t> oldest;
+  if (TRY(first.step()) && !first.is_null(0)) oldest = first.nat(0);
+  first.reset();
+  return oldest;
 }
 
 base::Result<std::string> HistoryIndex::annotations(std::uint64_t id) {

@@ -28,16 +28,29 @@ void join_annotations(std::string& text, std::span<const std::string> more) {
   text.erase(0, begin);
 }
 
+HistoryBatch::Place HistoryBatch::place_of(const InstanceChange& change) {
+  name_ = change.workflow;
+  name_ += '\0';  // no name of a workflow has one
+  name_ += base::as_text(change.key);
+  if (const auto found = places_.find(name_); found != places_.end()) return {found->second, false};
+  return {places_.emplace(name_, entries_.size()).first->second, true};
+}
+
 void HistoryBatch::add(InstanceChange change) {
+  if (change.forgets) return forget(std::move(change));
   cut(change.error_message, kMaxErrorBytes);
   for (std::string& line : change.annotations) {
     std::replace(line.begin(), line.end(), '\n', ' ');
     cut(line, kMaxAnnotationBytes);
   }
-  const auto [place, is_new] =
-      places_.try_emplace(std::pair(change.workflow, change.key), entries_.size());
-  if (is_new) entries_.push_back({{}, change.previous, {}, 0});
-  Entry& entry = entries_[place->second];
+  const Place place = place_of(change);
+  const bool is_new = place.is_new || entries_[place.index].latest.forgets;
+  if (is_new) {
+    place.index = entries_.size();
+    entries_.push_back({{}, change.previous, false, {}, 0});
+  }
+  Entry& entry = entries_[place.index];
+  if (change.key_text.empty()) change.key_text = std::move(entry.latest.key_text);
   entry.annotation_count += change.annotations.size();
   const bool was_deleted = !is_new && entry.latest.status == "deleted";
   if (change.previous == 0 || was_deleted) {
@@ -56,8 +69,29 @@ void HistoryBatch::add(InstanceChange change) {
     auto& said = entry.latest.annotations;
     std::move(change.annotations.begin(), change.annotations.end(), std::back_inserter(said));
     change.annotations = std::move(said);
+    auto& put_out = entry.latest.entries;
+    std::move(change.entries.begin(), change.entries.end(), std::back_inserter(put_out));
+    change.entries = std::move(put_out);
+    if (change.ended == 0) change.ended = entry.latest.ended;
   }
   entry.latest = std::move(change);
+}
+
+void HistoryBatch::forget(InstanceChange change) {
+  const Place place = place_of(change);
+  if (place.is_new) {
+    const RecordNumber named = change.previous;
+    entries_.push_back({std::move(change), named, false, {}, 0});
+    return;
+  }
+  Entry& entry = entries_[place.index];
+  if (entry.latest.forgets) {
+    entry.previous = std::max(entry.previous, change.previous);
+  } else if (is_over(entry.latest.status) && entry.latest.record <= change.previous) {
+    entry.previous = change.previous;
+    entry.latest = std::move(change);
+    entry.is_gone = true;
+  }
 }
 
 void HistoryBatch::clear() {

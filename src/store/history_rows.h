@@ -4,15 +4,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/kept_hash.h"
 #include "store/journal.h"
 
 namespace holdfast::store {
@@ -23,11 +26,29 @@ inline constexpr std::size_t kMaxErrorBytes = std::size_t{4} << 10;
 
 inline constexpr std::size_t kMaxPageRows = 1000;
 
+// Of the stream of an instance the newest entries are kept, so many and so many bytes of them.
+inline constexpr std::size_t kMaxStreamEntries = 10'000;
+inline constexpr std::size_t kMaxStreamBytes = std::size_t{4} << 20;
+
+// What an instance has put out. Sequence numbers grow over all lives of its key, with gaps.
+struct StreamEntry {
+  std::uint64_t sequence = 0;
+  base::Bytes value;  // canonical, without the self-describe tag
+
+  friend bool operator==(const StreamEntry&, const StreamEntry&) = default;
+};
+
+// Whether an instance with this status is over: it has ended, or was deleted.
+inline bool is_over(std::string_view status) noexcept {
+  return status == "completed" || status == "failed" || status == "cancelled" ||
+         status == "deleted";
+}
+
 // What one record says of one instance.
 struct InstanceChange {
   std::string workflow;
   base::Bytes key;       // empty if the workflow has no key
-  std::string key_text;  // the key as people read it
+  std::string key_text;  // the key as people read it; it may be told later, by HistoryBatch::name
   RecordNumber record = 0;
   std::uint64_t time_ns = 0;
   RecordNumber previous = 0;  // the record that touched it before; 0: it begins, or begins again.
@@ -36,9 +57,15 @@ struct InstanceChange {
   bool paused = false;
   std::string error_code;  // empty: there is none
   std::string error_message;
-  bool keeps_error = false;              // it ended before: the error is the one that is known
-  std::uint64_t steps = 0;               // of this record
-  std::vector<std::string> annotations;  // of this record, each on one line
+  bool keeps_error = false;               // it ended before: the error is the one that is known
+  std::uint64_t steps = 0;                // of this record
+  std::vector<std::string> annotations;   // of this record, each on one line
+  std::vector<StreamEntry> entries = {};  // the same as values, in order
+  std::uint64_t ended = 0;  // the sequence of its end, if this record ended or deleted it
+
+  // The instance is to be forgotten, if it is over and `previous` is its last record or behind
+  // that. Nothing else is said then.
+  bool forgets = false;
 };
 
 // How far the index has come. The hash is of the last record, so that an index which followed
@@ -57,19 +84,42 @@ class HistoryBatch {
  public:
   void add(InstanceChange change);
 
-  // In the order of the first touch. The previous record is that of the first change.
+  // In the order of the first touch; behind one that is forgotten, its key begins anew. The
+  // previous record is that of the first change.
   struct Entry {
     InstanceChange latest;
     RecordNumber previous = 0;
+    bool is_gone = false;  // forgotten for sure, whatever the row shows
     std::optional<std::pair<RecordNumber, std::uint64_t>> began;  // record and time
     std::uint64_t annotation_count = 0;                           // of all, also of those let go
   };
   std::span<const Entry> entries() const noexcept { return entries_; }
+
+  // Gives their texts to the keys that have none: one for each instance, not for each change.
+  template <class TextOf>
+  void name(const TextOf& text_of) {
+    for (Entry& entry : entries_) {
+      InstanceChange& change = entry.latest;
+      if (change.key_text.empty() && !change.forgets) change.key_text = text_of(change.key);
+    }
+  }
   void clear();
 
  private:
+  void forget(InstanceChange change);
+
+  // Where the entry of an instance is, or would be.
+  struct Place {
+    std::size_t& index;
+    bool is_new;
+  };
+  Place place_of(const InstanceChange& change);
+
   std::vector<Entry> entries_;
-  std::map<std::pair<std::string, base::Bytes>, std::size_t> places_;
+  // Only looked into.
+  std::unordered_map<std::string, std::size_t, base::KeptHash<base::HashOfText>, std::equal_to<>>
+      places_;
+  std::string name_;  // of the one that is looked for
 };
 
 // One line each. Drops the oldest lines until the rest fits.
@@ -91,6 +141,8 @@ struct InstanceRow {
   std::uint64_t annotations = 0;  // said, kept or not
   std::string error_code;
   std::string error_message;
+  std::uint64_t ended = 0;    // the sequence of its end; 0: it has not, or before the index began
+  std::uint64_t dropped = 0;  // of its stream, everything up to this sequence; 0: nothing
 
   friend bool operator==(const InstanceRow&, const InstanceRow&) = default;
 };
@@ -104,6 +156,13 @@ struct HistoryQuery {
   std::string words = {};      // all of them occur in what the instance said
   std::uint64_t after = 0;     // where the page before ended: its `next`
   std::size_t limit = 50;      // up to kMaxPageRows
+};
+
+// Somebody who may be forgotten.
+struct EndedInstance {
+  std::string workflow;
+  base::Bytes key;
+  RecordNumber last_record = 0;
 };
 
 struct HistoryPage {

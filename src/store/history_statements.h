@@ -6,7 +6,7 @@
 
 namespace holdfast::store {
 
-inline constexpr std::uint64_t kHistoryVersion = 1;
+inline constexpr std::uint64_t kHistoryVersion = 2;
 
 struct HistoryIndex::Statements {
   static base::Result<std::unique_ptr<Statements>> prepare(SqliteDatabase& database);
@@ -19,12 +19,21 @@ struct HistoryIndex::Statements {
   SqliteStatement find_text;
   SqliteStatement put_text;
   SqliteStatement drop_text;
+  SqliteStatement put_entry;
+  SqliteStatement drop_entries;  // up to a sequence
+  SqliteStatement old_entries;
+  SqliteStatement find_entries;
+  SqliteStatement put_dropped;
+  SqliteStatement forget;
+  SqliteStatement find_over;
+  SqliteStatement first_over;
 };
 
 // The columns of a row, in the order in which read_row takes them.
 inline constexpr const char* kRowColumns =
     "i.id, w.name, i.key, i.key_text, i.status, i.paused, i.first_record, i.first_ns, "
-    "i.last_record, i.last_ns, i.steps, i.annotations, i.error_code, i.error_message";
+    "i.last_record, i.last_ns, i.steps, i.annotations, i.error_code, i.error_message, i.ended, "
+    "i.dropped";
 
 // Nothing: it has seen nothing. kConflict, kCorrupt: it must be made again.
 base::Result<std::optional<HistoryCursor>> read_cursor(SqliteDatabase& database,
@@ -33,22 +42,32 @@ base::Result<std::optional<HistoryCursor>> read_cursor(SqliteDatabase& database,
 InstanceRow read_row(const SqliteStatement& statement);
 
 // Every table but the one that says whose they are. An instance keeps its id when its key begins
-// again. Secondary indexes end with the id, which is the order of lists.
+// again, unless it was forgotten; no id is given twice. Secondary indexes end with the id, which is
+// the order of lists.
 inline constexpr const char* kHistorySchema = R"(
   CREATE TABLE IF NOT EXISTS cursor(
     one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, begins INTEGER NOT NULL,
-    record INTEGER NOT NULL, hash BLOB NOT NULL);
+    record INTEGER NOT NULL, hash BLOB NOT NULL, last_id INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS workflows(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
   CREATE TABLE IF NOT EXISTS instances(
     id INTEGER PRIMARY KEY, workflow INTEGER NOT NULL, key BLOB NOT NULL, key_text TEXT NOT NULL,
     status TEXT NOT NULL, paused INTEGER NOT NULL, first_record INTEGER NOT NULL,
     first_ns INTEGER NOT NULL, last_record INTEGER NOT NULL, last_ns INTEGER NOT NULL,
     steps INTEGER NOT NULL, annotations INTEGER NOT NULL, error_code TEXT NOT NULL,
-    error_message TEXT NOT NULL, UNIQUE (workflow, key));
+    error_message TEXT NOT NULL, ended INTEGER NOT NULL, dropped INTEGER NOT NULL,
+    entries INTEGER NOT NULL, entry_bytes INTEGER NOT NULL, UNIQUE (workflow, key));
   CREATE INDEX IF NOT EXISTS by_workflow ON instances(workflow);
   CREATE INDEX IF NOT EXISTS by_status ON instances(status);
   CREATE INDEX IF NOT EXISTS by_workflow_and_status ON instances(workflow, status);
+  CREATE INDEX IF NOT EXISTS by_end ON instances(last_ns)
+    WHERE status IN ('completed', 'failed', 'cancelled', 'deleted');
+  CREATE TABLE IF NOT EXISTS entries(
+    instance INTEGER NOT NULL, sequence INTEGER NOT NULL, value BLOB NOT NULL,
+    PRIMARY KEY (instance, sequence)) WITHOUT ROWID;
   CREATE VIRTUAL TABLE IF NOT EXISTS said USING fts5(text);
 )";
+
+// Those that the index by_end has.
+inline constexpr const char* kIsOver = "status IN ('completed', 'failed', 'cancelled', 'deleted')";
 
 }  // namespace holdfast::store

@@ -69,6 +69,10 @@ std::int64_t SqliteStatement::number(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
 
+bool SqliteStatement::is_null(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
 void SqliteStatement::reset() {
   sqlite3_reset(statement_.get());
   sqlite3_clear_bindings(statement_.get());

@@ -37,6 +37,7 @@ class SqliteStatement {
   base::ByteView bytes(int column) const;
   std::string_view text(int column) const { return base::as_text(bytes(column)); }
   std::int64_t number(int column) const;
+  bool is_null(int column) const;
   std::uint64_t nat(int column) const { return static_cast<std::uint64_t>(number(column)); }
 
   void reset();

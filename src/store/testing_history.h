@@ -27,7 +27,7 @@ inline base::Result<std::unique_ptr<OpenHistory>> open_history(env::Disk& disk,
 }
 
 // Records that touch one to three of a few instances each. They begin, say things, fail, are
-// deleted and begin again; all of it follows from the seed.
+// deleted or forgotten and begin again; all of it follows from the seed.
 class MadeUpHistory {
  public:
   explicit MadeUpHistory(std::size_t records, std::uint64_t seed = 1) : choose_(seed) {
@@ -50,7 +50,9 @@ class MadeUpHistory {
 
  private:
   struct Life {
-    RecordNumber last = 0;  // 0: there is none
+    RecordNumber last = 0;   // 0: there is none
+    RecordNumber shown = 0;  // by its row; 0: there is none
+    std::string status;
   };
 
   void add(RecordNumber number) {
@@ -71,6 +73,12 @@ class MadeUpHistory {
     change.key_text = std::string("\"") + static_cast<char>('a' + instance) + "\"";
     change.record = number;
     change.time_ns = number * 1000;
+    if (choose_() % 6 == 0) {
+      change.forgets = true;
+      change.previous = number - 1 - choose_() % 3;
+      if (is_over(life.status) && life.shown <= change.previous) life = {};
+      return change;
+    }
     change.previous = life.last;
     change.status = kStatuses[choose_() % 5];
     change.paused = choose_() % 4 == 0;
@@ -82,7 +90,10 @@ class MadeUpHistory {
     for (std::uint64_t i = choose_() % 3; i > 1; --i)
       change.annotations.push_back("said in " + std::to_string(number) +
                                    std::string(choose_() % 8 == 0 ? 30'000 : 0, 'x'));
-    life.last = change.status == "deleted" ? 0 : number;
+    for (std::uint64_t i = choose_() % 4; i > 0; --i)
+      change.entries.push_back({(number << 16) + 4 - i, base::Bytes(i, 'e')});
+    if (is_over(change.status)) change.ended = (number << 16) + 9;
+    life = {change.status == "deleted" ? 0 : number, number, change.status};
     return change;
   }
 
@@ -91,7 +102,7 @@ class MadeUpHistory {
   std::vector<std::vector<InstanceChange>> records_;
 };
 
-// Every row with what it said, the last one first.
+// Every row with what it said and put out, the last one first.
 inline std::vector<std::pair<InstanceRow, std::string>> everything(HistoryIndex& index) {
   std::vector<std::pair<InstanceRow, std::string>> all;
   HistoryQuery query{.limit = 7};
@@ -102,6 +113,10 @@ inline std::vector<std::pair<InstanceRow, std::string>> everything(HistoryIndex&
     for (InstanceRow& row : page->rows) {
       auto text = index.annotations(row.id);
       EXPECT_TRUE(text) << text.error().to_string();
+      auto stream = index.stream(row.id, 0, kMaxStreamEntries, kMaxStreamBytes);
+      EXPECT_TRUE(stream) << stream.error().to_string();
+      for (const StreamEntry& entry : *stream)
+        *text += "\n" + std::to_string(entry.sequence) + ": " + std::to_string(entry.value.size());
       all.emplace_back(std::move(row), text ? *text : "");
     }
     query.after = page->next;

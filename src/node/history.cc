@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/history.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include "store/history_swap.h"
+
+namespace holdfast::node {
+namespace {
+
+// How long an index that has failed is let alone: at first, and at most.
+constexpr std::int64_t kFirstDelayNs = 1'000'000'000;
+constexpr std::int64_t kLongestDelayNs = 60 * kFirstDelayNs;
+
+bool is_of_index(const base::Error& error) {
+  return error.where().find(store::kHistoryFile) != std::string::npos;
+}
+
+constexpr store::RecordNumber kNever = std::numeric_limits<store::RecordNumber>::max();
+
+}  // namespace
+
+History::History(store::WorldFolder& folder, store::Journal& journal, env::Clock& clock,
+                 HistoryOptions options)
+    : folder_(folder),
+      journal_(journal),
+      clock_(clock),
+      options_(std::move(options)),
+      delay_ns_(kFirstDelayNs),
+      wake_at_(kNever) {}
+
+History::~History() = default;
+
+// For others.
+
+// Most often there is nobody to wake, and this is one comparison.
+void History::became_durable(store::RecordNumber record) {
+  if (record < wake_at_) return;
+  wake_at_ = kNever;
+  const std::lock_guard lock(mutex_);
+  for_worker_.notify_one();
+}
+
+base::Result<void> History::ask(StreamQuery query, Told told) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return base::Error(base::ErrorCode::kUnavailable, "the node has stopped");
+  if (queries_.size() >= options_.most_queries)
+    return base::Error(base::ErrorCode::kUnavailable, "too many read streams");
+  queries_.push_back({std::move(query), std::move(told)});
+  for_worker_.notify_one();
+  return {};
+}
+
+store::RecordNumber History::needs_from() const {
+  const store::RecordNumber durable = journal_.durable();
+  const store::RecordNumber bound = durable < options_.most_lag ? 0 : durable - options_.most_lag;
+  return std::max(seen_.load(), bound) + 1;
+}
+
+HistoryFigures History::figures() const {
+  const store::RecordNumber seen = seen_;
+  const store::RecordNumber durable = journal_.durable();
+  return {seen, durable > seen ? durable - seen : 0, failures_, is_well_};
+}
+
+void History::stop() {
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  for_worker_.notify_one();
+}
+
+// What they handed over may do anything when it goes, so it goes without the mutex.
+void History::let_go() {
+  const std::deque<Query> parked = std::exchange(parked_, {});
+  std::deque<Query> queries;
+  const std::lock_guard lock(mutex_);
+  std::swap(queries, queries_);
+}
+
+// When the next slice is due; nothing: not before something comes.
+std::optional<std::int64_t> History::feeds_at() const {
+  const store::RecordNumber lag = feed_->lag();
+  if (lag == 0) return std::nullopt;
+  const bool is_full = lag >= options_.slice.records;
+  const std::int64_t gathered = is_full || !fed_ns_ ? 0 : *fed_ns_ + options_.gather_ns;
+  return std::max(gathered, retry_ns_);
+}
+
+// When something may have to be forgotten.
+std::optional<std::int64_t> History::looks_at() const {
+  if (!retention_) return std::nullopt;
+  const auto looks = retention_->next_ns(seen_);
+  if (!looks) return std::nullopt;
+  return std::max(*looks, retry_ns_);
+}
+
+std::optional<std::int64_t> History::next_at() const {
+  if (!feed_) return retry_ns_;
+  const auto feeds = feeds_at();
+  const auto looks = looks_at();
+  if (!feeds || !looks) return feeds ? feeds : looks;
+  return std::min(*feeds, *looks);
+}
+
+// The record that is worth waking up for.
+store::RecordNumber History::wakes_at() const {
+  if (!feed_ || retry_ns_ > clock_.since_boot_ns()) return kNever;
+  return seen_ + (feed_->lag() == 0 ? 1 : options_.slice.records);
+}
+
+bool History::has_work() {
+  const std::lock_guard lock(mutex_);
+  const auto next = next_at();
+  return !queries_.empty() || (next && *next <= clock_.since_boot_ns());
+}
+
+bool History::wait_for_work() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    // First said, then looked: what becomes durable in between is seen or wakes.
+    wake_at_ = wakes_at();
+    const auto next = next_at();
+    const std::int64_t now = clock_.since_boot_ns();
+    if (!queries_.empty() || (next && *next <= now)) break;
+    if (next) {
+      for_worker_.wait_for(lock, std::chrono::nanoseconds(*next - now));
+    } else {
+      for_worker_.wait(lock);
+    }
+  }
+  wake_at_ = kNever;
+  return !stopping_;
+}
+
+// For whoever works.
+
+void History::work() {
+  if (!feed_ && retry_ns_ <= clock_.since_boot_ns()) {
+    if (auto opened = open(); !opened) failed(std::move(opened).error());
+  }
+  answer();
+  const auto is_due = [this](std::optional<std::int64_t> at) {
+    return at && *at <= clock_.since_boot_ns();
+  };
+  if (feed_ && is_due(feeds_at())) {
+    auto fed = feed_slice();
+    if (!fed) return failed(std::move(fed).error());
+    went_well();
+    answer();
+  }
+  if (feed_ && is_due(looks_at())) {
+    if (auto looked = retention_->look(*index_); !looked) failed(std::move(looked).error());
+  }
+}
+
+base::Result<void> History::open() {
+  index_ = TRY(store::HistoryIndex::open(folder_));
+  // One that has seen nothing begins where the journal does.
+  if (index_->cursor().record == 0 && journal_.first() > 1) {
+    index_->begin_with(journal_.first());
+    TRY(index_->apply({}, index_->cursor().record, {}));
+  }
+  feed_.emplace(TRY(HistoryFeed::start(journal_, *index_)));
+  seen_ = index_->cursor().record;
+  if (options_.retention_ns != 0 && options_.send && !retention_) {
+    const auto wake = [this] {
+      const std::lock_guard lock(mutex_);
+      for_worker_.notify_one();
+    };
+    retention_.emplace(clock_, options_.retention_ns, options_.send, wake, journal_.durable());
+  }
+  return {};
+}
+
+// What it had is of no use; the records come in slices, as always.
+base::Result<void> History::begin_anew() {
+  auto index = TRY(store::begin_new_history(folder_));
+  index->begin_with(journal_.first());
+  TRY(index->apply({}, index->cursor().record, {}));
+  TRY(store::put_in_place(folder_, std::move(index)));
+  return open();
+}
+
+base::Result<void> History::feed_slice() {
+  auto fed = feed_->run(options_.slice);
+  fed_ns_ = clock_.since_boot_ns();
+  if (!fed) return fed;
+  seen_ = index_->cursor().record;
+  if (retention_) retention_->index_changed();
+  return {};
+}
+
+void History::went_well() {
+  delay_ns_ = kFirstDelayNs;
+  retry_ns_ = 0;
+  is_well_ = true;
+  last_trouble_.clear();
+}
+
+// The same trouble is told once, however often it comes.
+void History::failed(base::Error error) {
+  ++failures_;
+  is_well_ = false;
+  std::string text = error.to_string();
+  if (options_.trouble && text != std::exchange(last_trouble_, text))
+    options_.trouble({error.code(), "history", text});
+  refuse_all(error);
+  retry_ns_ = clock_.since_boot_ns() + delay_ns_;
+  delay_ns_ = std::min(2 * delay_ns_, kLongestDelayNs);
+  const bool is_left_behind =
+      error.code() == base::ErrorCode::kNotFound && journal_.first() > seen_ + 1;
+  // Without room nothing has changed, and what is wrong with the journal is no fault of the index.
+  const bool can_go_on = error.code() == base::ErrorCode::kUnavailable || !is_of_index(error);
+  if (feed_ && can_go_on && !is_left_behind) return;
+  feed_.reset();
+  index_.reset();
+  if (!is_left_behind && !(is_of_index(error) && store::needs_rebuild(error))) return;
+  if (const auto begun = begin_anew(); !begun) {
+    feed_.reset();
+    index_.reset();
+  }
+}
+
+void History::answer() {
+  std::deque<Query> queries = std::exchange(parked_, {});
+  {
+    const std::lock_guard lock(mutex_);
+    std::move(queries_.begin(), queries_.end(), std::back_inserter(queries));
+    queries_.clear();
+  }
+  for (Query& query : queries) {
+    if (!feed_) {
+      query.told(base::Error(base::ErrorCode::kUnavailable, "history",
+                             "cannot be read now: " + last_trouble_));
+      continue;
+    }
+    auto page = read_stream(journal_, *index_, query.what);
+    if (!page) {
+      query.told(std::move(page).error());
+    } else if (!*page) {
+      parked_.push_back(std::move(query));
+    } else {
+      query.told(std::move(**page));
+    }
+  }
+}
+
+void History::refuse_all(const base::Error& why) {
+  for (Query& query : std::exchange(parked_, {}))
+    query.told(base::Error(base::ErrorCode::kUnavailable, "history",
+                           "cannot be read now: " + why.to_string()));
+}
+
+}  // namespace holdfast::node

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// History: what a node does behind its loop: it brings the index of instances up to the journal,
+// answers those who read streams, and has instances forgotten that ended long ago. Without threads
+// of its own, as the Loop: one caller works, who may be a thread (wait_for_work) or a simulation.
+//
+// Promises:
+//  1. Nothing of it is on the path of an acknowledgement, and no error of the index ends the world:
+//     it is told, counted, and tried again after a while, each time a longer one. An index that
+//     does not fit is begun anew, from the first record that there is.
+//  2. It reads durable records only, a slice at a time. With nothing to do, nothing is done: it is
+//     woken when something has become durable, and not before there is a whole slice or some time
+//     has passed since the last.
+//  3. The journal keeps the records that the index has not seen, up to `most_lag` of them. Beyond
+//     that the index is begun anew.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "env/clock.h"
+#include "node/batch.h"
+#include "node/history_feed.h"
+#include "node/input.h"
+#include "node/read_stream.h"
+#include "node/retention.h"
+
+namespace holdfast::node {
+
+struct HistoryOptions {
+  SliceLimits slice{.records = 16'384, .bytes = std::size_t{16} << 20};
+  std::int64_t gather_ns = 100'000'000;  // between two slices that are not full
+  store::RecordNumber most_lag = 16'000'000;
+  std::size_t most_queries = std::size_t{1} << 16;  // that wait
+
+  // What has ended is forgotten when it was not touched for so long. 0: never.
+  std::uint64_t retention_ns = 0;
+  // Sends an input to the world, as Loop::send. Without it nothing is forgotten.
+  std::function<base::Result<void>(Input, Heard)> send = {};
+
+  // Something went wrong that it goes on with. On the thread that works.
+  std::function<void(const base::Error&)> trouble = {};
+};
+
+struct HistoryFigures {
+  store::RecordNumber seen = 0;  // the last record that is in the index
+  store::RecordNumber lag = 0;   // durable records behind it
+  std::uint64_t failures = 0;    // of the index
+  bool is_well = true;           // the last thing that was tried went well
+};
+
+class History {
+ public:
+  // All of them must outlive it. Nothing is opened yet.
+  History(store::WorldFolder& folder, store::Journal& journal, env::Clock& clock,
+          HistoryOptions options);
+  ~History();
+  History(const History&) = delete;
+  History& operator=(const History&) = delete;
+
+  // For any thread. Records up to this one are durable.
+  void became_durable(store::RecordNumber record);
+
+  // For any thread. `told` is called once, on the thread that works; whoever is not answered before
+  // the end is let go of. kUnavailable: too many ask.
+  using Told = std::function<void(base::Result<StreamPage>)>;
+  base::Result<void> ask(StreamQuery query, Told told);
+
+  // For any thread: the first record that the journal must keep for it.
+  store::RecordNumber needs_from() const;
+  HistoryFigures figures() const;
+
+  // For whoever works.
+  bool has_work();
+  void work();
+  bool wait_for_work();  // until there is some; false: it was stopped
+  void stop();
+  void let_go();  // of all who are not answered; nobody works any more
+
+  // The index, if it is open; for tests and simulations that work themselves.
+  store::HistoryIndex* index() noexcept { return index_.get(); }
+
+ private:
+  struct Query {
+    StreamQuery what;
+    Told told;
+  };
+
+  std::optional<std::int64_t> feeds_at() const;
+  std::optional<std::int64_t> looks_at() const;
+  std::optional<std::int64_t> next_at() const;
+  store::RecordNumber wakes_at() const;
+  base::Result<void> open();
+  base::Result<void> begin_anew();
+  base::Result<void> feed_slice();
+  void answer();
+  void refuse_all(const base::Error& why);
+  void failed(base::Error error);
+  void went_well();
+
+  store::WorldFolder& folder_;
+  store::Journal& journal_;
+  env::Clock& clock_;
+  HistoryOptions options_;
+
+  // Whoever works:
+  std::unique_ptr<store::HistoryIndex> index_;
+  std::optional<HistoryFeed> feed_;
+  std::optional<Retention> retention_;
+  std::deque<Query> parked_;            // until the index has gone on
+  std::optional<std::int64_t> fed_ns_;  // when the last slice was done
+  std::int64_t retry_ns_ = 0;
+  std::int64_t delay_ns_;
+  std::string last_trouble_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable for_worker_;
+  std::deque<Query> queries_;
+  bool stopping_ = false;
+  std::atomic<store::RecordNumber> wake_at_;
+  std::atomic<store::RecordNumber> seen_ = 0;
+  std::atomic<std::uint64_t> failures_ = 0;
+  std::atomic<bool> is_well_ = true;
+};
+
+}  // namespace holdfast::node
