@@ -195,7 +195,7 @@ TEST_F(ForgetTest, what_is_no_list_is_refused) {
         testing::value(R"(["lab/Keyed@1"])"), testing::value(R"({"a":1})"),
         testing::value(R"([1,2,3])"), many.to_bytes()}) {
     base::Bytes tagged(std::begin(codec::kSelfDescribe), std::end(codec::kSelfDescribe));
-    tagged.insert(tagged.end(), list.begin(), list.end());
+    for (const std::uint8_t byte : list) tagged.push_back(byte);
     EXPECT_TRUE(std::holds_alternative<Refused>(bench().tick(ForgetEnded{list}).answer));
     const Outcome outcome = bench().tick(ForgetEnded{is_tagged(list) ? list : tagged});
     ASSERT_TRUE(std::holds_alternative<Refused>(outcome.answer));
