@@ -176,7 +176,7 @@ void Loop::prepare() {
     wants_preparing_ = prepared && !has_room;
     if (has_room) is_full_ = false;
     if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
-    is_new = is_trouble && why != not_prepared_;
+    is_new = is_trouble && not_prepared_.empty();
     not_prepared_ = why;
     for_reducer_.notify_one();
   }
