@@ -49,6 +49,7 @@ std::string read_gate(int gate) {
   std::signal(SIGPIPE, SIG_DFL);
   ::sigprocmask(SIG_UNBLOCK, &signals_held_back(), nullptr);
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& each : command) arguments.push_back(const_cast<char*>(each.c_str()));
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());

@@ -21,7 +21,7 @@ std::string data_folder() {
     const char* const value = std::getenv(name);
     return value != nullptr && *value == '/' ? std::string(value) : std::string();
   };
-  if (const std::string data = variable("XDG_DATA_HOME"); !data.empty()) return data;
+  if (std::string data = variable("XDG_DATA_HOME"); !data.empty()) return data;
   if (const std::string home = variable("HOME"); !home.empty()) return home + "/.local/share";
   const passwd* const user = ::getpwuid(::geteuid());
   return user != nullptr ? std::string(user->pw_dir) + "/.local/share" : std::string();

@@ -87,7 +87,7 @@ class Orders {
   std::string next() {
     for (;;) {
       if (const std::size_t end = text_.find('\n'); end != std::string::npos) {
-        const std::string line = text_.substr(0, end);
+        std::string line = text_.substr(0, end);
         text_.erase(0, end + 1);
         return line;
       }

@@ -40,11 +40,17 @@ std::string read_stat(std::int64_t id) {
   return text;
 }
 
-std::uint64_t inode_of(int pidfd) {
+// Of ours, which is like all others.
+bool has_inodes() {
+  const Descriptor own(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
   struct statfs system {};
+  return own.is_open() && ::fstatfs(own.number(), &system) == 0 &&
+         static_cast<std::uint64_t>(system.f_type) == kPidFileSystem;
+}
+
+std::uint64_t inode_of(int pidfd) {
   struct stat status {};
-  if (::fstatfs(pidfd, &system) != 0 || ::fstat(pidfd, &status) != 0) return 0;
-  return static_cast<std::uint64_t>(system.f_type) == kPidFileSystem ? status.st_ino : 0;
+  return ::fstat(pidfd, &status) == 0 ? status.st_ino : 0;
 }
 
 // Readable: all its threads have ended.
@@ -56,6 +62,20 @@ bool has_ended(int pidfd) {
 class PosixProcessTable : public ProcessTable {
  public:
   base::Result<std::optional<ProcessFacts>> find(std::int64_t id) override {
+    return look(id, true);
+  }
+  base::Result<std::optional<ProcessFacts>> find_mark(std::int64_t id) override {
+    return look(id, false);
+  }
+
+  std::string id_space() override {
+    char text[128];
+    const ssize_t count = ::readlink("/proc/self/ns/pid", text, sizeof text);
+    return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
+  }
+
+ private:
+  base::Result<std::optional<ProcessFacts>> look(std::int64_t id, bool also_start) const {
     using Found = std::optional<ProcessFacts>;
     if (id <= 0 || id > std::numeric_limits<pid_t>::max()) return Found();
     const Descriptor process(
@@ -71,20 +91,15 @@ class PosixProcessTable : public ProcessTable {
       }
     }
     ProcessFacts facts;
-    facts.pidfd_inode = inode_of(process.number());
-    if (const auto line = parse_stat_line(read_stat(id))) facts.start_ns = start_ns(*line);
+    if (has_inodes_) facts.pidfd_inode = inode_of(process.number());
+    if (also_start || facts.pidfd_inode == 0) {
+      if (const auto line = parse_stat_line(read_stat(id))) facts.start_ns = start_ns(*line);
+    }
     // Last: if it had ended before, the line may be another's.
     if (has_ended(process.number())) return Found();
     return Found(facts);
   }
 
-  std::string id_space() override {
-    char text[128];
-    const ssize_t count = ::readlink("/proc/self/ns/pid", text, sizeof text);
-    return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : std::string();
-  }
-
- private:
   // What the kernel, or whoever guards it from us, leaves us with.
   base::Result<std::optional<ProcessFacts>> without_pidfd(std::int64_t id) const {
     using Found = std::optional<ProcessFacts>;
@@ -100,6 +115,7 @@ class PosixProcessTable : public ProcessTable {
     return static_cast<std::int64_t>(line.start_ticks) * (1'000'000'000 / ticks_per_second_);
   }
 
+  const bool has_inodes_ = has_inodes();
   const std::int64_t ticks_per_second_ = ::sysconf(_SC_CLK_TCK);
 };
 

@@ -31,6 +31,10 @@ class ProcessTable {
   // Nothing: there is no such process, or it has ended and only waits to be waited for.
   virtual base::Result<std::optional<ProcessFacts>> find(std::int64_t id) = 0;
 
+  // The same for somebody who only compares: where there is an inode, which costs little, the start
+  // may be left out.
+  virtual base::Result<std::optional<ProcessFacts>> find_mark(std::int64_t id) = 0;
+
   // Where our numbers mean something: a process in another one has others. Empty: not told.
   virtual std::string id_space() = 0;
 };

@@ -46,6 +46,9 @@ TEST(ProcessTable, finds_itself_the_same_each_time) {
   ASSERT_TRUE(first && *first) << "we are alive";
   ASSERT_TRUE((*first)->start_ns);
   EXPECT_GT(*(*first)->start_ns, 0);
+  const auto mark = table->find_mark(::getpid());
+  EXPECT_EQ((*mark)->pidfd_inode, (*first)->pidfd_inode);
+  EXPECT_TRUE((*mark)->pidfd_inode != 0 || (*mark)->start_ns == (*first)->start_ns);
   const auto second = table->find(::getpid());
   EXPECT_EQ((*second)->start_ns, (*first)->start_ns);
   EXPECT_EQ((*second)->pidfd_inode, (*first)->pidfd_inode);
@@ -71,6 +74,7 @@ TEST(ProcessTable, one_that_has_ended_is_not_found_also_before_it_is_waited_for)
   siginfo_t how;
   ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &how, WEXITED | WNOWAIT), 0);
   EXPECT_FALSE(*table->find(child)) << "it is a zombie";
+  EXPECT_FALSE(*table->find_mark(child));
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_FALSE(*table->find(child));
 }

@@ -43,9 +43,11 @@ bool is_same_process(const Identity& a, const Identity& b) {
 base::Result<Life> Witness::life_of(const Identity& identity) const {
   if (identity.boot_id != boot_id_) return Life::kDead;
   if (identity.id_space != id_space_) return Life::kHidden;
-  const auto facts = TRY(not_busy(host_.processes.find(identity.pid)));
+  const bool has_mark = identity.pidfd_inode != 0;
+  const auto facts = TRY(not_busy(has_mark ? host_.processes.find_mark(identity.pid)
+                                           : host_.processes.find(identity.pid)));
   if (!facts) return Life::kDead;
-  if (identity.pidfd_inode != 0 && facts->pidfd_inode != 0)
+  if (has_mark && facts->pidfd_inode != 0)
     return identity.pidfd_inode == facts->pidfd_inode ? Life::kAlive : Life::kDead;
   // What we are not told does not make it dead.
   if (!facts->start_ns) return Life::kAlive;

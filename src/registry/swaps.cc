@@ -17,6 +17,7 @@ constexpr std::size_t kMostNamed = 10;
 
 std::vector<std::string> names_of(const std::vector<Workflow>& workflows) {
   std::vector<std::string> names;
+  names.reserve(workflows.size());
   for (const Workflow& workflow : workflows) names.push_back(workflow.name);
   return names;
 }

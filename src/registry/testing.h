@@ -28,6 +28,9 @@ class FakeProcessTable : public env::ProcessTable {
     if (found == processes.end()) return std::optional<env::ProcessFacts>();
     return std::optional(found->second);
   }
+  base::Result<std::optional<env::ProcessFacts>> find_mark(std::int64_t id) override {
+    return find(id);
+  }
   std::string id_space() override { return space; }
 
   std::map<std::int64_t, env::ProcessFacts> processes;

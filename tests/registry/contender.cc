@@ -7,15 +7,20 @@
 //   contender coordinator DIR LEDGER NAME SEED   swaps, finished or aborted
 //   contender note DIR LEDGER NAME RECIPE        for the program of a `swap run`: that it runs
 //   contender reader DIR LEDGER NAME SEED        reads
+//   contender recycler DIR LEDGER NAME PID       leases of processes whose number comes back at
+//   once
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -107,7 +112,61 @@ class Contender {
     write_down("reads " + std::to_string(reads));
   }
 
+  // As the first process of a container, where it can choose the numbers of others. Until a number
+  // has come back within the tick in which its first owner began.
+  bool recycle(pid_t id) {
+    for (int attempt = 1; attempt <= 500; ++attempt) {
+      start_process(id);
+      auto lease = registry_->take_lease({.name = name_, .recipe = "llama", .pid = id});
+      if (!lease) return wrong("take: " + lease.error().message);
+      const bool was_live = registry_->list()->workflows[0].standing == LeaseStanding::kLive;
+      end_process(id);
+      start_process(id);
+      const LeaseView left = registry_->list()->workflows[0];
+      const bool is_same = left.owner_start_ns == start_ns_of(id);
+      const bool renewed = static_cast<bool>(lease->renew());
+      end_process(id);
+      if (!was_live) return wrong("the owner is not alive");
+      if (left.standing != LeaseStanding::kDead) return wrong("the recycled one is the owner");
+      if (renewed) return wrong("the recycled one renews");
+      if (!lease->release()) return wrong("it cannot be released");
+      if (!is_same) continue;
+      write_down("recycled " + std::to_string(attempt));
+      return true;
+    }
+    return wrong("no number came back within a tick");
+  }
+
  private:
+  static void start_process(pid_t id) {
+    std::FILE* const last = std::fopen("/proc/sys/kernel/ns_last_pid", "w");
+    if (last == nullptr || std::fprintf(last, "%d", id - 1) < 0 || std::fclose(last) != 0)
+      std::abort();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (;;) ::pause();
+    }
+    if (child != id) std::abort();
+  }
+  static void end_process(pid_t id) {
+    ::kill(id, SIGKILL);
+    ::waitpid(id, nullptr, 0);
+  }
+  static std::int64_t start_ns_of(pid_t id) {
+    std::ifstream file("/proc/" + std::to_string(id) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    std::istringstream fields(text.substr(text.rfind(')') + 2));
+    for (int skipped = 0; skipped < 19; ++skipped) fields >> text;
+    std::int64_t ticks = 0;
+    fields >> ticks;
+    return ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK));
+  }
+  bool wrong(const std::string& what) {
+    write_down("WRONG " + what);
+    return false;
+  }
+
   // From here to there it is certain that the lease is held.
   void hold(Lease& lease, const std::string& recipe, long long until) {
     write_down("take " + lease.nonce() + " " + recipe);
@@ -159,6 +218,7 @@ int main(int argc, char** argv) {
   if (role == "worker") contender.work(argv[5]);
   if (role == "note") contender.note(argv[5]);
   if (role == "coordinator") contender.swap_again_and_again();
+  if (role == "recycler") return contender.recycle(std::atoi(argv[5])) ? 0 : 1;
   if (role == "reader") contender.read_again_and_again();
   return 0;
 }
