@@ -110,7 +110,7 @@ class Storm(RegistryFolderTest):
         self.assertGreater(len(leases), ROUNDS)
         self.assertGreater(len(swaps), ROUNDS // 10)
         self.assertGreater(reads, ROUNDS)
-        self.assertGreater(kills, ROUNDS // 2)
+        self.assertGreater(kills, ROUNDS // 4)
         self.assertGreater(markers, ROUNDS // 20)
 
     def intervals(self):
