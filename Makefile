@@ -47,8 +47,11 @@ soak: everything ## the long set: many more cases per property, crashed disks, p
 	build/sim/sim --seeds 1..50000
 	build/sim/sim --timers 1000000
 	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_CRASH_KILLS=300 ../../tests/crash/crash_test.py
+	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_REGISTRY_KILLS=1000 ../../tests/registry/kill_test.py
+	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_REGISTRY_ROUNDS=1000 ../../tests/registry/storm_test.py
 	tests/planted/run store
 	tests/planted/run node
+	tests/planted/run registry
 	tests/planted/run sim
 	FUZZ_SECONDS=300 scripts/fuzz
 

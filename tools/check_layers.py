@@ -28,7 +28,7 @@ LAYERS = {
     "bundle": "base codec defs env",
     "store": "base codec env",
     "executors": "base codec defs kernel env",
-    "registry": "base env",
+    "registry": "holdfast base codec env",
     "node": "holdfast base codec defs kernel native steps tasks env bundle store executors",
     "engine": "holdfast base codec defs kernel native steps tasks env bundle store executors node",
     "postgres": "holdfast base codec defs env node",

@@ -25,5 +25,8 @@ void add_journal(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_reindex(CLI::App& app, ExitCode& exit_code);
 void add_salvage(CLI::App& app, ExitCode& exit_code);
+void add_registry(CLI::App& app, ExitCode& exit_code);
+void add_swap(CLI::App& app, ExitCode& exit_code);
+void add_preempt(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace holdfast::cli

@@ -6,8 +6,9 @@ namespace holdfast::cli {
 
 enum class ExitCode : int {
   kDone = 0,
-  kRefused = 1,  // the input was refused, or something was found
-  kUsage = 2,    // the command line was wrong
+  kRefused = 1,    // the input was refused, or something was found
+  kUsage = 2,      // the command line was wrong
+  kTryAgain = 75,  // somebody is busy; the same may succeed later (EX_TEMPFAIL)
 };
 
 }  // namespace holdfast::cli

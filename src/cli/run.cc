@@ -23,6 +23,9 @@ ExitCode run(int argc, char** argv, const std::vector<holdfast::Module>& modules
   holdfast::cli::add_verify(app, exit_code, modules);
   holdfast::cli::add_reindex(app, exit_code);
   holdfast::cli::add_salvage(app, exit_code);
+  holdfast::cli::add_registry(app, exit_code);
+  holdfast::cli::add_swap(app, exit_code);
+  holdfast::cli::add_preempt(app, exit_code);
   holdfast::cli::add_bench(app, exit_code);
   try {
     app.parse(argc, argv);

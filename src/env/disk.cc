@@ -58,12 +58,12 @@ base::Result<void> replace_file(Disk& disk, const std::string& path, base::ByteV
   if (!removed && removed.error().code() != base::ErrorCode::kNotFound)
     return base::Error(removed.error().code(), removed.error().where(), removed.error().message());
   auto written = write_file(disk, temporary, bytes);
+  if (written) written = disk.rename(temporary, path);
   if (!written) {
     // Gives back the space. The first error is the one to tell.
     static_cast<void>(disk.remove(temporary).has_value());
     return written;
   }
-  TRY(disk.rename(temporary, path));
   return disk.sync_directory(parent_of(path));
 }
 

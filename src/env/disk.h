@@ -49,7 +49,8 @@ class File {
   virtual base::Result<std::uint64_t> size() const = 0;
 };
 
-// Held as long as this lives, and no longer than the process.
+// Held as long as this lives, and no longer than the process; but children that were forked without
+// a new program share it, and keep it when the process dies before it lets go.
 class FileLock {
  public:
   virtual ~FileLock() = default;
@@ -74,6 +75,11 @@ class Disk {
   // `holder` is written into the file for that. The file is never removed.
   virtual base::Result<std::unique_ptr<FileLock>> lock(const std::string& path,
                                                        std::string_view holder) = 0;
+
+  // The same for somebody who may only read: the file must be there, and nothing is written.
+  virtual base::Result<std::unique_ptr<FileLock>> lock_to_look(const std::string& path) {
+    return lock(path, "somebody who only looks");
+  }
 
   // What the place that the path names is on, which must be there.
   virtual base::Result<FileSystem> file_system_of(const std::string&) {

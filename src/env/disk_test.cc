@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "env/posix_disk.h"
 #include "env/sim_disk.h"
@@ -138,6 +140,97 @@ TYPED_TEST(DiskTest, file_that_is_too_large_is_not_read) {
 }
 
 // On a full disk a world must still open.
+TYPED_TEST(DiskTest, who_only_looks_locks_what_is_there_and_writes_nothing) {
+  EXPECT_EQ(this->disk().lock_to_look(this->path("LOCK")).error().code(),
+            base::ErrorCode::kNotFound);
+  ASSERT_TRUE(this->disk().lock(this->path("LOCK"), "me"));
+  const std::string before = this->text("LOCK");
+  {
+    const auto look = this->disk().lock_to_look(this->path("LOCK"));
+    ASSERT_TRUE(look);
+    EXPECT_EQ(this->disk().lock(this->path("LOCK"), "you").error().code(),
+              base::ErrorCode::kConflict);
+  }
+  EXPECT_EQ(this->text("LOCK"), before);
+  const auto lock = this->disk().lock(this->path("LOCK"), "you");
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(this->disk().lock_to_look(this->path("LOCK")).error().code(),
+            base::ErrorCode::kConflict);
+}
+
+// A child that is told through a pipe when to end. It runs no new program, and so keeps what it
+// has of its parent's.
+class ForkedChild {
+ public:
+  template <class Work>
+  explicit ForkedChild(Work work) {
+    EXPECT_EQ(::pipe(pipe_), 0);
+    child_ = ::fork();
+    if (child_ != 0) return;
+    ::close(pipe_[1]);
+    work();
+    char byte = 0;
+    while (::read(pipe_[0], &byte, 1) > 0) {
+    }
+    ::_exit(0);
+  }
+  ~ForkedChild() {
+    ::close(pipe_[1]);
+    ::waitpid(child_, nullptr, 0);
+    ::close(pipe_[0]);
+  }
+
+ private:
+  int pipe_[2] = {};
+  pid_t child_ = -1;
+};
+
+TEST(PosixDisk, lock_that_is_given_back_is_free_although_a_forked_child_shares_it) {
+  const testing::TemporaryFolder folder;
+  const auto disk = posix_disk();
+  const std::string path = folder.path() + "/LOCK";
+  auto lock = disk->lock(path, "me");
+  ASSERT_TRUE(lock);
+  const ForkedChild child([] {});
+  lock->reset();
+  EXPECT_TRUE(disk->lock(path, "you"));
+}
+
+TEST(PosixDisk, forked_child_does_not_give_back_the_lock_of_its_parent) {
+  const testing::TemporaryFolder folder;
+  const auto disk = posix_disk();
+  const std::string path = folder.path() + "/LOCK";
+  auto lock = disk->lock(path, "me");
+  ASSERT_TRUE(lock);
+  int done[2];
+  ASSERT_EQ(::pipe(done), 0);
+  {
+    const ForkedChild child([&] {
+      lock->reset();
+      EXPECT_EQ(::write(done[1], "x", 1), 1);
+    });
+    char byte = 0;
+    EXPECT_EQ(::read(done[0], &byte, 1), 1);
+    EXPECT_EQ(disk->lock(path, "you").error().code(), base::ErrorCode::kConflict);
+  }
+  ::close(done[0]);
+  ::close(done[1]);
+}
+
+TEST(ReplaceFile, leaves_nothing_behind_when_the_new_file_cannot_get_the_name) {
+  SimDisk disk;
+  ASSERT_TRUE(replace_file(disk, "./f", base::as_bytes("old")));
+  const std::uint64_t before = disk.changing_calls();
+  ASSERT_TRUE(replace_file(disk, "./f", base::as_bytes("old")));
+  const std::uint64_t calls = disk.changing_calls() - before;
+  for (std::uint64_t call = 0; call < calls; ++call) {
+    disk.fail_call(call, DiskFault::kIoError);
+    const auto done = replace_file(disk, "./f", base::as_bytes("new"));
+    if (done) continue;
+    EXPECT_FALSE(disk.now().names.contains("./f.new")) << "call " << call;
+  }
+}
+
 TEST(PosixDisk, lock_is_written_in_place_and_asks_for_no_space) {
   const testing::TemporaryFolder folder;
   const auto disk = posix_disk();

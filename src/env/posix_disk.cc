@@ -81,10 +81,17 @@ class PosixFile : public File {
 
 class PosixLock : public FileLock {
  public:
-  explicit PosixLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+  explicit PosixLock(Descriptor descriptor)
+      : descriptor_(std::move(descriptor)), process_(::getpid()) {}
+  ~PosixLock() override {
+    // A forked child shares the lock: to close it here would leave it to the child. And the child,
+    // which has this object too, must not give away what is its parent's.
+    if (::getpid() == process_) ::flock(descriptor_.number(), LOCK_UN);
+  }
 
  private:
   Descriptor descriptor_;
+  pid_t process_;
 };
 
 base::Result<Descriptor> open_descriptor(const std::string& path, int flags) {
@@ -132,6 +139,18 @@ bool is_still(const std::string& path, int descriptor) {
   struct stat named {};
   return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+base::Result<Descriptor> locked_descriptor(const std::string& path, int flags) {
+  Descriptor descriptor = TRY(open_descriptor(path, flags));
+  const int number = descriptor.number();
+  if (again_after_signals([&] { return ::flock(number, LOCK_EX | LOCK_NB); }) != 0) {
+    if (errno != EWOULDBLOCK) return system_error(path, "flock");
+    return base::Error(base::ErrorCode::kConflict, path, "is held by " + holder_in(number));
+  }
+  if (!is_still(path, number))
+    return base::Error(base::ErrorCode::kConflict, path, "was replaced while it was locked");
+  return descriptor;
 }
 
 bool is_read_only(const std::string& path) {
@@ -189,17 +208,15 @@ class PosixDisk : public Disk {
     // After damage a system mounts its disks so that they can be read only: that is when people
     // want to look, and there is nobody to keep from writing.
     const bool writes = !is_read_only(path);
-    Descriptor descriptor = TRY(open_descriptor(path, writes ? O_RDWR | O_CREAT : O_RDONLY));
-    const int number = descriptor.number();
-    if (again_after_signals([&] { return ::flock(number, LOCK_EX | LOCK_NB); }) != 0) {
-      if (errno != EWOULDBLOCK) return system_error(path, "flock");
-      return base::Error(base::ErrorCode::kConflict, path, "is held by " + holder_in(number));
-    }
-    if (!is_still(path, number))
-      return base::Error(base::ErrorCode::kConflict, path, "was replaced while it was locked");
+    Descriptor descriptor = TRY(locked_descriptor(path, writes ? O_RDWR | O_CREAT : O_RDONLY));
     PosixFile file(std::move(descriptor), path);
     if (writes) TRY(write_all(file, 0, base::as_bytes(holder_line(holder))));
     return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(file).release()));
+  }
+
+  base::Result<std::unique_ptr<FileLock>> lock_to_look(const std::string& path) override {
+    Descriptor descriptor = TRY(locked_descriptor(path, O_RDONLY));
+    return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(descriptor)));
   }
 
   base::Result<FileSystem> file_system_of(const std::string& path) override {

@@ -18,12 +18,17 @@ class PosixProcess : public Process {
     return name;
   }
 
-  std::string boot_id() override {
+  std::string boot_id() override { return boot_id_; }
+
+ private:
+  static std::string read_boot_id() {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
     std::string id;
     std::getline(file, id);
     return id;
   }
+
+  const std::string boot_id_ = read_boot_id();  // no process lives longer than that
 };
 
 }  // namespace

@@ -222,6 +222,11 @@ base::Result<std::unique_ptr<FileLock>> SimDisk::lock(const std::string& path,
   return std::unique_ptr<FileLock>(std::make_unique<SimLock>(body_, file));
 }
 
+base::Result<std::unique_ptr<FileLock>> SimDisk::lock_to_look(const std::string& path) {
+  if (!body_->now.names.contains(path)) return not_found(path);
+  return lock(path, "somebody who only looks");
+}
+
 const DiskState& SimDisk::start() const { return body_->start; }
 const std::vector<DiskOperation>& SimDisk::operations() const { return body_->operations; }
 const DiskState& SimDisk::now() const { return body_->now; }

@@ -16,7 +16,10 @@ class General(ProgramTest):
     def test_help_is_printed_at_every_level(self):
         for command in ([], ["version"], ["cbor"], ["cbor", "encode"], ["cbor", "decode"],
                         ["cbor", "hash"], ["defs"], ["defs", "check"], ["gc"], ["journal"], ["reindex"], ["salvage"],
-                        ["snapshot"], ["snapshot", "ls"], ["snapshot", "rm"], ["verify"]):
+                        ["snapshot"], ["snapshot", "ls"], ["snapshot", "rm"], ["verify"],
+                        ["registry"], *(["registry", each] for each in ("ls", "register", "renew", "release", "hold", "doctor")),
+                        ["swap"], *(["swap", each] for each in ("status", "run", "begin")),
+                        ["preempt"], *(["preempt", each] for each in ("request", "poll", "clear"))):
             for flag in ("-h", "--help"):
                 done = self.run_program(*command, flag)
                 self.assertEqual((done.stderr, done.returncode), (b"", 0), command)
@@ -32,6 +35,11 @@ class General(ProgramTest):
         self.assert_misused("world is required", "snapshot", "ls")
         self.assert_misused("next_record is required", "snapshot", "rm", "world")
         self.assert_misused("world is required", "verify")
+        self.assert_misused("A subcommand is required", "registry")
+        self.assert_misused("name is required", "registry", "register", "--recipe", "llama")
+        self.assert_misused("command is required", "registry", "hold", "--recipe", "llama")
+        self.assert_misused("--recipe is required", "swap", "run", "--", "true")
+        self.assert_misused("A subcommand is required", "preempt")
         self.assert_misused("new is required", "salvage", "world")
         self.assert_misused("A subcommand is required", "nonsense")
         self.assert_misused("The following argument was not expected: more", "version", "more")

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast preempt: asks a workflow to yield, and is how it sees and answers that.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/registry_folder.h"
+
+namespace holdfast::cli {
+namespace {
+
+struct Options {
+  RegistryFolder folder;
+  std::string name;
+  ClaimOptions claim;
+};
+
+ExitCode request(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  const auto requested = (*registry)->request_preempt(options.name);
+  return requested ? ExitCode::kDone : refuse(requested.error());
+}
+
+ExitCode poll(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  const auto requested = (*registry)->is_preempt_requested(options.name);
+  if (!requested) return refuse(requested.error());
+  if (options.folder.json) {
+    print_line(*requested ? "{\"requested\":true}" : "{\"requested\":false}");
+  } else {
+    print_line(*requested ? "requested" : "not requested");
+  }
+  return ExitCode::kDone;
+}
+
+ExitCode clear(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  const auto cleared = (*registry)->clear_preempt(options.name, options.claim.claim());
+  return cleared ? ExitCode::kDone : refuse(cleared.error());
+}
+
+}  // namespace
+
+void add_preempt(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* preempt = app.add_subcommand("preempt", "ask a workflow to yield; see and answer that");
+  preempt->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  const auto command = [&](const char* name, const char* what, ExitCode (*run)(const Options&)) {
+    CLI::App* added = preempt->add_subcommand(name, what);
+    added->add_option("name", options->name, "the name of the workflow")->required();
+    added->callback([options, run, &exit_code] { exit_code = run(*options); });
+    return added;
+  };
+  add_dir(*command("request", "ask a preemptible workflow to yield", &request), options->folder);
+  CLI::App* look = command("poll", "print whether it is asked to: requested, not requested", &poll);
+  add_dir_and_json(*look, options->folder);
+  CLI::App* answer = command("clear", "say that the request was seen", &clear);
+  add_claim(*answer, options->claim);
+  add_dir(*answer, options->folder);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast registry: who needs which recipe on this machine.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/registry_folder.h"
+#include "cli/registry_hold.h"
+#include "codec/cbor_writer.h"
+#include "codec/json_writer.h"
+#include "registry/utc.h"
+
+namespace holdfast::cli {
+namespace {
+
+struct Options {
+  RegistryFolder folder;
+  std::string name;
+  std::string recipe;
+  std::string ttl = "60s";
+  bool preemptible = false;
+  std::string signal_path;
+  ClaimOptions claim;
+  bool all = false;
+};
+
+void print_json(codec::Buffer& out) {
+  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+}
+
+void print_view_json(const RegistryView& view) {
+  codec::Buffer out;
+  codec::write_map_head(out, 2);
+  codec::write_text(out, "workflows");
+  codec::write_list_head(out, view.workflows.size());
+  for (const LeaseView& lease : view.workflows) write_lease(out, lease);
+  codec::write_text(out, "swap_in_progress");
+  write_swap_or_null(out, view.swap);
+  print_json(out);
+}
+
+std::string remark_on(const LeaseView& lease) {
+  if (lease.standing == LeaseStanding::kDead) return "its owner has ended";
+  if (lease.standing == LeaseStanding::kExpired) return "not renewed in time";
+  if (!lease.preempt_requested_by.empty()) return "asked to yield";
+  return lease.preemptible ? "preemptible" : "";
+}
+
+void print_view(const RegistryView& view) {
+  std::vector<std::vector<std::string>> table{{"NAME", "RECIPE", "OWNER", "RENEWED", "TTL", ""}};
+  for (const LeaseView& lease : view.workflows) {
+    table.push_back({printable(lease.name), printable(lease.recipe),
+                     std::to_string(lease.owner_pid), registry::to_utc(lease.last_renewed_at_ns),
+                     std::to_string(lease.ttl.count()) + "s", remark_on(lease)});
+  }
+  print_table(table);
+  if (view.swap) {
+    print_line("A swap to " + printable(view.swap->recipe) + " is under way, by process " +
+               std::to_string(view.swap->holder_pid) + ".");
+  }
+}
+
+ExitCode list(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  auto view = (*registry)->list();
+  if (!view) return refuse(view.error());
+  if (!options.all) {
+    std::erase_if(view->workflows,
+                  [](const LeaseView& lease) { return lease.standing != LeaseStanding::kLive; });
+  }
+  options.folder.json ? print_view_json(*view) : print_view(*view);
+  return ExitCode::kDone;
+}
+
+ExitCode add(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  const auto ttl = whole_seconds("--ttl", options.ttl);
+  if (!ttl) return refuse(ttl.error());
+  const auto lease = (*registry)->take_lease({.name = options.name,
+                                              .recipe = options.recipe,
+                                              .ttl = *ttl,
+                                              .preemptible = options.preemptible,
+                                              .signal_path = options.signal_path,
+                                              .pid = owner_or_parent(options.claim.pid)});
+  if (!lease) return refuse(lease.error());
+  if (!options.folder.json) {
+    print_line(lease->nonce());
+    return ExitCode::kDone;
+  }
+  codec::Buffer out;
+  codec::write_map_head(out, 3);
+  codec::write_text(out, "name");
+  codec::write_text(out, lease->name());
+  codec::write_text(out, "owner_nonce");
+  codec::write_text(out, lease->nonce());
+  codec::write_text(out, "preempt_signal_path");
+  options.preemptible ? codec::write_text(out, lease->signal_path()) : codec::write_null(out);
+  print_json(out);
+  return ExitCode::kDone;
+}
+
+ExitCode renew(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  const auto renewed = (*registry)->renew(options.name, options.claim.claim());
+  return renewed ? ExitCode::kDone : refuse(renewed.error());
+}
+
+ExitCode release(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  const auto released = (*registry)->release(options.name, options.claim.claim());
+  return released ? ExitCode::kDone : refuse(released.error());
+}
+
+void print_findings_json(const std::vector<RegistryFinding>& findings) {
+  codec::Buffer out;
+  const auto text = [&](const char* name, std::string_view value) {
+    codec::write_text(out, name);
+    codec::write_text(out, printable(value));
+  };
+  codec::write_map_head(out, 1);
+  codec::write_text(out, "findings");
+  codec::write_list_head(out, findings.size());
+  for (const RegistryFinding& finding : findings) {
+    codec::write_map_head(out, 4);
+    text("place", finding.place);
+    text("problem", finding.problem);
+    text("remedy", finding.remedy);
+    codec::write_text(out, "needs_somebody");
+    codec::write_bool(out, finding.needs_somebody);
+  }
+  print_json(out);
+}
+
+ExitCode examine(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  const auto findings = (*registry)->diagnose();
+  if (!findings) return refuse(findings.error());
+  if (options.folder.json) {
+    print_findings_json(*findings);
+  } else {
+    for (const RegistryFinding& finding : *findings) {
+      print_line(printable(finding.place) + ": " + printable(finding.problem));
+      print_line((finding.needs_somebody ? "  to do: " : "  mends itself: ") +
+                 printable(finding.remedy));
+    }
+    if (findings->empty()) print_line("nothing is wrong with " + printable((*registry)->dir()));
+  }
+  const bool needed = std::any_of(findings->begin(), findings->end(),
+                                  [](const RegistryFinding& each) { return each.needs_somebody; });
+  return needed ? ExitCode::kRefused : ExitCode::kDone;
+}
+
+}  // namespace
+
+void add_registry(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* registry =
+      app.add_subcommand("registry", "who needs which recipe on this machine (docs/registry.md)");
+  registry->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  const auto command = [&](const char* name, const char* what, ExitCode (*run)(const Options&)) {
+    CLI::App* added = registry->add_subcommand(name, what);
+    added->callback([options, run, &exit_code] { exit_code = run(*options); });
+    return added;
+  };
+  const auto named = [&](CLI::App* added) {
+    added->add_option("name", options->name, "the name of the workflow")->required();
+    return added;
+  };
+
+  CLI::App* ls = command("ls", "list those who are alive, and the swap under way", &list);
+  ls->add_flag("--all", options->all, "also those who are not, and have not been removed yet");
+  add_dir_and_json(*ls, options->folder);
+
+  CLI::App* take = named(command("register", "say that a workflow needs a recipe", &add));
+  take->add_option("--recipe", options->recipe, "the recipe that it needs")->required();
+  take->add_option("--ttl", options->ttl, "how long it lives without being renewed")
+      ->capture_default_str();
+  take->add_flag("--preemptible", options->preemptible, "a swap may ask it to yield");
+  take->add_option("--signal-path", options->signal_path,
+                   "the file that asks it to: preempt-... in the folder; made up else");
+  take->add_option("--pid", options->claim.pid,
+                   "the owner, whose end ends it; the process that runs this command else")
+      ->check(CLI::PositiveNumber);
+  add_dir_and_json(*take, options->folder);
+  take->footer(
+      "Prints the nonce of the lease. Exit code 75: a swap to another recipe is under way.");
+
+  CLI::App* again = named(command("renew", "say that a workflow is still there", &renew));
+  add_claim(*again, options->claim);
+  add_dir(*again, options->folder);
+
+  CLI::App* done = named(command("release", "say that a workflow is done", &release));
+  add_claim(*done, options->claim);
+  add_dir(*done, options->folder);
+
+  CLI::App* doctor = command(
+      "doctor", "say what is wrong with the registry, and what comes of it; changes nothing",
+      &examine);
+  add_dir_and_json(*doctor, options->folder);
+  doctor->footer("Exit code 1: something needs somebody.");
+
+  add_registry_hold(*registry, exit_code);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lease belongs to the program itself: its end ends the lease, whatever becomes of this
+// command. If this command is killed, the program is told to end: nobody renews its lease.
+#include "cli/registry_hold.h"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "cli/guarded_program.h"
+#include "cli/output.h"
+#include "cli/registry_folder.h"
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds kLook(200);  // for a request, and for a lease that is due
+constexpr milliseconds kTryAgainSoon(1000);
+
+struct Options {
+  RegistryFolder folder;
+  std::string name;
+  std::string recipe;
+  std::string ttl = "60s";
+  bool preemptible = false;
+  int signal = 0;  // 0: SIGUSR1, if it is caught
+  std::vector<std::string> command;
+};
+
+const std::map<std::string, int> kSignals = {{"HUP", SIGHUP},   {"INT", SIGINT},
+                                             {"QUIT", SIGQUIT}, {"TERM", SIGTERM},
+                                             {"USR1", SIGUSR1}, {"USR2", SIGUSR2}};
+
+class Holder {
+ public:
+  Holder(Registry& registry, GuardedProgram program, LeaseOptions options, int signal)
+      : registry_(registry),
+        program_(std::move(program)),
+        options_(std::move(options)),
+        signal_(signal) {}
+
+  Result<int> run() {
+    auto lease = registry_.take_lease(options_);
+    if (!lease) return lease.error();
+    lease_.emplace(std::move(*lease));
+    // The same file, should the lease have to be taken again.
+    options_.signal_path = lease_->signal_path();
+    plan_renewal();
+    const auto gone = program_.let_go(
+        options_.preemptible ? "HOLDFAST_PREEMPT_PATH=" + lease_->signal_path() : "");
+    if (!gone) return Error{ErrorCode::kIo, gone.error().to_string()};
+    for (;;) {
+      if (const auto code = program_.wait(kLook)) return end(*code);
+      if (steady_clock::now() >= due_) renew();
+      pass_request_on();
+    }
+  }
+
+ private:
+  void plan_renewal() { due_ = steady_clock::now() + milliseconds(options_.ttl) / 3; }
+
+  void renew() {
+    auto renewed = lease_->renew();
+    if (renewed) return plan_renewal();
+    due_ = steady_clock::now() + kTryAgainSoon;
+    if (renewed.error().code != ErrorCode::kNotFound &&
+        renewed.error().code != ErrorCode::kConflict)
+      return complain(renewed.error());
+    // It came too late: the machine slept, or was very busy. A swap may have begun since.
+    auto lease = registry_.take_lease(options_);
+    if (!lease) {
+      complain(lease.error());
+      return tell_program();
+    }
+    lease_.emplace(std::move(*lease));
+    plan_renewal();
+  }
+
+  void pass_request_on() {
+    const auto requested = lease_->is_preempt_requested();
+    if (!requested) return complain(requested.error());
+    if (*requested) tell_program();
+    if (!*requested) told_ = false;
+  }
+
+  void tell_program() {
+    if (!options_.preemptible || std::exchange(told_, true)) return;
+    if (signal_ != 0) return program_.send(signal_);
+    // By itself it would end the program, which may look at the file instead.
+    if (program_.catches(SIGUSR1)) program_.send(SIGUSR1);
+  }
+
+  int end(int code) {
+    const auto released = lease_->release();
+    // Its owner has ended, so it is over anyhow.
+    if (!released) complain(released.error());
+    return code;
+  }
+
+  static void complain(const Error& error) { static_cast<void>(refuse(error)); }
+
+  Registry& registry_;
+  GuardedProgram program_;
+  LeaseOptions options_;
+  int signal_;
+  std::optional<Lease> lease_;
+  steady_clock::time_point due_{};
+  bool told_ = false;
+};
+
+ExitCode hold(const Options& options) {
+  const auto registry = options.folder.open();
+  if (!registry) return refuse(registry.error());
+  const auto ttl = whole_seconds("--ttl", options.ttl);
+  if (!ttl) return refuse(ttl.error());
+  auto program = GuardedProgram::make(options.command);
+  if (!program) return refuse(program.error());
+  const pid_t id = program->id();
+  const std::string name =
+      options.name.empty() ? options.command.front() + "-" + std::to_string(id) : options.name;
+  Holder holder(**registry, std::move(*program),
+                {.name = name,
+                 .recipe = options.recipe,
+                 .ttl = *ttl,
+                 .preemptible = options.preemptible,
+                 .pid = id},
+                options.signal);
+  const auto code = holder.run();
+  return code ? static_cast<ExitCode>(*code) : refuse(code.error());
+}
+
+}  // namespace
+
+void add_registry_hold(CLI::App& registry, ExitCode& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      registry.add_subcommand("hold", "run a program that needs a recipe, and hold a lease for it");
+  command->add_option("--recipe", options->recipe, "the recipe that it needs")->required();
+  command->add_option("--name", options->name, "of the workflow; the program and its number else");
+  command->add_option("--ttl", options->ttl, "how long it lives without being renewed")
+      ->capture_default_str();
+  CLI::Option* const preemptible =
+      command->add_flag("--preemptible", options->preemptible, "a swap may ask it to yield");
+  command
+      ->add_option("--signal", options->signal,
+                   "what to send it then; USR1 else, if the program catches that")
+      ->transform(CLI::Transformer(kSignals))
+      ->needs(preemptible);
+  command->add_option("command", options->command, "the program and its arguments, behind --")
+      ->required();
+  add_dir(*command, options->folder);
+  command->footer(
+      "HOLDFAST_PREEMPT_PATH in the program's environment is the file that is there when it is to "
+      "yield.\nExit code: the program's; 75: a swap to another recipe is under way; 1: refused.\n"
+      "Example: holdfast registry hold --recipe llama-70b --preemptible -- python3 train.py");
+  command->callback([options, &exit_code] { exit_code = hold(*options); });
+}
+
+}  // namespace holdfast::cli

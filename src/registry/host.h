@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host: the machine that a registry is on, as far as the registry asks anything of it; a test can
+// be one. Site: one registry there, and how long to wait for its lock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "env/clock.h"
+#include "env/disk.h"
+#include "env/process.h"
+#include "env/process_table.h"
+#include "env/random.h"
+#include "registry/place.h"
+
+namespace holdfast::registry {
+
+struct Host {
+  env::Disk& disk;
+  env::Clock& clock;
+  env::Random& random;
+  env::Process& process;
+  env::ProcessTable& processes;
+  std::function<void(std::int64_t nanoseconds)> sleep;
+};
+
+struct Site {
+  Host host;
+  Place place;
+  std::int64_t lock_timeout_ns = 30'000'000'000;
+};
+
+}  // namespace holdfast::registry

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public registry, on real files, locks and processes.
+#include "holdfast/registry.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <functional>
+
+#include "env/testing.h"
+
+namespace holdfast {
+namespace {
+
+using env::testing::TemporaryFolder;
+
+template <class T>
+std::string trouble(const Result<T>& result) {
+  return result ? "" : result.error().message;
+}
+
+// A forked process that does something, says that it has, and lives until it is killed.
+class Other {
+ public:
+  explicit Other(const std::function<bool()>& act) {
+    EXPECT_EQ(::pipe(said_), 0);
+    id_ = ::fork();
+    if (id_ == 0) {
+      const char byte = act() ? 'y' : 'n';
+      if (::write(said_[1], &byte, 1) != 1) ::_exit(1);
+      for (;;) ::pause();
+    }
+    char byte = 0;
+    EXPECT_EQ(::read(said_[0], &byte, 1), 1);
+    EXPECT_EQ(byte, 'y');
+  }
+  ~Other() {
+    kill();
+    ::close(said_[0]);
+    ::close(said_[1]);
+  }
+  void kill() {
+    if (id_ <= 0) return;
+    ::kill(id_, SIGKILL);
+    ::waitpid(id_, nullptr, 0);
+    id_ = -1;
+  }
+  pid_t id() const { return id_; }
+
+ private:
+  int said_[2] = {};
+  pid_t id_ = -1;
+};
+
+struct RegistryTest : ::testing::Test {
+  std::shared_ptr<Registry> open() {
+    return *Registry::open(
+        {.dir = folder.path() + "/a/b/", .lock_timeout = std::chrono::seconds(5)});
+  }
+  bool exists(const std::string& name) {
+    return std::filesystem::exists(folder.path() + "/a/b/" + name);
+  }
+  std::size_t orphan_lines() {
+    std::ifstream log(folder.path() + "/a/b/swap_log.jsonl");
+    std::size_t count = 0;
+    for (std::string line; std::getline(log, line);)
+      if (line.find("orphan_marker_cleared") != std::string::npos) ++count;
+    return count;
+  }
+
+  TemporaryFolder folder;
+  std::shared_ptr<Registry> registry = open();
+};
+
+TEST_F(RegistryTest, folder_is_made_when_somebody_first_writes) {
+  EXPECT_EQ(registry->dir(), folder.path() + "/a/b");
+  ASSERT_TRUE(registry->list());
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/a"));
+  auto lease = registry->take_lease({.name = "train", .recipe = "llama"});
+  ASSERT_TRUE(lease) << trouble(lease);
+  EXPECT_TRUE(exists("workflows.json"));
+  EXPECT_TRUE(*lease->release());
+  EXPECT_FALSE(*lease->release());
+  EXPECT_FALSE(Registry::open({.dir = ""}));
+}
+
+TEST_F(RegistryTest, what_one_registry_writes_another_reads) {
+  auto lease = registry->take_lease(
+      {.name = "train", .recipe = "llama", .ttl = std::chrono::seconds(7), .preemptible = true});
+  ASSERT_TRUE(lease) << trouble(lease);
+  const auto view = open()->list();
+  ASSERT_TRUE(view) << trouble(view);
+  ASSERT_EQ(view->workflows.size(), 1u);
+  const LeaseView& seen = view->workflows[0];
+  EXPECT_EQ(seen.name, "train");
+  EXPECT_EQ(seen.recipe, "llama");
+  EXPECT_EQ(seen.owner_pid, ::getpid());
+  EXPECT_GT(seen.owner_start_ns, 0);
+  EXPECT_EQ(seen.nonce, lease->nonce());
+  EXPECT_EQ(seen.ttl, std::chrono::seconds(7));
+  EXPECT_EQ(seen.signal_path, lease->signal_path());
+  EXPECT_EQ(seen.standing, LeaseStanding::kLive);
+  EXPECT_TRUE(lease->renew());
+}
+
+TEST_F(RegistryTest, lease_ends_with_its_owner) {
+  Other other([&] { return bool(registry->take_lease({.name = "train", .recipe = "llama"})); });
+  ASSERT_EQ(registry->list()->workflows.size(), 1u);
+  EXPECT_EQ(registry->list()->workflows[0].standing, LeaseStanding::kLive);
+  EXPECT_EQ(registry->take_lease({.name = "train", .recipe = "llama"}).error().code,
+            ErrorCode::kConflict);
+  other.kill();
+  EXPECT_EQ(registry->list()->workflows[0].standing, LeaseStanding::kDead);
+  EXPECT_TRUE(registry->take_lease({.name = "train", .recipe = "llama"}));
+}
+
+TEST_F(RegistryTest, lease_may_be_taken_on_behalf_of_another_process) {
+  Other other([] { return true; });
+  auto lease = registry->take_lease({.name = "train", .recipe = "llama", .pid = other.id()});
+  ASSERT_TRUE(lease) << trouble(lease);
+  EXPECT_TRUE(lease->renew());
+  EXPECT_EQ(registry->renew("train", {}).error().code, ErrorCode::kConflict);
+  other.kill();
+  EXPECT_EQ(lease->renew().error().code, ErrorCode::kConflict);
+  EXPECT_EQ(registry->list()->workflows[0].standing, LeaseStanding::kDead);
+  EXPECT_TRUE(*lease->release()) << "by the one who took it";
+}
+
+TEST_F(RegistryTest, preemption_is_a_file_that_is_there) {
+  auto lease = registry->take_lease({.name = "train", .recipe = "llama", .preemptible = true});
+  ASSERT_TRUE(lease);
+  EXPECT_FALSE(*lease->is_preempt_requested());
+  ASSERT_TRUE(open()->request_preempt("train"));
+  EXPECT_TRUE(std::filesystem::exists(lease->signal_path()));
+  EXPECT_TRUE(*lease->is_preempt_requested());
+  EXPECT_TRUE(*registry->is_preempt_requested("train"));
+  EXPECT_TRUE(*lease->clear_preempt());
+  EXPECT_FALSE(std::filesystem::exists(lease->signal_path()));
+  EXPECT_FALSE(*lease->is_preempt_requested());
+}
+
+TEST_F(RegistryTest, swap_keeps_contrary_leases_out_until_it_is_over) {
+  auto swap = registry->begin_swap({.recipe = "qwen"});
+  ASSERT_TRUE(swap) << trouble(swap);
+  EXPECT_EQ(registry->list()->swap->id, swap->id());
+  EXPECT_EQ(registry->take_lease({.name = "train", .recipe = "llama"}).error().code,
+            ErrorCode::kUnavailable);
+  EXPECT_TRUE(registry->take_lease({.name = "serve", .recipe = "qwen"}));
+  EXPECT_EQ(registry->begin_swap({.recipe = "qwen"}).error().code, ErrorCode::kUnavailable);
+  ASSERT_TRUE(swap->finish());
+  EXPECT_TRUE(registry->take_lease({.name = "train", .recipe = "llama"}));
+  EXPECT_EQ(orphan_lines(), 0u);
+}
+
+TEST_F(RegistryTest, swap_that_is_let_go_is_aborted) {
+  {
+    auto swap = registry->begin_swap({.recipe = "qwen"});
+    ASSERT_TRUE(swap);
+  }
+  EXPECT_FALSE(registry->list()->swap);
+  EXPECT_EQ(orphan_lines(), 0u);
+}
+
+TEST_F(RegistryTest, killed_coordinator_is_in_nobodys_way) {
+  std::shared_ptr<Registry> theirs = open();
+  Other coordinator([&] {
+    static auto swap = theirs->begin_swap({.recipe = "qwen"});
+    return bool(swap);
+  });
+  EXPECT_EQ(registry->take_lease({.name = "train", .recipe = "llama"}).error().code,
+            ErrorCode::kUnavailable);
+  coordinator.kill();
+  EXPECT_TRUE(registry->take_lease({.name = "train", .recipe = "llama"}));
+  EXPECT_EQ(orphan_lines(), 1u);
+  EXPECT_TRUE(registry->begin_swap({.recipe = "llama"}));
+}
+
+// The child has all descriptors of its parent, and outlives it.
+TEST_F(RegistryTest, forked_child_does_not_keep_a_dead_holder_alive) {
+  int child_id[2];
+  ASSERT_EQ(::pipe(child_id), 0);
+  pid_t child = -1;
+  {
+    Other coordinator([&] {
+      static auto swap = registry->begin_swap({.recipe = "qwen"});
+      static auto lease = registry->take_lease({.name = "serve", .recipe = "qwen"});
+      const pid_t id = ::fork();
+      if (id == 0) {
+        for (;;) ::pause();
+      }
+      return swap && lease && ::write(child_id[1], &id, sizeof id) == sizeof id;
+    });
+    ASSERT_EQ(::read(child_id[0], &child, sizeof child), ssize_t{sizeof child});
+    EXPECT_EQ(registry->list()->swap->recipe, "qwen");
+  }
+  // The coordinator is dead, and its lock is not free.
+  EXPECT_FALSE(registry->list()->swap);
+  EXPECT_EQ(registry->list()->workflows[0].standing, LeaseStanding::kDead);
+  EXPECT_TRUE(registry->take_lease({.name = "train", .recipe = "llama"}));
+  EXPECT_EQ(orphan_lines(), 1u);
+  const auto busy = registry->begin_swap({.recipe = "llama"});
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().code, ErrorCode::kUnavailable);
+  EXPECT_NE(busy.error().message.find("child of a dead coordinator"), std::string::npos);
+  const auto findings = registry->diagnose();
+  ASSERT_TRUE(findings);
+  ASSERT_EQ(findings->size(), 1u);
+  EXPECT_TRUE((*findings)[0].needs_somebody);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  for (int i = 0; i < 500 && !registry->begin_swap({.recipe = "llama"}); ++i) ::usleep(10'000);
+  EXPECT_TRUE(registry->begin_swap({.recipe = "llama"}));
+  ::close(child_id[0]);
+  ::close(child_id[1]);
+}
+
+TEST_F(RegistryTest, forked_child_does_not_keep_the_lock_of_a_finished_swap) {
+  auto swap = registry->begin_swap({.recipe = "qwen"});
+  ASSERT_TRUE(swap);
+  Other child([] { return true; });
+  ASSERT_TRUE(swap->finish());
+  EXPECT_TRUE(registry->begin_swap({.recipe = "llama"}));
+}
+
+TEST_F(RegistryTest, reader_needs_no_right_to_write) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  auto swap = registry->begin_swap({.recipe = "qwen"});
+  ASSERT_TRUE(swap);
+  ASSERT_TRUE(registry->take_lease({.name = "serve", .recipe = "qwen"}));
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  const Other reader([&] {
+    if (::setgid(65534) != 0 || ::setuid(65534) != 0) return false;
+    const auto view = registry->list();
+    if (!view || !view->swap || view->workflows.size() != 1) return false;
+    return !registry->take_lease({.name = "mine", .recipe = "qwen"});
+  });
+  EXPECT_TRUE(swap->finish());
+}
+
+TEST_F(RegistryTest, damaged_file_is_told_and_copied) {
+  ASSERT_TRUE(registry->take_lease({.name = "train", .recipe = "llama"}));
+  std::ofstream(folder.path() + "/a/b/workflows.json") << "{\"workflows\": [";
+  EXPECT_EQ(registry->list().error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(registry->take_lease({.name = "x", .recipe = "llama"}).error().code,
+            ErrorCode::kCorrupt);
+  std::size_t copies = 0;
+  for (const auto& each : std::filesystem::directory_iterator(folder.path() + "/a/b"))
+    if (each.path().string().find(".corrupt-") != std::string::npos) ++copies;
+  EXPECT_EQ(copies, 1u);
+}
+
+}  // namespace
+}  // namespace holdfast

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: the registry, locked, read and reconciled; every change of it is one. What was changed
+// is lost unless it is saved.
+//
+// Invariant, outside of sessions: a coordinator that is alive has a marker if and only if it has
+// the swap lock. Both are taken in one session and given back in one. So whoever finds the swap
+// lock taken, or a marker without it, inside a session knows what that means.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "registry/host.h"
+#include "registry/state.h"
+
+namespace holdfast::registry {
+
+enum class Access : std::uint8_t {
+  kChange,
+  kLook,  // needs no right to write, if there is nothing to clear
+};
+
+class Session {
+ public:
+  // kUnavailable: others have had the lock all the time. kCorrupt: the file is not a state; it is
+  // left as it is, and there is a copy beside it.
+  static base::Result<Session> open(const Site& site, Access access = Access::kChange);
+
+  State& state() { return state_; }
+  const Witness& witness() const { return *witness_; }
+
+  // Why the marker, if there is one, is nobody's any more. Nothing: somebody's swap is under way,
+  // or there is none.
+  base::Result<std::optional<std::string>> orphaned() const;
+
+  // Clears a marker that is nobody's, withdraws what its swap asked for, and logs it, once. Does
+  // nothing else. True: there was one; it is gone for good when the state is saved.
+  base::Result<bool> reconcile();
+
+  // The caller has the swap lock, so no marker can be anybody's.
+  base::Result<bool> reconcile_as_coordinator();
+
+  // Removes the entries of the dead and the late, with their signal files. True: there were some.
+  base::Result<bool> sweep();
+
+  base::Result<void> save();
+
+ private:
+  Session(const Site& site, std::unique_ptr<env::FileLock> lock);
+  base::Result<bool> clear(std::string reason);
+
+  const Site* site_;
+  std::unique_ptr<env::FileLock> lock_;
+  std::unique_ptr<Witness> witness_;
+  State state_;
+};
+
+// Without the lock: the file is replaced whole, so this is the state of some moment. A registry
+// that nobody has used yet is empty.
+base::Result<State> read_state(const Site& site);
+
+// The file as it is, for somebody who wants to see what is wrong with it. Nothing: there is none.
+base::Result<std::optional<std::string>> read_state_file(const Site& site);
+
+enum class Standing : std::uint8_t { kLive, kDead, kExpired };
+
+// Late is who has not renewed for longer than the time to live, by a clock that does not jump.
+base::Result<Standing> standing_of(const Site& site, const Witness& witness,
+                                   const Workflow& workflow);
+
+}  // namespace holdfast::registry

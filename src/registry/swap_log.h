@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The swap log: one JSON object a line, appended under the registry's lock, durable when it
+// returns. A line that a crash cut short is removed by whoever writes the next one. When the log
+// has grown large it becomes swap_log.1.jsonl, in place of the one that had that name.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "registry/host.h"
+#include "registry/state.h"
+
+namespace holdfast::registry {
+
+inline constexpr std::uint64_t kMaxLogBytes = std::uint64_t{4} << 20;
+
+enum class SwapEvent : std::uint8_t {
+  kBegun,
+  kRefused,
+  kFinished,
+  kAborted,
+  kOrphanCleared,
+  kPreemptRequested,
+};
+
+std::string_view to_string(SwapEvent event);
+
+struct LogLine {
+  SwapEvent event;
+  std::string recipe = {};
+  Identity who = {};                        // its nonce is the swap's id; empty: no swap
+  std::string reason = {};                  // empty: none is given
+  std::vector<std::string> workflows = {};  // that it is about
+};
+
+base::Result<void> append(const Site& site, const LogLine& line);
+
+// Whether the last lines hold this event of this swap.
+base::Result<bool> is_logged(const Site& site, SwapEvent event, std::string_view swap_id);
+
+}  // namespace holdfast::registry
