@@ -95,17 +95,20 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   blobs = TRY(node::WorldEffectBlobs::open(world->folder()));
   // Before the world runs, as it is the node's own from then on.
   const base::Bytes present = world->world().program().closure();
-  std::vector<const defs::Bundle*> performed{&bundle};
+  const bool applies = options.apply_definitions && !options.modules.empty();
+  std::vector<const defs::Bundle*> performed;
+  if (applies) performed.push_back(&bundle);
   // What is under way was opened by these definitions, and somebody must know how to end it.
   std::optional<defs::Bundle> under_way;
   const std::uint64_t open_effects = world->world().open_intents();
-  if (open_effects != 0)
+  if (open_effects != 0 || (!applies && !present.empty()))
     performed.push_back(&under_way.emplace(defs::load(codec::View::of(present), "$", &builtin)));
   node::Executors executors = TRY(make_executors(std::move(functions), performed));
-  const base::Bytes wanted = options.modules.empty() ? present : TRY(defs::closure_of(bundle));
+  const base::Bytes wanted = applies ? TRY(defs::closure_of(bundle)) : present;
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
   TRY(start(std::move(executors)));
   if (wanted != present) TRY(apply(wanted));
+  definitions = wanted;
   log(report_of(world->restoring(), open_effects, clock->since_boot_ns() - begun_ns));
   return {};
 }
@@ -139,7 +142,10 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
   loop.snapshot_every = options.snapshot_every;
   loop.behind_snapshot = world->restoring().replayed;
   loop.trouble = [this](const base::Error& error) { log(error.to_string()); };
-  loop.ended = [this](const base::Error& error) { log("ended: " + error.to_string()); };
+  loop.ended = [this](const base::Error& error) {
+    log("ended: " + error.to_string());
+    if (options.ended) options.ended(engine::outside(error));
+  };
   loop.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
     TRY(world->take_snapshot(static_cast<std::int64_t>(last_ns)));
     return {};

@@ -39,8 +39,19 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
 
 Figures Engine::figures() {
   const node::LoopFigures figures = body_->node->figures();
-  return {figures.records, figures.syncs, figures.journal_bytes};
+  return {figures.records, figures.syncs, figures.journal_bytes, figures.waiting_inputs};
 }
+
+Condition Engine::condition() {
+  switch (body_->node->condition()) {
+    case node::LoopCondition::kReady: return Condition::kReady;
+    case node::LoopCondition::kDiskFull: return Condition::kDiskFull;
+    case node::LoopCondition::kEnded: break;
+  }
+  return Condition::kEnded;
+}
+
+Bytes Engine::definitions() { return body_->definitions; }
 
 Result<Done> Engine::close() {
   if (auto closed = body_->close(); !closed) return engine::outside(closed.error());
@@ -51,20 +62,27 @@ void Engine::send_raw(const RawEvent& event, Then<Sent> then) {
   kernel::EventArrived arrived{event.schema, event.value, event.id};
   arrived.workflow = event.workflow;
   arrived.key = event.key;
-  arrived.starts = !event.workflow.empty();
+  arrived.starts = !event.workflow.empty() && event.starts;
   body_->send(node::Input::event(arrived), [then = std::move(then)](Result<kernel::Answer> answer) {
     then(answer ? engine::sent(*answer) : Result<Sent>(answer.error()));
   });
 }
 
-Result<Done> Engine::control_raw(Control control, std::string_view workflow, Bytes key,
-                                 std::string_view reason) {
+void Engine::control_raw(Control control, std::string_view workflow, Bytes key,
+                         std::string_view reason, Then<Done> then) {
   const kernel::ControlRequested request{kControls[static_cast<std::size_t>(control)], workflow,
                                          key, reason};
-  const auto answer = wait_for<kernel::Answer>([&](Then<kernel::Answer> then) {
-    body_->send(node::Input::control(request), std::move(then));
+  body_->send(node::Input::control(request),
+              [then = std::move(then)](Result<kernel::Answer> answer) {
+                then(answer ? engine::done(*answer) : Result<Done>(answer.error()));
+              });
+}
+
+Result<Done> Engine::control_raw(Control control, std::string_view workflow, Bytes key,
+                                 std::string_view reason) {
+  return wait_for<Done>([&](Then<Done> then) {
+    control_raw(control, workflow, std::move(key), reason, std::move(then));
   });
-  return answer ? engine::done(*answer) : Result<Done>(answer.error());
 }
 
 void Engine::query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
@@ -76,8 +94,14 @@ void Engine::query_raw(std::string_view workflow, Bytes key, Then<RawInstance> t
   if (!asked) ticket->tell(engine::outside(asked.error()));
 }
 
-void Engine::wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
-  body_->wait({std::string(workflow), std::move(key)}, std::move(then));
+std::uint64_t Engine::wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
+  return body_->wait({std::string(workflow), std::move(key)}, std::move(then));
+}
+
+void Engine::wait_no_more(std::uint64_t number) {
+  // An error: the engine has ended, and with it everybody who waits.
+  static_cast<void>(body_->node->look([number](node::Core& core) { core.ask_no_more(number); },
+                                      node::Loop::LookKind::kTakesBack));
 }
 
 // The number of the question, which takes it away again.
@@ -99,8 +123,7 @@ Result<RawInstance> Engine::wait_raw(std::string_view workflow, Bytes key, Timeo
       body_->wait({std::string(workflow), std::move(key)},
                   [answer](Result<RawInstance> read) { answer->set_value(std::move(read)); });
   if (told.wait_for(timeout) == std::future_status::ready) return told.get();
-  static_cast<void>(body_->node->look([number](node::Core& core) { core.ask_no_more(number); },
-                                      node::Loop::LookKind::kTakesBack));
+  wait_no_more(number);
   return Error{ErrorCode::kUnavailable, "it has not ended in time"};
 }
 

@@ -132,7 +132,15 @@ std::optional<base::Error> Loop::failure() {
 
 LoopFigures Loop::figures() {
   const std::lock_guard lock(mutex_);
-  return figures_;
+  LoopFigures figures = figures_;
+  figures.waiting_inputs = inbox_.size() + results_.size();
+  return figures;
+}
+
+LoopCondition Loop::condition() {
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || failure_) return LoopCondition::kEnded;
+  return is_full_ ? LoopCondition::kDiskFull : LoopCondition::kReady;
 }
 
 base::Error Loop::why_ended() const {

@@ -55,7 +55,10 @@ struct LoopFigures {
   std::uint64_t records = 0;
   std::uint64_t syncs = 0;
   std::uint64_t journal_bytes = 0;
+  std::uint64_t waiting_inputs = 0;  // now
 };
+
+enum class LoopCondition : std::uint8_t { kReady, kDiskFull, kEnded };
 
 class Loop : private executors::Reports {
  public:
@@ -104,7 +107,9 @@ class Loop : private executors::Reports {
   // Why it ended, if it did.
   std::optional<base::Error> failure();
 
-  LoopFigures figures();  // from any thread
+  // From any thread.
+  LoopFigures figures();
+  LoopCondition condition();  // kEnded: nothing is taken any more
 
  private:
   struct Waiting {
@@ -159,6 +164,7 @@ class Loop : private executors::Reports {
   class Line {
    public:
     bool empty() const noexcept { return waiting_.empty(); }
+    std::size_t size() const noexcept { return waiting_.size(); }
     bool has_room(const Input& input, const LoopOptions& limits) const;
     void add(Waiting waiting);
     Waiting take();

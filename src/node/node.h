@@ -31,6 +31,7 @@ class Node {
   }
 
   LoopFigures figures() { return loop_.figures(); }
+  LoopCondition condition() { return loop_.condition(); }
 
   // Takes nothing new, ends its executors, makes durable what was taken and what they have
   // reported, and ends. What they had under way stays open, and so does what was opened since: it
