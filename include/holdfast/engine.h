@@ -256,6 +256,9 @@ class Engine {
   Figures figures();
   Condition condition();
 
+  // Takes one now: everything before the record that is told is in it.
+  void take_snapshot(Then<std::uint64_t> then);
+
   // Takes nothing new, makes durable what was taken, and ends. Whoever still waits is told so. An
   // error: why it had ended before.
   Result<Done> close();
@@ -271,6 +274,14 @@ class Engine {
   };
   void send_raw(const RawEvent& event, Then<Sent> then);
   void query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
+
+  // Many at once cost little more than one.
+  struct RawName {
+    std::string workflow;
+    Bytes key;
+  };
+  using RawInstances = std::vector<Result<RawInstance>>;  // in the order of the names
+  void query_raw(std::vector<RawName> names, Then<RawInstances> then);
   void control_raw(Control control, std::string_view workflow, Bytes key, std::string_view reason,
                    Then<Done> then);
 

@@ -147,7 +147,7 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
     if (options.ended) options.ended(engine::outside(error));
   };
   loop.take_snapshot = [this](std::uint64_t last_ns) -> base::Result<void> {
-    TRY(world->take_snapshot(static_cast<std::int64_t>(last_ns)));
+    snapshot_before = TRY(world->take_snapshot(static_cast<std::int64_t>(last_ns))).next_record;
     return {};
   };
   node = TRY(node::Node::start(world->world(), world->journal(), *clock, *random,

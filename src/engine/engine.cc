@@ -94,6 +94,20 @@ void Engine::query_raw(std::string_view workflow, Bytes key, Then<RawInstance> t
   if (!asked) ticket->tell(engine::outside(asked.error()));
 }
 
+void Engine::query_raw(std::vector<RawName> names, Then<RawInstances> then) {
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked = body_->node->look([names = std::move(names), ticket](node::Core& core) {
+    core.ask([&](kernel::World& world) -> std::function<void()> {
+      auto seen = std::make_shared<RawInstances>();
+      seen->reserve(names.size());
+      for (const RawName& name : names)
+        seen->push_back(engine::read(world, {name.workflow, name.key}));
+      return [ticket, seen] { ticket->tell(std::move(*seen)); };
+    });
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
 std::uint64_t Engine::wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
   return body_->wait({std::string(workflow), std::move(key)}, std::move(then));
 }

@@ -128,6 +128,15 @@ void Engine::measure(Then<Measures> then) {
   if (!asked) ticket->tell(engine::outside(asked.error()));
 }
 
+void Engine::take_snapshot(Then<std::uint64_t> then) {
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked = body_->node->ask_for_snapshot([this, ticket](const base::Result<void>& taken) {
+    if (!taken) return ticket->tell(engine::outside(taken.error()));
+    ticket->tell(body_->snapshot_before.load());
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
 Result<JournalPart> Engine::read_journal(std::uint64_t from, PartLimits limits) {
   auto part = part_of(body_->world->journal(), from, limits);
   if (!part) return engine::outside(part.error());

@@ -22,6 +22,9 @@ constexpr std::int64_t kFullForNs = 1'000'000'000;
 // machine sleeps, and a thread that waits hears of neither.
 constexpr std::uint64_t kLongestWaitNs = 1'000'000'000;
 
+// Who may wait for a snapshot.
+constexpr std::size_t kMostSnapshotAskers = 64;
+
 constexpr std::string_view kDiskIsFull = "the disk is full";
 
 }  // namespace
@@ -80,6 +83,19 @@ base::Result<void> Loop::look(Look look, LookKind kind) {
   if (kind == LookKind::kAsks && !inbox_.has_room(nothing, options_))
     return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
   inbox_.add({std::move(nothing), nullptr, std::move(look)});
+  for_reducer_.notify_one();
+  return {};
+}
+
+base::Result<void> Loop::ask_for_snapshot(Taken taken) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || failure_) return why_ended();
+  if (!options_.take_snapshot)
+    return base::Error(base::ErrorCode::kConflict, "this node takes no snapshots");
+  if (is_full_) return base::Error(base::ErrorCode::kUnavailable, std::string(kDiskIsFull));
+  if (snapshot_askers_.size() >= kMostSnapshotAskers)
+    return base::Error(base::ErrorCode::kUnavailable, "too many wait for a snapshot");
+  snapshot_askers_.push_back(std::move(taken));
   for_reducer_.notify_one();
   return {};
 }
@@ -201,14 +217,16 @@ void Loop::let_go() {
   core_.let_go();
   Line inbox;
   Batch batch;
+  std::vector<Taken> askers;
   const std::lock_guard lock(mutex_);
+  std::swap(askers, snapshot_askers_);
   std::swap(inbox, inbox_);
   std::swap(batch, at_journal_);
 }
 
 bool Loop::wants_snapshot() const {
-  return options_.take_snapshot && options_.snapshot_every != 0 &&
-         behind_snapshot_ >= options_.snapshot_every && !is_full_;
+  const bool is_due = options_.snapshot_every != 0 && behind_snapshot_ >= options_.snapshot_every;
+  return options_.take_snapshot && (is_due || !snapshot_askers_.empty()) && !is_full_;
 }
 
 void Loop::turn() {
@@ -282,12 +300,15 @@ base::Result<void> Loop::reduce_some() {
 
 // When nothing is under way: only then are all records durable.
 base::Result<void> Loop::take_snapshot_if_due() {
+  std::vector<Taken> askers;
   {
     const std::lock_guard lock(mutex_);
     if (!wants_snapshot() || stage_ != Stage::kIdle || !core_.batch().records.empty()) return {};
+    std::swap(askers, snapshot_askers_);
   }
   behind_snapshot_ = 0;
   auto taken = options_.take_snapshot(core_.last_ns());
+  for (const Taken& asker : askers) asker(taken);
   if (taken || taken.error().code() != base::ErrorCode::kUnavailable) return taken;
   say_trouble(std::move(taken).error(), "a snapshot is put off");
   return {};

@@ -19,6 +19,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
 #include "node/core.h"
@@ -79,6 +80,11 @@ class Loop : private executors::Reports {
   using Look = std::function<void(Core&)>;
   enum class LookKind : std::uint8_t { kAsks, kTakesBack };
   base::Result<void> look(Look look, LookKind kind = LookKind::kAsks);
+
+  // From any thread: a snapshot as soon as nothing is under way, and not only when it is due.
+  // `taken` is called on the thread that reduces; errors as of look.
+  using Taken = std::function<void(const base::Result<void>&)>;
+  base::Result<void> ask_for_snapshot(Taken taken);
 
   // Takes nothing new from now on, and starts nothing. When the executors are shut down as well, so
   // that everything they report is here, it ends as soon as all of it is durable.
@@ -179,6 +185,7 @@ class Loop : private executors::Reports {
   Batch at_journal_;
   bool is_full_ = false;     // the disk: nothing new is taken
   bool is_stalled_ = false;  // and not even the batch at the journal fits
+  std::vector<Taken> snapshot_askers_;
   bool wants_preparing_ = true;
   std::int64_t prepared_ns_ = 0;  // when room was looked for last, since boot
   bool stopping_ = false;

@@ -30,6 +30,11 @@ class Node {
     return loop_.look(std::move(look), kind);
   }
 
+  // As Loop::ask_for_snapshot.
+  base::Result<void> ask_for_snapshot(Loop::Taken taken) {
+    return loop_.ask_for_snapshot(std::move(taken));
+  }
+
   LoopFigures figures() { return loop_.figures(); }
   LoopCondition condition() { return loop_.condition(); }
 
