@@ -74,6 +74,13 @@ void Connection::wind_up() {
   if (stage_ == Stage::kIdle || (stage_ == Stage::kReading && !has_begun())) close();
 }
 
+void Connection::abandon() {
+  close();
+  if (stage_ != Stage::kAnswering) return;
+  exchange_->forget();
+  exchange_->refuse({ProblemCode::kUnavailable, "the server has ended"});
+}
+
 void Connection::close() {
   error_code ignored;
   socket().close(ignored);

@@ -55,6 +55,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void close();
 
+  // The server has ended, and this did not end before it: it ends without its answer.
+  void abandon();
+
  protected:
   enum class Stage : std::uint8_t { kIdle, kReading, kAnswering, kWriting, kEnding };
 

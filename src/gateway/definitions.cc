@@ -90,15 +90,15 @@ base::Result<base::Bytes> Definitions::key_of(std::string_view workflow, std::st
   const codec::Schema* schema = this->schema(*known->key_schema);
   if (schema == nullptr)
     return base::Error(base::ErrorCode::kCorrupt, known->name, "its key has no schema");
-  codec::Buffer json;
+  codec::Buffer& json = key_json_;
+  json.clear();
   const codec::TypeKind kind = schema->root().kind;
   if (kind == codec::TypeKind::kInt || kind == codec::TypeKind::kNat) {
     json.append(text.data(), text.size());
   } else {
     codec::write_string_json(json, text);
   }
-  codec::Normaliser normaliser;
-  const auto key = normaliser.part_from_json(*schema, base::as_text(json.view()));
+  const auto key = normaliser_.part_from_json(*schema, base::as_text(json.view()));
   if (!key) {
     return base::Error(base::ErrorCode::kNotFound, "'" + std::string(text) + "' is no key of '" +
                                                        known->name + "': " + key.error().message());

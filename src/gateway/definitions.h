@@ -12,6 +12,8 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "codec/buffer.h"
+#include "codec/normaliser.h"
 #include "codec/schema.h"
 #include "defs/load.h"
 
@@ -51,6 +53,8 @@ class Definitions {
   std::unique_ptr<defs::Catalogue> builtin_;
   std::unique_ptr<defs::Bundle> bundle_;
   std::map<std::string, std::optional<codec::Schema>, std::less<>> schemas_;
+  codec::Normaliser normaliser_;
+  codec::Buffer key_json_;
 };
 
 }  // namespace holdfast::gateway

@@ -169,7 +169,13 @@ void Exchange::refuse(const Problem& problem) {
 }
 
 void Exchange::refuse(const Error& error) {
-  refuse(problem_of(error, service_.engine.condition()));
+  Problem problem = problem_of(error, service_.engine.condition());
+  if (problem.code == ProblemCode::kInternal) {
+    // Places on our disk are nobody else's affair.
+    if (service_.log) service_.log("a request failed: " + problem.detail);
+    problem.detail = "the log of the server says more";
+  }
+  refuse(problem);
 }
 
 void Exchange::add_field(std::string_view name, std::string_view value) {

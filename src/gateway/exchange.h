@@ -103,6 +103,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
       refuse({ProblemCode::kFull, "too many requests that read files"});
   }
 
+  // Of the present request; what comes for another one is let go of.
+  std::uint64_t number() const noexcept { return number_; }
+
   // What is still to come for this request is not waited for any more.
   void forget() noexcept { ++number_; }
   bool is_let_go() const noexcept { return is_let_go_; }

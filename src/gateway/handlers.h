@@ -26,6 +26,7 @@ void resume_instance(Exchange& exchange);
 void signal_instance(Exchange& exchange);
 
 void get_journal(Exchange& exchange);
+void take_snapshot(Exchange& exchange);
 void get_manifest(Exchange& exchange);
 
 }  // namespace holdfast::gateway

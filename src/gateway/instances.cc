@@ -95,14 +95,12 @@ template <class Put>
 void with_instance(Exchange& exchange, Put put) {
   auto key = exchange.key_in_path();
   if (!key) return;
-  Bytes asked = *key;
-  exchange.service().engine.query_raw(
-      exchange.path_value(0), std::move(asked),
-      exchange.later<RawInstance>(
-          [key = std::move(*key), put](Exchange& self, const Result<RawInstance>& found) {
-            if (!found) return self.refuse(found.error());
-            put(self, key, *found);
-          }));
+  exchange.service().queries.ask(
+      exchange, exchange.path_value(0), std::move(*key),
+      [put](Exchange& self, const Bytes& asked, const Result<RawInstance>& found) {
+        if (!found) return self.refuse(found.error());
+        put(self, asked, *found);
+      });
 }
 
 }  // namespace

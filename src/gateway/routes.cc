@@ -65,6 +65,9 @@ constexpr std::string_view kJournal = R"({"type":"object",
 constexpr std::string_view kManifest = R"({"type":"object","required":["definitions"],
 "properties":{"definitions":{"type":"array","items":{"type":"object"}}}})";
 
+constexpr std::string_view kSnapshot = R"({"type":"object","required":["next_record"],
+"properties":{"next_record":{"type":"integer","description":"everything before it is in the snapshot"}}})";
+
 constexpr std::string_view kStatus = R"({"type":"object","required":["status"],
 "properties":{"status":{"type":"string"}}})";
 
@@ -205,6 +208,13 @@ constexpr Route kRoutes[] = {
      .summary = "The definitions of the world.",
      .answer = kManifest,
      .handle = get_manifest},
+    {.method = Method::kPost,
+     .path = "/v1/snapshots",
+     .role = Role::kAdmin,
+     .name = "snapshot",
+     .summary = "Takes a snapshot now, so that a restart replays less.",
+     .answer = kSnapshot,
+     .handle = take_snapshot},
     {.method = Method::kGet,
      .path = "/v1/limits",
      .role = Role::kViewer,

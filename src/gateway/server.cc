@@ -52,7 +52,8 @@ struct Server::Body {
         floor{{engine, options.limits, std::move(definitions), std::make_shared<Wake>([this] {
                  asio::post(io, [this] { floor.service.wake->run_all(); });
                }),
-               Helper(options.limits.waiting_jobs)},
+               Helper(options.limits.waiting_jobs),
+               Queries(engine, [this] { asio::post(io, [this] { ask_queries(); }); }), options.log},
               Access(std::move(tokens), is_loopback)},
         tokens_file(options.world, options.log) {
     floor.left = [this](Connection& connection) { forget(connection); };
@@ -80,6 +81,9 @@ struct Server::Body {
   std::thread thread;
 
  private:
+  void ask_queries() { floor.service.queries.ask_all(floor.service.wake); }
+  // To walk along while they may end.
+  std::vector<std::shared_ptr<Connection>> all_connections() const;
   void accept();
   void add(tcp::socket socket);
   void forget(Connection& connection);
@@ -190,10 +194,7 @@ void Server::Body::look_at_time() {
   floor.date = date_text();
   tokens_file.look(floor.now, floor.access);
   floor.service.timers.run_until(floor.now);
-  std::vector<std::shared_ptr<Connection>> all;
-  all.reserve(connections.size());
-  for (const auto& [place, connection] : connections) all.push_back(connection);
-  for (const auto& connection : all) connection->check_time();
+  for (const auto& connection : all_connections()) connection->check_time();
   beat.expires_after(kBeat);
   beat.async_wait([this](const error_code& stopped) {
     if (stopped) return;
@@ -211,6 +212,17 @@ void Server::Body::stop() {
   thread.join();
   floor.service.wake->close();
   floor.service.helper.stop();
+  // Whoever is left was too slow even for that.
+  for (const auto& connection : all_connections()) connection->abandon();
+  io.restart();
+  io.poll();
+}
+
+std::vector<std::shared_ptr<Connection>> Server::Body::all_connections() const {
+  std::vector<std::shared_ptr<Connection>> all;
+  all.reserve(connections.size());
+  for (const auto& [place, connection] : connections) all.push_back(connection);
+  return all;
 }
 
 void Server::Body::wind_up() {
@@ -220,9 +232,7 @@ void Server::Body::wind_up() {
   retry.cancel();
   start_beating();
   floor.service.timers.run_all();  // whoever waits for an end is told how things stand
-  std::vector<std::shared_ptr<Connection>> all;
-  for (const auto& [place, connection] : connections) all.push_back(connection);
-  for (const auto& connection : all) connection->wind_up();
+  for (const auto& connection : all_connections()) connection->wind_up();
   end.expires_after(options.limits.stop_time);
   end.async_wait([this](const error_code&) { io.stop(); });
   end_if_done();

@@ -372,6 +372,20 @@ TEST_F(ServerTest, stopping_answers_what_is_under_way) {
   EXPECT_TRUE(idle.has_ended());
 }
 
+TEST_F(ServerTest, stopping_does_not_wait_for_those_who_do_not_read) {
+  Limits limits;
+  limits.stop_time = milliseconds(200);
+  start(limits);
+  Client half(port());
+  half.send("GET /healthz HTTP/1.1\r\nHo");
+  Client other(port());
+  EXPECT_EQ(other.get("/healthz").status, 200);
+  const auto begun = std::chrono::steady_clock::now();
+  server_->stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_TRUE(half.has_ended());
+}
+
 TEST_F(ServerTest, many_clients_at_once_are_each_answered) {
   start();
   std::vector<std::thread> threads;

@@ -3,13 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "codec/normaliser.h"
 #include "gateway/definitions.h"
 #include "gateway/helper.h"
 #include "gateway/limits.h"
+#include "gateway/queries.h"
 #include "gateway/timers.h"
 #include "gateway/wake.h"
 #include "holdfast/engine.h"
@@ -33,6 +36,8 @@ struct Service {
   Definitions definitions;
   std::shared_ptr<Wake> wake;
   Helper helper;
+  Queries queries;
+  std::function<void(std::string_view line)> log = {};
   Timers timers = {};
   Traffic traffic = {};
   codec::Normaliser normaliser = {};

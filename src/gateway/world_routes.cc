@@ -34,6 +34,16 @@ void get_journal(Exchange& exchange) {
                       });
 }
 
+void take_snapshot(Exchange& exchange) {
+  exchange.service().engine.take_snapshot(
+      exchange.later<std::uint64_t>([](Exchange& self, const Result<std::uint64_t>& next_record) {
+        if (!next_record) return self.refuse(next_record.error());
+        codec::write_map_head(self.document(), 1);
+        put_number(self.document(), "next_record", *next_record);
+        self.answer(200);
+      }));
+}
+
 void get_manifest(Exchange& exchange) {
   const Definitions& definitions = exchange.service().definitions;
   codec::Buffer& out = exchange.document();
