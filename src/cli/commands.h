@@ -7,11 +7,14 @@
 #include <vector>
 
 #include "cli/exit_code.h"
-#include "holdfast/main.h"
 #include "holdfast/module.h"
 
 namespace CLI {
 class App;
+}
+
+namespace holdfast {
+struct Program;  // holdfast/main.h
 }
 
 namespace holdfast::cli {

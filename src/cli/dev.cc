@@ -17,7 +17,7 @@ base::Result<void> begin(Engine& engine, const std::string& url, const Program& 
     if (const auto played = program.play(engine); !played)
       return base::Error(static_cast<base::ErrorCode>(played.error().code), played.error().message);
   }
-  print_line("listening on " + url + ", for this machine only");
+  print_line("listening on " + url);
   print_line("\nThings to try:");
   if (plays)
     for (const std::string& path : program.worth_a_look) print_line("  curl '" + url + path + "'");

@@ -16,7 +16,8 @@ class General(ProgramTest):
     def test_help_is_printed_at_every_level(self):
         for command in ([], ["version"], ["cbor"], ["cbor", "encode"], ["cbor", "decode"],
                         ["cbor", "hash"], ["defs"], ["defs", "check"], ["gc"], ["journal"], ["reindex"], ["salvage"],
-                        ["snapshot"], ["snapshot", "ls"], ["snapshot", "rm"], ["verify"]):
+                        ["snapshot"], ["snapshot", "ls"], ["snapshot", "rm"], ["verify"],
+                        ["serve"], ["dev"], ["token"], ["token", "add"], ["token", "ls"], ["token", "revoke"]):
             for flag in ("-h", "--help"):
                 done = self.run_program(*command, flag)
                 self.assertEqual((done.stderr, done.returncode), (b"", 0), command)
@@ -33,6 +34,9 @@ class General(ProgramTest):
         self.assert_misused("next_record is required", "snapshot", "rm", "world")
         self.assert_misused("world is required", "verify")
         self.assert_misused("new is required", "salvage", "world")
+        self.assert_misused("--world is required", "serve")
+        self.assert_misused("A subcommand is required", "token")
+        self.assert_misused("--world is required", "token", "ls")
         self.assert_misused("A subcommand is required", "nonsense")
         self.assert_misused("The following argument was not expected: more", "version", "more")
         self.assert_misused("The following argument was not expected: --colour", "version", "--colour")
