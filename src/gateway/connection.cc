@@ -54,7 +54,7 @@ void Connection::enter(Stage stage) {
 
 void Connection::check_time() {
   if (floor_.now < deadline_) return;
-  ++floor_.service.traffic.timeouts;
+  if (stage_ != Stage::kEnding) ++floor_.service.traffic.timeouts;
   // Whoever has said nothing is told nothing: it could be taken for the answer to what comes next.
   if (stage_ == Stage::kReading && has_begun()) {
     exchange_->refuse_before({ProblemCode::kTimeout, "the request took too long"});
