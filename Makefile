@@ -7,12 +7,15 @@ export JOBS
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
 SOURCES = $(shell find $(wildcard src include demo fuzz bench sim tests examples) -name '*.h' -o -name '*.cc')
 
-.PHONY: help setup run test build everything check format-check sanitize fuzz bench soak format clean
+.PHONY: help setup run demo test build everything check format-check sanitize fuzz bench soak format clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
-run: build ## build, and show what there is
+run: build ## build, and serve a world to try things with, on 127.0.0.1:7411, until interrupted
+	build/holdfast dev build/dev.world
+
+demo: build ## build, and show what there is; ends by itself
 	scripts/demo
 
 test: everything ## build, and run the tests (under 15 minutes on two cores)

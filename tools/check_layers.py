@@ -32,7 +32,7 @@ LAYERS = {
     "node": "holdfast base codec defs kernel native steps tasks env bundle store executors",
     "engine": "holdfast base codec defs kernel native steps tasks env bundle store executors node",
     "postgres": "holdfast base codec defs env node",
-    "gateway": "holdfast base codec defs node",
+    "gateway": "holdfast base codec defs env engine",
     "worker": "base codec env registry",
     "cli": "holdfast base codec defs kernel native steps tasks env bundle store executors registry"
            " node engine postgres gateway worker demo",
@@ -44,6 +44,7 @@ PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 
 # Headers of other people -> the folders that may include them.
 FOREIGN = {
+    "boost/": "gateway",
     "CLI/": "cli",
     "curl/": "executors",
     "openssl/": "base executors gateway node",

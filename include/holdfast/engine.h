@@ -49,6 +49,9 @@ struct EngineOptions {
   std::string dir;  // of the world; it is begun if there is none
   std::vector<Module> modules = {};
   std::vector<Handler> handlers = {};
+
+  // False: the modules are only the code for definitions that the world has already.
+  bool apply_definitions = true;
   std::size_t handler_threads = 4;
   SecretOptions secrets = {};
   std::vector<AllowedHost> http_hosts = {};
@@ -75,6 +78,9 @@ struct EngineOptions {
 
   // Told, in one line each, what an operator would like to know. From any thread of the engine.
   std::function<void(std::string_view line)> log = {};
+
+  // It has ended by itself, and refuses everything from now on. Once, on a thread of the engine.
+  std::function<void(const Error& why)> ended = {};
 };
 
 struct SendOptions {
@@ -95,7 +101,24 @@ struct RawInstance {
   InstanceStatus status = InstanceStatus::kRunning;
   bool is_paused = false;
   Bytes state;
-  Bytes outcome;  // the result, or the error; empty: it has not ended
+  Bytes outcome;                  // the result, or the error; empty: it has not ended
+  std::uint64_t last_record = 0;  // that touched it
+};
+
+enum class Control : std::uint8_t { kCancel, kPause, kResume };
+
+// One thing that keeps an instance from ending.
+struct WaitReason {
+  enum class Kind : std::uint8_t { kReceipt, kTurn, kPaused, kEvent, kNothing };
+  Kind kind = Kind::kNothing;
+  std::string effect;  // kReceipt: this and the next five
+  std::string executor;
+  Hash intent;
+  std::uint64_t opened_at = 0;  // the record
+  std::uint64_t since_ns = 0;
+  std::optional<std::uint64_t> due_ns;  // of a timer
+  std::uint64_t mail = 0;               // kTurn, kPaused: messages that wait for it
+  std::vector<std::string> schemas;     // kEvent: of the events that would wake it
 };
 
 template <class Workflow>
@@ -123,9 +146,46 @@ struct Figures {
   std::uint64_t records = 0;
   std::uint64_t syncs = 0;
   std::uint64_t journal_bytes = 0;
+  std::uint64_t waiting_inputs = 0;    // now
   std::uint64_t history_lag = 0;       // durable records that the index has not seen
   std::uint64_t history_failures = 0;  // of the index, since the engine was opened
   bool history_is_well = true;         // the last thing that was tried went well
+};
+
+// The same, and what the world says of itself.
+struct Measures {
+  Figures figures;
+  std::uint64_t next_record = 0;
+  std::uint64_t open_effects = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t repeated_events = 0;
+  std::uint64_t repeated_receipts = 0;
+};
+
+enum class Condition : std::uint8_t {
+  kReady,
+  kDiskFull,  // nothing new is taken until there is room
+  kEnded,     // it was closed, or something has ended it
+};
+
+// Records as documents: maps in CBOR, the fields of which docs/formats/record.md names.
+struct JournalPart {
+  std::vector<Bytes> records;
+  std::uint64_t next = 0;   // where to go on
+  std::uint64_t first = 0;  // that the journal still has
+  std::uint64_t last = 0;   // that is durable
+};
+
+// What happened to one instance, the last first.
+struct TimelinePart {
+  std::vector<Bytes> records;
+  std::uint64_t next = 0;   // where to go on; 0: the instance begins here
+  bool is_trimmed = false;  // the journal does not have `next` any more
+};
+
+struct PartLimits {
+  std::size_t records = 100;
+  std::size_t bytes = std::size_t{1} << 20;  // one record at least
 };
 
 // What somebody waits for with a callback.
@@ -276,6 +336,10 @@ class Engine {
   }
 
   Figures figures();
+  Condition condition();
+
+  // Takes one now: everything before the record that is told is in it.
+  void take_snapshot(Then<std::uint64_t> then);
 
   // Takes nothing new, makes durable what was taken, and ends. Whoever still waits is told so. An
   // error: why it had ended before.
@@ -286,11 +350,23 @@ class Engine {
     std::string_view schema;
     Bytes value;
     std::string_view id = {};
-    std::string_view workflow = {};  // not empty: begins an instance of it
+    std::string_view workflow = {};  // not empty: only for the instance of this key
     Bytes key = {};
+    bool starts = true;  // that instance, which must not be there yet
   };
   void send_raw(const RawEvent& event, Then<Sent> then);
   void query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
+
+  // Many at once cost little more than one.
+  struct RawName {
+    std::string workflow;
+    Bytes key;
+  };
+  using RawInstances = std::vector<Result<RawInstance>>;  // in the order of the names
+  void query_raw(std::vector<RawName> names, Then<RawInstances> then);
+  void control_raw(Control control, std::string_view workflow, Bytes key, std::string_view reason,
+                   Then<Done> then);
+
   WaitId wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
   Result<RawInstance> wait_raw(std::string_view workflow, Bytes key, Timeout timeout);
   void stream_raw(std::string_view workflow, Bytes key, std::uint64_t after, std::size_t limit,
@@ -300,8 +376,20 @@ class Engine {
   Result<RawStreamPage> follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
                                    std::size_t limit, Timeout timeout);
 
+  // Why it has not ended; nothing: it has. kNotFound: there is no such instance.
+  void why_raw(std::string_view workflow, Bytes key, Then<std::vector<WaitReason>> then);
+  void measure(Then<Measures> then);
+
+  // Of the world, as one canonical list; empty: it has none yet.
+  Bytes definitions();
+
+  // These read files, and take as long as that does. kNotFound: the journal has not, or not any
+  // more, what they are asked to begin with.
+  Result<JournalPart> read_journal(std::uint64_t from, PartLimits limits = {});
+  Result<TimelinePart> read_timeline(std::string_view workflow, const Bytes& key,
+                                     std::uint64_t from, PartLimits limits = {});
+
  private:
-  enum class Control : std::uint8_t { kCancel, kPause, kResume };
   struct Body;
 
   explicit Engine(std::unique_ptr<Body> body);

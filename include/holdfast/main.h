@@ -1,18 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // main: the command line of Holdfast, with workflows of your own in it. Your binary is the program:
 //
-//   int main(int argc, char** argv) { return holdfast::main(argc, argv, {shop_module()}); }
+//   int main(int argc, char** argv) {
+//     return holdfast::main(argc, argv,
+//                           {.modules = {shop_module()}, .handlers = {handle<Charge>(charge)}});
+//   }
 //
 // Link holdfast::cli for it.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
+#include "holdfast/engine.h"
+#include "holdfast/handler.h"
 #include "holdfast/module.h"
 
 namespace holdfast {
 
+// What the program brings with it.
+struct Program {
+  std::vector<Module> modules = {};
+  std::vector<Handler> handlers = {};
+
+  // What `dev` does first with these, so that there is something to see; and what it then says can
+  // be tried, as paths of the server.
+  std::function<Result<Done>(Engine& engine)> play = {};
+  std::vector<std::string> worth_a_look = {};
+};
+
 // Gives what main is to return.
-int main(int argc, char** argv, const std::vector<Module>& modules);
+int main(int argc, char** argv, const Program& program);
 
 }  // namespace holdfast

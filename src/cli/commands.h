@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of the program. Each adds itself to the command line; its own file holds the rest.
-// A command that ran leaves its exit code in `exit_code`. `modules` is the code that is here; it
-// must outlive the command line.
+// A command that ran leaves its exit code in `exit_code`. `modules` and `program` are the
+// code that is here; they must outlive the command line.
 #pragma once
 
 #include <vector>
@@ -11,6 +11,10 @@
 
 namespace CLI {
 class App;
+}
+
+namespace holdfast {
+struct Program;  // holdfast/main.h
 }
 
 namespace holdfast::cli {
@@ -24,6 +28,9 @@ void add_snapshot(CLI::App& app, ExitCode& exit_code);
 void add_journal(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_reindex(CLI::App& app, ExitCode& exit_code);
+void add_serve(CLI::App& app, ExitCode& exit_code, const Program& program);
+void add_dev(CLI::App& app, ExitCode& exit_code, const Program& program);
+void add_token(CLI::App& app, ExitCode& exit_code);
 void add_salvage(CLI::App& app, ExitCode& exit_code);
 void add_registry(CLI::App& app, ExitCode& exit_code);
 void add_swap(CLI::App& app, ExitCode& exit_code);

@@ -10,7 +10,7 @@ namespace {
 
 using holdfast::cli::ExitCode;
 
-ExitCode run(int argc, char** argv, const std::vector<holdfast::Module>& modules) {
+ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   CLI::App app("A durable workflow engine.", "holdfast");
   app.require_subcommand(1);
   ExitCode exit_code = ExitCode::kDone;
@@ -20,13 +20,16 @@ ExitCode run(int argc, char** argv, const std::vector<holdfast::Module>& modules
   holdfast::cli::add_gc(app, exit_code);
   holdfast::cli::add_snapshot(app, exit_code);
   holdfast::cli::add_journal(app, exit_code);
-  holdfast::cli::add_verify(app, exit_code, modules);
+  holdfast::cli::add_verify(app, exit_code, program.modules);
   holdfast::cli::add_reindex(app, exit_code);
   holdfast::cli::add_salvage(app, exit_code);
   holdfast::cli::add_registry(app, exit_code);
   holdfast::cli::add_swap(app, exit_code);
   holdfast::cli::add_preempt(app, exit_code);
   holdfast::cli::add_bench(app, exit_code);
+  holdfast::cli::add_serve(app, exit_code, program);
+  holdfast::cli::add_dev(app, exit_code, program);
+  holdfast::cli::add_token(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
@@ -41,9 +44,9 @@ ExitCode run(int argc, char** argv, const std::vector<holdfast::Module>& modules
 
 }  // namespace
 
-int holdfast::main(int argc, char** argv, const std::vector<Module>& modules) {
+int holdfast::main(int argc, char** argv, const Program& program) {
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error like a full disk
-  const ExitCode exit_code = run(argc, argv, modules);
+  const ExitCode exit_code = run(argc, argv, program);
   const bool written = holdfast::cli::flush_output();
   return static_cast<int>(written || exit_code != ExitCode::kDone ? exit_code : ExitCode::kRefused);
 }

@@ -118,18 +118,21 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   blobs = TRY(node::WorldEffectBlobs::open(world->folder()));
   // Before the world runs, as it is the node's own from then on.
   const base::Bytes present = world->world().program().closure();
-  std::vector<const defs::Bundle*> performed{&bundle};
+  const bool applies = options.apply_definitions && !options.modules.empty();
+  std::vector<const defs::Bundle*> performed;
+  if (applies) performed.push_back(&bundle);
   // What is under way was opened by these definitions, and somebody must know how to end it.
   std::optional<defs::Bundle> under_way;
   const std::uint64_t open_effects = world->world().open_intents();
-  if (open_effects != 0)
+  if (open_effects != 0 || (!applies && !present.empty()))
     performed.push_back(&under_way.emplace(defs::load(codec::View::of(present), "$", &builtin)));
   node::Executors executors = TRY(make_executors(std::move(functions), performed));
-  const base::Bytes wanted = options.modules.empty() ? present : TRY(defs::closure_of(bundle));
+  const base::Bytes wanted = applies ? TRY(defs::closure_of(bundle)) : present;
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
   make_history();
   TRY(start(std::move(executors)));
   if (wanted != present) TRY(apply(wanted));
+  definitions = wanted;
   log(report_of(world->restoring(), open_effects, machine_clock->since_boot_ns() - begun_ns));
   return {};
 }
@@ -186,10 +189,22 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
   loop.snapshot_every = options.snapshot_every;
   loop.behind_snapshot = world->restoring().replayed;
   loop.trouble = [this](const base::Error& error) { log(error.to_string()); };
-  loop.ended = [this](const base::Error& error) { log("ended: " + error.to_string()); };
-  loop.begin_snapshot = node::snapshots_of(*world, [this] {
-    return history ? history->needs_from() : std::numeric_limits<store::RecordNumber>::max();
-  });
+  loop.ended = [this](const base::Error& error) {
+    log("ended: " + error.to_string());
+    if (options.ended) options.ended(engine::outside(error));
+  };
+  loop.begin_snapshot = [this, begin = node::snapshots_of(*world, [this] {
+                                 return history ? history->needs_from()
+                                                : std::numeric_limits<store::RecordNumber>::max();
+                               })](std::uint64_t last_ns) -> base::Result<node::FinishSnapshot> {
+    auto finish = TRY(begin(last_ns));
+    return node::FinishSnapshot(
+        [this, finish, before = world->world().next_record()]() -> base::Result<std::uint64_t> {
+          const store::RecordNumber needed = TRY(finish());
+          snapshot_before = before;
+          return needed;
+        });
+  };
   loop.tidy = [this] { return world->collector().go_on(); };
   if (history) {
     loop.durable = [this](store::RecordNumber record) { history->became_durable(record); };

@@ -63,6 +63,8 @@ struct Engine::Body {
   std::atomic<std::uint64_t> next_question = 1;
   std::mutex closing;
   bool is_closed = false;
+  std::atomic<std::uint64_t> snapshot_before = 0;  // the record that the last snapshot is before
+  base::Bytes definitions;                         // of the world, since it was opened
 
  private:
   base::Result<node::Executors> make_executors(engine::FunctionsByEffect functions,

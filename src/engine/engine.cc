@@ -29,8 +29,10 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
 
 Figures Engine::figures() {
   const node::LoopFigures loop = body_->node->figures();
-  Figures figures{
-      .records = loop.records, .syncs = loop.syncs, .journal_bytes = loop.journal_bytes};
+  Figures figures{.records = loop.records,
+                  .syncs = loop.syncs,
+                  .journal_bytes = loop.journal_bytes,
+                  .waiting_inputs = loop.waiting_inputs};
   if (body_->history) {
     const node::HistoryFigures history = body_->history->figures();
     figures.history_lag = history.lag;
@@ -39,6 +41,17 @@ Figures Engine::figures() {
   }
   return figures;
 }
+
+Condition Engine::condition() {
+  switch (body_->node->condition()) {
+    case node::LoopCondition::kReady: return Condition::kReady;
+    case node::LoopCondition::kDiskFull: return Condition::kDiskFull;
+    case node::LoopCondition::kEnded: break;
+  }
+  return Condition::kEnded;
+}
+
+Bytes Engine::definitions() { return body_->definitions; }
 
 Result<Done> Engine::close() {
   if (auto closed = body_->close(); !closed) return engine::outside(closed.error());
@@ -49,24 +62,45 @@ void Engine::send_raw(const RawEvent& event, Then<Sent> then) {
   kernel::EventArrived arrived{event.schema, event.value, event.id};
   arrived.workflow = event.workflow;
   arrived.key = event.key;
-  arrived.starts = !event.workflow.empty();
+  arrived.starts = !event.workflow.empty() && event.starts;
   body_->send(node::Input::event(arrived), [then = std::move(then)](Result<kernel::Answer> answer) {
     then(answer ? engine::sent(*answer) : Result<Sent>(answer.error()));
   });
 }
 
-Result<Done> Engine::control_raw(Control control, std::string_view workflow, Bytes key,
-                                 std::string_view reason) {
+void Engine::control_raw(Control control, std::string_view workflow, Bytes key,
+                         std::string_view reason, Then<Done> then) {
   const kernel::ControlRequested request{kControls[static_cast<std::size_t>(control)], workflow,
                                          key, reason};
-  const auto answer = wait_for<kernel::Answer>([&](Then<kernel::Answer> then) {
-    body_->send(node::Input::control(request), std::move(then));
+  body_->send(node::Input::control(request),
+              [then = std::move(then)](Result<kernel::Answer> answer) {
+                then(answer ? engine::done(*answer) : Result<Done>(answer.error()));
+              });
+}
+
+Result<Done> Engine::control_raw(Control control, std::string_view workflow, Bytes key,
+                                 std::string_view reason) {
+  return wait_for<Done>([&](Then<Done> then) {
+    control_raw(control, workflow, std::move(key), reason, std::move(then));
   });
-  return answer ? engine::done(*answer) : Result<Done>(answer.error());
 }
 
 void Engine::query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
   body_->query({std::string(workflow), std::move(key)}, std::move(then));
+}
+
+void Engine::query_raw(std::vector<RawName> names, Then<RawInstances> then) {
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked = body_->node->look([names = std::move(names), ticket](node::Core& core) {
+    core.ask([&](kernel::World& world) -> std::function<void()> {
+      auto seen = std::make_shared<RawInstances>();
+      seen->reserve(names.size());
+      for (const RawName& name : names)
+        seen->push_back(engine::read(world, {name.workflow, name.key}));
+      return [ticket, seen] { ticket->tell(std::move(*seen)); };
+    });
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
 }
 
 WaitId Engine::wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {

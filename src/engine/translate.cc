@@ -87,8 +87,12 @@ Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name)
                  "there is no " + kernel::instance_text(name.workflow, name.key)};
   }
   kernel::InstanceValues& values = **found;
-  return RawInstance{outside(values.status), values.paused, std::move(values.state),
-                     std::move(values.outcome)};
+  RawInstance instance{outside(values.status), values.paused, std::move(values.state),
+                       std::move(values.outcome)};
+  const auto cell = world.find(name.workflow, name.key);
+  if (!cell) return outside(cell.error());
+  instance.last_record = (*cell)->last_record;
+  return instance;
 }
 
 }  // namespace holdfast::engine

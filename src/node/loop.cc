@@ -14,6 +14,9 @@ constexpr std::size_t kTimersPerTurn = 256;
 // How many inputs the reducer takes at once: results that come meanwhile wait behind them.
 constexpr std::size_t kTakenAtOnce = 32;
 
+// Who may wait for a snapshot.
+constexpr std::size_t kMostSnapshotAskers = 64;
+
 }  // namespace
 
 Loop::Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env::Random& random,
@@ -78,6 +81,19 @@ base::Result<void> Loop::look(Look look, LookKind kind) {
   return {};
 }
 
+base::Result<void> Loop::ask_for_snapshot(Taken taken) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || failure_) return why_ended();
+  if (!options_.begin_snapshot)
+    return base::Error(base::ErrorCode::kConflict, "this node takes no snapshots");
+  if (is_full_) return no_room();
+  if (snapshot_askers_.size() >= kMostSnapshotAskers)
+    return base::Error(base::ErrorCode::kUnavailable, "too many wait for a snapshot");
+  snapshot_askers_.push_back(std::move(taken));
+  for_reducer_.notify_one();
+  return {};
+}
+
 void Loop::report(const kernel::ReceiptArrived& receipt) { add_result(Input::receipt(receipt)); }
 void Loop::report(const kernel::ProgressArrived& progress) {
   add_result(Input::progress(progress));
@@ -128,7 +144,15 @@ std::optional<base::Error> Loop::failure() {
 
 LoopFigures Loop::figures() {
   const std::lock_guard lock(mutex_);
-  return figures_;
+  LoopFigures figures = figures_;
+  figures.waiting_inputs = inbox_.size() + results_.size();
+  return figures;
+}
+
+LoopCondition Loop::condition() {
+  const std::lock_guard lock(mutex_);
+  if (stopping_ || failure_) return LoopCondition::kEnded;
+  return is_full_ ? LoopCondition::kDiskFull : LoopCondition::kReady;
 }
 
 base::Error Loop::why_ended() const {
@@ -191,20 +215,25 @@ void Loop::let_go() {
   next_taken_ = 0;
   Line inbox;
   Batch batch;
+  std::vector<Taken> askers;
+  std::vector<Taken> others;
   const std::lock_guard lock(mutex_);
+  std::swap(askers, snapshot_askers_);
+  std::swap(others, finishing_askers_);
   std::swap(inbox, inbox_);
   std::swap(batch, at_journal_);
 }
 
 bool Loop::wants_snapshot() const {
-  return options_.begin_snapshot && options_.snapshot_every != 0 && !is_finishing_ && !stopping_ &&
-         behind_snapshot_ >= options_.snapshot_every && !is_full_;
+  const bool is_due = options_.snapshot_every != 0 && behind_snapshot_ >= options_.snapshot_every;
+  return options_.begin_snapshot && (is_due || !snapshot_askers_.empty()) && !is_finishing_ &&
+         !stopping_ && !is_full_;
 }
 
 // Until one can begin, or so many records came that the one before must be finished first.
 bool Loop::rests_for_snapshot() const {
-  return wants_snapshot() ||
-         (is_finishing_ && !stopping_ && behind_snapshot_ >= options_.snapshot_every);
+  return wants_snapshot() || (is_finishing_ && !stopping_ && options_.snapshot_every != 0 &&
+                              behind_snapshot_ >= options_.snapshot_every);
 }
 
 bool Loop::rings_timers() const { return !stopping_ && !failure_ && !rests_for_snapshot(); }
@@ -289,6 +318,7 @@ base::Result<void> Loop::begin_snapshot_if_due() {
   {
     const std::lock_guard lock(mutex_);
     if (!wants_snapshot() || stage_ != Stage::kIdle || !core_.batch().records.empty()) return {};
+    finishing_askers_ = std::exchange(snapshot_askers_, {});
   }
   behind_snapshot_ = 0;
   auto begun = options_.begin_snapshot(core_.last_ns());
@@ -299,9 +329,18 @@ base::Result<void> Loop::begin_snapshot_if_due() {
     for_keeper_.notify_one();
     return {};
   }
-  if (begun.error().code() != base::ErrorCode::kUnavailable) return std::move(begun).error();
-  say_trouble(std::move(begun).error(), "a snapshot is put off");
+  base::Result<void> failed = std::move(begun).error();
+  tell_askers(failed);
+  if (failed.error().code() != base::ErrorCode::kUnavailable) return failed;
+  say_trouble(std::move(failed).error(), "a snapshot is put off");
   return {};
+}
+
+void Loop::tell_askers(const base::Result<void>& taken) {
+  std::unique_lock lock(mutex_);
+  const std::vector<Taken> askers = std::exchange(finishing_askers_, {});
+  lock.unlock();
+  for (const Taken& asker : askers) asker(taken);
 }
 
 void Loop::say_trouble(base::Error error, std::string_view place) {

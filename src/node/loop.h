@@ -71,7 +71,10 @@ struct LoopFigures {
   std::uint64_t records = 0;
   std::uint64_t syncs = 0;
   std::uint64_t journal_bytes = 0;
+  std::uint64_t waiting_inputs = 0;  // now
 };
+
+enum class LoopCondition : std::uint8_t { kReady, kDiskFull, kEnded };
 
 class Loop : private executors::Reports {
  public:
@@ -92,6 +95,11 @@ class Loop : private executors::Reports {
   using Look = std::function<void(Core&)>;
   enum class LookKind : std::uint8_t { kAsks, kTakesBack };
   base::Result<void> look(Look look, LookKind kind = LookKind::kAsks);
+
+  // From any thread: a snapshot as soon as nothing is under way, and not only when it is due.
+  // `taken` is called on a thread of the loop; errors as of look.
+  using Taken = std::function<void(const base::Result<void>&)>;
+  base::Result<void> ask_for_snapshot(Taken taken);
 
   // Takes nothing new from now on, and starts nothing. When the executors are shut down as well, so
   // that everything they report is here, it ends as soon as all of it is durable.
@@ -130,7 +138,9 @@ class Loop : private executors::Reports {
   // Why it ended, if it did.
   std::optional<base::Error> failure();
 
-  LoopFigures figures();  // from any thread
+  // From any thread.
+  LoopFigures figures();
+  LoopCondition condition();  // kEnded: nothing is taken any more
 
  private:
   struct Waiting {
@@ -175,6 +185,7 @@ class Loop : private executors::Reports {
   base::Result<void> take_in(Waiting& waiting);
   base::Result<void> begin_snapshot_if_due();
   void finish_snapshot();
+  void tell_askers(const base::Result<void>& taken);
   void tidy();
   void say_trouble(base::Error error, std::string_view place);
   void pass_on();
@@ -229,6 +240,8 @@ class Loop : private executors::Reports {
   std::atomic<bool> is_full_ =
       false;                 // the disk: nothing new is taken; only read without the mutex
   bool is_stalled_ = false;  // and not even the batch at the journal fits
+  std::vector<Taken> snapshot_askers_;
+  std::vector<Taken> finishing_askers_;  // of the snapshot that was begun
   bool wants_preparing_ = true;
   bool looks_again_ = false;        // for room, as it has waited long enough
   std::string not_prepared_;        // why not, where it is not for want of room

@@ -221,17 +221,17 @@ void Loop::finish_snapshot() {
   const auto finish = std::exchange(finish_snapshot_, nullptr);
   lock.unlock();
   auto needed = finish();
-  const bool lacks_room = !needed && needed.error().code() == base::ErrorCode::kUnavailable;
-  if (lacks_room) say_trouble(std::move(needed).error(), "a snapshot is put off");
+  base::Result<void> taken;
+  if (!needed) taken = std::move(needed).error();
+  const bool lacks_room = !taken && taken.error().code() == base::ErrorCode::kUnavailable;
+  tell_askers(taken);
+  if (lacks_room) say_trouble(std::move(taken).error(), "a snapshot is put off");
   lock.lock();
   is_finishing_ = false;
   wants_tidying_ = static_cast<bool>(options_.tidy);  // without room it may make some
+  if (needed) needed_ = *needed;
   for_reducer_.notify_one();
-  if (needed) {
-    needed_ = *needed;
-  } else if (!lacks_room) {
-    end_with(std::move(lock), std::move(needed).error());
-  }
+  if (!needed && !lacks_room) end_with(std::move(lock), std::move(taken).error());
 }
 
 void Loop::tidy() {

@@ -31,7 +31,13 @@ class Node {
     return loop_.look(std::move(look), kind);
   }
 
+  // As Loop::ask_for_snapshot.
+  base::Result<void> ask_for_snapshot(Loop::Taken taken) {
+    return loop_.ask_for_snapshot(std::move(taken));
+  }
+
   LoopFigures figures() { return loop_.figures(); }
+  LoopCondition condition() { return loop_.condition(); }
 
   // Takes nothing new, ends its executors, makes durable what was taken and what they have
   // reported, and ends. What they had under way stays open, and so does what was opened since: it

@@ -19,7 +19,8 @@ class General(ProgramTest):
                         ["snapshot"], ["snapshot", "ls"], ["snapshot", "rm"], ["verify"],
                         ["registry"], *(["registry", each] for each in ("ls", "register", "renew", "release", "hold", "doctor")),
                         ["swap"], *(["swap", each] for each in ("status", "run", "begin")),
-                        ["preempt"], *(["preempt", each] for each in ("request", "poll", "clear"))):
+                        ["preempt"], *(["preempt", each] for each in ("request", "poll", "clear")),
+                        ["serve"], ["dev"], ["token"], ["token", "add"], ["token", "ls"], ["token", "revoke"]):
             for flag in ("-h", "--help"):
                 done = self.run_program(*command, flag)
                 self.assertEqual((done.stderr, done.returncode), (b"", 0), command)
@@ -41,6 +42,9 @@ class General(ProgramTest):
         self.assert_misused("--recipe is required", "swap", "run", "--", "true")
         self.assert_misused("A subcommand is required", "preempt")
         self.assert_misused("new is required", "salvage", "world")
+        self.assert_misused("--world is required", "serve")
+        self.assert_misused("A subcommand is required", "token")
+        self.assert_misused("--world is required", "token", "ls")
         self.assert_misused("A subcommand is required", "nonsense")
         self.assert_misused("The following argument was not expected: more", "version", "more")
         self.assert_misused("The following argument was not expected: --colour", "version", "--colour")

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/serving.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+
+#include "cli/output.h"
+
+namespace holdfast::cli {
+namespace {
+
+base::Error inside(const Error& error) {
+  // The codes are the same, one by one.
+  return {static_cast<base::ErrorCode>(error.code), error.message};
+}
+
+void say(std::string_view line) {
+  const std::string shown = "holdfast: " + printable(line) + "\n";
+  std::fwrite(shown.data(), 1, shown.size(), stderr);
+}
+
+sigset_t interrupts() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+std::string url_of(const ServingOptions& options, const ListenAddress& listen, std::uint16_t port) {
+  const bool is_v6 = listen.address.find(':') != std::string::npos;
+  return (options.tls.certificate.empty() ? "http://" : "https://") +
+         (is_v6 ? "[" + listen.address + "]" : listen.address) + ":" + std::to_string(port);
+}
+
+base::Result<void> run(ServingOptions& options, const Started& started, const sigset_t& signals) {
+  const ListenAddress listen = TRY(parse_listen(options.listen));
+  std::atomic<bool> has_ended = false;
+  options.engine.log = say;
+  options.engine.ended = [&has_ended](const Error&) {
+    has_ended = true;
+    ::kill(::getpid(), SIGTERM);
+  };
+  gateway::ServerOptions server_options;
+  server_options.address = listen.address;
+  server_options.port = listen.port;
+  server_options.world = options.engine.dir;
+  server_options.tls = options.tls;
+  server_options.log = say;
+  auto engine = Engine::open(options.engine);
+  if (!engine) return inside(engine.error());
+  const auto server = TRY(gateway::Server::start(**engine, std::move(server_options)));
+  TRY(started(**engine, url_of(options, listen, server->port())));
+  if (!flush_output()) return base::Error(base::ErrorCode::kIo, "nobody reads the output");
+  int signal = 0;
+  ::sigwait(&signals, &signal);
+  // Whoever asks again is in a hurry.
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  server->stop();
+  if (const auto closed = (*engine)->close(); !closed) return inside(closed.error());
+  if (has_ended) return base::Error(base::ErrorCode::kIo, "the engine has ended");
+  return {};
+}
+
+}  // namespace
+
+base::Result<ListenAddress> parse_listen(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto bad = [&] { return base::invalid(text, "expected ADDRESS:PORT, as 127.0.0.1:7411"); };
+  if (colon == std::string::npos) return bad();
+  ListenAddress listen;
+  listen.address = text.substr(0, colon);
+  if (listen.address.starts_with('[') && listen.address.ends_with(']'))
+    listen.address = listen.address.substr(1, listen.address.size() - 2);
+  if (listen.address == "localhost") listen.address = "127.0.0.1";
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data() + colon + 1, end, listen.port);
+  if (read.ec != std::errc() || read.ptr != end || listen.address.empty()) return bad();
+  return listen;
+}
+
+ExitCode serve(ServingOptions options, const Started& started) {
+  // Before there is any other thread, so that all of them leave these to us.
+  const sigset_t signals = interrupts();
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const auto served = run(options, started, signals);
+  return served ? ExitCode::kDone : refuse(served.error());
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Serving: an engine and its server, until somebody interrupts.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "cli/exit_code.h"
+#include "gateway/server.h"
+#include "holdfast/main.h"
+
+namespace holdfast::cli {
+
+struct ServingOptions {
+  std::string listen = "127.0.0.1:7411";
+  EngineOptions engine;
+  gateway::TlsOptions tls;
+};
+
+// "127.0.0.1:7411", "[::1]:0"
+struct ListenAddress {
+  std::string address;
+  std::uint16_t port = 0;
+};
+base::Result<ListenAddress> parse_listen(const std::string& text);
+
+// `started` is called once, when the server listens; what it refuses ends it. Then until SIGINT or
+// SIGTERM, or until the engine ends by itself.
+using Started = std::function<base::Result<void>(Engine& engine, const std::string& url)>;
+[[nodiscard]] ExitCode serve(ServingOptions options, const Started& started);
+
+}  // namespace holdfast::cli

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast token: who may use the server of a world. A server that runs notices within a second.
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "codec/cbor_writer.h"
+#include "codec/json_writer.h"
+#include "env/clock.h"
+#include "env/posix_disk.h"
+#include "env/random.h"
+#include "gateway/tokens.h"
+
+namespace holdfast::cli {
+namespace {
+
+struct Options {
+  std::string world;
+  std::string role;
+  std::string name;
+  std::string id;
+  bool json = false;
+};
+
+// The tokens of a world, ours alone while they are changed.
+class TokenFile {
+ public:
+  static base::Result<TokenFile> open(const std::string& world) {
+    TokenFile file(world);
+    TRY(file.disk_->make_directory(world));
+    file.lock_ = TRY(file.disk_->lock(world + "/tokens.lock", "holdfast token"));
+    file.tokens = TRY(gateway::Tokens::read(*file.disk_, file.path_));
+    return file;
+  }
+  base::Result<void> write() { return tokens.write(*disk_, path_); }
+
+  gateway::Tokens tokens;
+
+ private:
+  explicit TokenFile(const std::string& world) : path_(gateway::tokens_file(world)) {}
+
+  std::unique_ptr<env::Disk> disk_ = env::posix_disk();
+  std::string path_;
+  std::unique_ptr<env::FileLock> lock_;
+};
+
+base::Result<void> add(const Options& options) {
+  auto file = TRY(TokenFile::open(options.world));
+  const auto random = env::posix_random();
+  const std::int64_t now_s = env::posix_clock()->wall_ns() / 1'000'000'000;
+  const std::string token =
+      TRY(file.tokens.add(*random, *gateway::role_named(options.role), options.name, now_s));
+  TRY(file.write());
+  print_line(token);
+  return {};
+}
+
+base::Result<void> list(const Options& options) {
+  const auto disk = env::posix_disk();
+  const auto tokens = TRY(gateway::Tokens::read(*disk, gateway::tokens_file(options.world)));
+  if (!options.json) {
+    std::vector<std::vector<std::string>> table{{"ID", "ROLE", "STATE", "NAME"}};
+    for (const gateway::Token& token : tokens.all()) {
+      table.push_back({token.id, std::string(name_of(token.role)),
+                       token.is_revoked ? "revoked" : "good", printable(token.name)});
+    }
+    print_table(table);
+    return {};
+  }
+  codec::Buffer out;
+  const auto text = [&](std::string_view name, std::string_view value) {
+    codec::write_text(out, name);
+    codec::write_text(out, value);
+  };
+  codec::write_map_head(out, 1);
+  codec::write_text(out, "tokens");
+  codec::write_list_head(out, tokens.all().size());
+  for (const gateway::Token& token : tokens.all()) {
+    codec::write_map_head(out, 5);
+    text("id", token.id);
+    text("name", token.name);
+    text("role", name_of(token.role));
+    codec::write_text(out, "made");
+    codec::write_int(out, token.made_s);
+    codec::write_text(out, "revoked");
+    codec::write_bool(out, token.is_revoked);
+  }
+  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  return {};
+}
+
+base::Result<void> revoke(const Options& options) {
+  auto file = TRY(TokenFile::open(options.world));
+  TRY(file.tokens.revoke(options.id));
+  return file.write();
+}
+
+}  // namespace
+
+void add_token(CLI::App& app, ExitCode& exit_code) {
+  CLI::App* token = app.add_subcommand("token", "who may use the server of a world");
+  token->require_subcommand(1);
+  auto options = std::make_shared<Options>();
+  const auto command = [&](const char* name, const char* what,
+                           base::Result<void> (*run)(const Options&)) {
+    CLI::App* made = token->add_subcommand(name, what);
+    made->add_option("--world", options->world, "the folder of the world")->required();
+    made->callback([options, &exit_code, run] {
+      const auto done = run(*options);
+      exit_code = done ? ExitCode::kDone : refuse(done.error());
+    });
+    return made;
+  };
+  CLI::App* added = command("add", "make a token and print it, this once", add);
+  added->add_option("--role", options->role, "viewer, operator, admin or worker")
+      ->required()
+      ->check(CLI::IsMember({"viewer", "operator", "admin", "worker"}));
+  added->add_option("--name", options->name, "what you call it");
+  command("ls", "list them", list)->add_flag("--json", options->json, "print JSON");
+  command("revoke", "take one back; a server that runs notices within a second", revoke)
+      ->add_option("id", options->id, "as ls shows it")
+      ->required();
+}
+
+}  // namespace holdfast::cli

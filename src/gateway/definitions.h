@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Definitions: what a server must know of the definitions of its world, to make values out of what
+// clients write: the schema of an event, the key of a workflow, where an event goes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "codec/buffer.h"
+#include "codec/normaliser.h"
+#include "codec/schema.h"
+#include "defs/load.h"
+
+namespace holdfast::gateway {
+
+class Definitions {
+ public:
+  // From what an engine calls its definitions; empty: there are none.
+  static base::Result<Definitions> load(const base::Bytes& closure);
+
+  // Null: the manifest does not have it. Compiled when it is asked for; one thread at a time.
+  const codec::Schema* schema(std::string_view name);
+
+  const defs::WorkflowDef* workflow(std::string_view name) const;
+
+  // The event that begins instances of a workflow if nothing else is said: its first subscription.
+  const defs::Subscription* first_event_of(std::string_view workflow) const;
+
+  // Where an event goes, if that is one workflow.
+  const defs::Subscription* only_route_of(std::string_view event) const;
+
+  // What stands in `value` under a path such as "customer.id", as canonical bytes.
+  static std::optional<base::ByteView> key_in(base::ByteView value, std::string_view field);
+
+  // The canonical key of an instance as it stands in a path: the text itself, or a number. A
+  // workflow without key has one instance, whose key is written "-". kNotFound: no such workflow.
+  base::Result<base::Bytes> key_of(std::string_view workflow, std::string_view text);
+
+  const base::Bytes& closure() const noexcept { return *closure_; }
+  const defs::Manifest* manifest() const noexcept;
+
+ private:
+  Definitions() = default;
+
+  // Behind pointers, as the bundle knows the place of the catalogue below it.
+  std::unique_ptr<base::Bytes> closure_;
+  std::unique_ptr<defs::Catalogue> builtin_;
+  std::unique_ptr<defs::Bundle> bundle_;
+  std::map<std::string, std::optional<codec::Schema>, std::less<>> schemas_;
+  codec::Normaliser normaliser_;
+  codec::Buffer key_json_;
+};
+
+}  // namespace holdfast::gateway

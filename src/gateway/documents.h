@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of documents that several answers have.
+#pragma once
+
+#include <string_view>
+
+#include "codec/buffer.h"
+#include "codec/cbor_writer.h"
+#include "holdfast/engine.h"
+
+namespace holdfast::gateway {
+
+inline void put(codec::Buffer& out, std::string_view name, std::string_view text) {
+  codec::write_text(out, name);
+  codec::write_text(out, text);
+}
+inline void put_number(codec::Buffer& out, std::string_view name, std::uint64_t number) {
+  codec::write_text(out, name);
+  codec::write_nat(out, number);
+}
+inline void put_flag(codec::Buffer& out, std::string_view name, bool flag) {
+  codec::write_text(out, name);
+  codec::write_bool(out, flag);
+}
+// A canonical value; null if there is none.
+inline void put_value(codec::Buffer& out, std::string_view name, const Bytes& value) {
+  codec::write_text(out, name);
+  if (value.empty()) return codec::write_null(out);
+  out.append(value);
+}
+
+std::string_view name_of(InstanceStatus status) noexcept;
+bool has_ended(const RawInstance& instance) noexcept;
+
+// What an instance is, as GET has it.
+void put_instance(codec::Buffer& out, std::string_view workflow, const Bytes& key,
+                  const RawInstance& instance);
+
+}  // namespace holdfast::gateway

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gateway/exchange.h"
+
+#include <charconv>
+
+#include "codec/cbor_writer.h"
+#include "codec/json_writer.h"
+#include "codec/normaliser.h"
+#include "codec/view.h"
+
+namespace holdfast::gateway {
+namespace {
+
+constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kCbor = "application/cbor";
+constexpr std::string_view kProblem = "application/problem+json";
+
+// What is kept of an answer's memory from one request to the next.
+constexpr std::size_t kKeptBytes = std::size_t{64} << 10;
+
+std::string_view reason_of(unsigned status) {
+  switch (status) {
+    case 200: return "OK";
+    case 201: return "Created";
+    case 202: return "Accepted";
+    case 400: return "Bad Request";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 408: return "Request Timeout";
+    case 409: return "Conflict";
+    case 413: return "Content Too Large";
+    case 414: return "URI Too Long";
+    case 415: return "Unsupported Media Type";
+    case 417: return "Expectation Failed";
+    case 422: return "Unprocessable Content";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 500: return "Internal Server Error";
+    case 501: return "Not Implemented";
+    case 503: return "Service Unavailable";
+    case 505: return "HTTP Version Not Supported";
+    case 507: return "Insufficient Storage";
+    default: return "";
+  }
+}
+
+void append(codec::Buffer& out, std::string_view text) { out.append(text.data(), text.size()); }
+
+void append(codec::Buffer& out, std::uint64_t number) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+  out.append(digits, static_cast<std::size_t>(end - digits));
+}
+
+void reuse(codec::Buffer& buffer) {
+  if (buffer.size() > kKeptBytes) buffer = codec::Buffer();
+  buffer.clear();
+}
+
+bool wants_cbor(const Request& request) {
+  return request.field(Field::kAccept).find(kCbor) != std::string_view::npos;
+}
+
+std::string methods_of(std::uint8_t methods) {
+  std::string text;
+  for (const Method method : {Method::kGet, Method::kPost, Method::kPut, Method::kDelete}) {
+    if ((methods >> static_cast<unsigned>(method) & 1u) == 0) continue;
+    text.append(text.empty() ? "" : ", ").append(name_of(method));
+    if (method == Method::kGet) text += ", HEAD";
+  }
+  return text;
+}
+
+}  // namespace
+
+bool Exchange::begin(const Request& request) {
+  ++number_;
+  ++service_.traffic.requests;
+  request_ = &request;
+  route_ = nullptr;
+  is_answered_ = false;
+  leaves_connection_ = true;
+  reuse(document_);
+  reuse(body_);
+  more_fields_.clear();
+  if (const auto parsed = target_.parse(request.target); !parsed) {
+    refuse({ProblemCode::kBadTarget, parsed.error().message()});
+    return false;
+  }
+  const Found found = find_route(request.method, target_, values_);
+  if (found.route == nullptr && found.methods != 0) {
+    add_field("Allow", methods_of(found.methods));
+    refuse({ProblemCode::kMethod, "it has " + methods_of(found.methods)});
+    return false;
+  }
+  if (found.route == nullptr) {
+    refuse({ProblemCode::kNoRoute, "GET /openapi.json says what there is"});
+    return false;
+  }
+  route_ = found.route;
+  return true;
+}
+
+void Exchange::handle() {
+  for (std::size_t i = 0; i < target_.parameters(); ++i) {
+    bool is_known = false;
+    for (const QueryParameter& known : route_->query) is_known |= known.name == target_.name(i);
+    if (!is_known)
+      return refuse({ProblemCode::kBadTarget, "there is no parameter '" + target_.name(i) + "'"});
+  }
+  if (route_->takes == Takes::kNothing && !request_->body.empty())
+    return refuse({ProblemCode::kBadBody, "this takes no body"});
+  if (!request_->field(Field::kContentEncoding).empty())
+    return refuse({ProblemCode::kMediaType, "a body that is encoded is not taken"});
+  route_->handle(*this);
+}
+
+void Exchange::refuse_before(const Problem& problem) {
+  ++number_;
+  request_ = nullptr;
+  route_ = nullptr;
+  more_fields_.clear();
+  leaves_connection_ = false;
+  refuse(problem);
+}
+
+void Exchange::write_body() {
+  reuse(body_);
+  if (request_ != nullptr && wants_cbor(*request_)) {
+    codec::Normaliser normaliser;
+    if (const auto made = normaliser.from_cbor(codec::Schema::item(), document_.view(),
+                                               codec::Strictness::kLenient)) {
+      type_ = kCbor;
+      return body_.append(*made);
+    }
+  }
+  type_ = kJson;
+  codec::write_json(body_, codec::View::of(document_.view()));
+}
+
+void Exchange::answer(unsigned status) {
+  status_ = status;
+  write_body();
+  finish();
+}
+
+void Exchange::answer_text(unsigned status, std::string_view type, std::string_view text) {
+  status_ = status;
+  type_ = type;
+  reuse(body_);
+  append(body_, text);
+  finish();
+}
+
+void Exchange::refuse(const Problem& problem) {
+  ++service_.traffic.problems;
+  const ProblemKind& kind = kind_of(problem.code);
+  if (kind.status == 401) add_field("WWW-Authenticate", "Bearer realm=\"holdfast\"");
+  if (kind.status == 429 || kind.status == 503) add_field("Retry-After", "1");
+  document_.clear();
+  write_document(document_, problem);
+  reuse(body_);
+  codec::write_json(body_, codec::View::of(document_.view()));
+  type_ = kProblem;
+  status_ = kind.status;
+  finish();
+}
+
+void Exchange::refuse(const Error& error) {
+  Problem problem = problem_of(error, service_.engine.condition());
+  if (problem.code == ProblemCode::kInternal) {
+    // Places on our disk are nobody else's affair.
+    if (service_.log) service_.log("a request failed: " + problem.detail);
+    problem.detail = "the log of the server says more";
+  }
+  refuse(problem);
+}
+
+void Exchange::add_field(std::string_view name, std::string_view value) {
+  more_fields_.append(name).append(": ").append(value).append("\r\n");
+}
+
+std::optional<std::uint64_t> Exchange::number_in_query(std::string_view name,
+                                                       std::uint64_t otherwise,
+                                                       std::uint64_t most) {
+  const std::string* text = target_.find(name);
+  if (text == nullptr) return otherwise;
+  std::uint64_t number = 0;
+  const char* const end = text->data() + text->size();
+  const auto read = std::from_chars(text->data(), end, number);
+  if (read.ec == std::errc() && read.ptr == end && number <= most) return number;
+  refuse({ProblemCode::kBadTarget,
+          "'" + std::string(name) + "' must be a number up to " + std::to_string(most)});
+  return std::nullopt;
+}
+
+std::optional<Bytes> Exchange::key_in_path() {
+  auto key = service_.definitions.key_of(path_value(0), path_value(1));
+  if (key) return std::move(*key);
+  refuse(key.error().code() == base::ErrorCode::kNotFound
+             ? Problem{ProblemCode::kNotFound, key.error().message()}
+             : Problem{ProblemCode::kInternal, key.error().to_string()});
+  return std::nullopt;
+}
+
+void Exchange::finish() {
+  is_answered_ = true;
+  if (auto waiter = std::exchange(waiter_, nullptr)) waiter.resume();
+}
+
+void Exchange::write(codec::Buffer& out, std::string_view date, bool closes) const {
+  append(out, "HTTP/1.1 ");
+  append(out, status_);
+  append(out, " ");
+  append(out, reason_of(status_));
+  append(out, "\r\nDate: ");
+  append(out, date);
+  append(out, "\r\nContent-Type: ");
+  append(out, type_);
+  append(out, "\r\nContent-Length: ");
+  append(out, body_.size());
+  append(out, "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n");
+  append(out, more_fields_);
+  append(out, closes ? "Connection: close\r\n\r\n" : "\r\n");
+  if (request_ == nullptr || request_->method != Method::kHead) out.append(body_.view());
+}
+
+}  // namespace holdfast::gateway

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exchange: one request and its answer. A handler writes a document and answers, at once or later;
+// whatever it asked for meanwhile comes back to the serving thread, and to this exchange only if it
+// is still about the same request. A connection has one, and uses its memory again.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "codec/buffer.h"
+#include "gateway/problem.h"
+#include "gateway/request.h"
+#include "gateway/route.h"
+#include "gateway/service.h"
+#include "gateway/target.h"
+#include "holdfast/engine.h"
+
+namespace holdfast::gateway {
+
+class Exchange : public std::enable_shared_from_this<Exchange> {
+ public:
+  explicit Exchange(Service& service) : service_(service), wake_(service.wake) {}
+
+  // For the connection.
+
+  // Finds out what is asked for; false: it is answered already, with a problem.
+  bool begin(const Request& request);
+  void handle();
+  void refuse_before(const Problem& problem);  // of bytes that are no request
+  void clear() noexcept {                      // the answer is written
+    is_answered_ = false;
+    request_ = nullptr;
+    route_ = nullptr;
+  }
+  bool is_answered() const noexcept { return is_answered_; }
+  const Route* route() const noexcept { return route_; }
+  unsigned status() const noexcept { return status_; }
+  bool leaves_connection() const noexcept { return leaves_connection_; }
+  // Appends the whole answer, as it goes over the wire.
+  void write(codec::Buffer& out, std::string_view date, bool closes) const;
+  // The connection is gone: nobody waits for the answer, and the request is not there any more.
+  void let_go() noexcept {
+    ++number_;
+    is_let_go_ = true;
+    request_ = nullptr;
+    waiter_ = nullptr;
+  }
+
+  // co_await exchange.answered()
+  auto answered() noexcept {
+    struct Awaiter {
+      Exchange& exchange;
+      bool await_ready() const noexcept { return exchange.is_answered_; }
+      void await_suspend(std::coroutine_handle<> waiter) noexcept { exchange.waiter_ = waiter; }
+      void await_resume() const noexcept {}
+    };
+    return Awaiter{*this};
+  }
+
+  // For handlers.
+
+  Service& service() noexcept { return service_; }
+  const Request& request() const noexcept { return *request_; }
+  const Target& target() const noexcept { return target_; }
+  const std::string& path_value(std::size_t index) const { return values_.values[index]; }
+
+  codec::Buffer& document() noexcept { return document_; }  // what to answer, as CBOR
+  void answer(unsigned status);                             // with the document
+  void answer_text(unsigned status, std::string_view type, std::string_view text);
+  void refuse(const Problem& problem);
+  void refuse(const Error& error);  // of the engine
+  void add_field(std::string_view name, std::string_view value);
+
+  // A number from the query; `otherwise` if it is not there. Nothing: it is answered already.
+  std::optional<std::uint64_t> number_in_query(std::string_view name, std::uint64_t otherwise,
+                                               std::uint64_t most);
+
+  // The instance that the path names: its key. Nothing: it is answered already.
+  std::optional<Bytes> key_in_path();
+
+  // What an engine is to call: `then(exchange, result)` follows on the serving thread.
+  template <class T, class Function>
+  Engine::Then<T> later(Function then) {
+    return [self = shared_from_this(), number = number_, then = std::move(then)](Result<T> result) {
+      // Not one reference into the server is used on this thread.
+      Wake& wake = *self->wake_;
+      wake.post([self, number, then, result = std::move(result)]() mutable {
+        if (self->number_ == number) then(*self, std::move(result));
+      });
+    };
+  }
+
+  // Reads files on another thread: `read()` there, then `then(exchange, result)` here.
+  template <class Read, class Function>
+  void read_files(Read read, Function then) {
+    using T = std::decay_t<decltype(*read())>;
+    auto told = later<T>(std::move(then));
+    if (!service_.helper.post([read = std::move(read), told = std::move(told)] { told(read()); }))
+      refuse({ProblemCode::kFull, "too many requests that read files"});
+  }
+
+  // Of the present request; what comes for another one is let go of.
+  std::uint64_t number() const noexcept { return number_; }
+
+  // What is still to come for this request is not waited for any more.
+  void forget() noexcept { ++number_; }
+  bool is_let_go() const noexcept { return is_let_go_; }
+
+ private:
+  void finish();
+  void write_body();
+
+  Service& service_;
+  std::shared_ptr<Wake> wake_;
+  const Request* request_ = nullptr;
+  const Route* route_ = nullptr;
+  Target target_;
+  PathValues values_;
+  codec::Buffer document_;
+  codec::Buffer body_;
+  unsigned status_ = 0;
+  std::string_view type_;  // of the body
+  std::string more_fields_;
+  std::uint64_t number_ = 0;
+  bool is_answered_ = false;
+  bool is_let_go_ = false;
+  bool leaves_connection_ = true;  // in a state in which the next request can be read
+  std::coroutine_handle<> waiter_;
+};
+
+}  // namespace holdfast::gateway

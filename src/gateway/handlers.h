@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who answers which route; the table is in gateway/routes.cc.
+#pragma once
+
+#include "gateway/exchange.h"
+
+namespace holdfast::gateway {
+
+void get_health(Exchange& exchange);
+void get_ready(Exchange& exchange);
+void get_openapi(Exchange& exchange);
+void get_metrics(Exchange& exchange);
+void get_limits(Exchange& exchange);
+
+void post_event(Exchange& exchange);
+void start_instance(Exchange& exchange);
+
+void get_instance(Exchange& exchange);
+void get_state(Exchange& exchange);
+void get_why(Exchange& exchange);
+void get_timeline(Exchange& exchange);
+
+void cancel_instance(Exchange& exchange);
+void pause_instance(Exchange& exchange);
+void resume_instance(Exchange& exchange);
+void signal_instance(Exchange& exchange);
+
+void get_journal(Exchange& exchange);
+void take_snapshot(Exchange& exchange);
+void get_manifest(Exchange& exchange);
+
+}  // namespace holdfast::gateway

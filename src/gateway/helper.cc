@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gateway/helper.h"
+
+#include <utility>
+
+#include "env/quiet_thread.h"
+
+namespace holdfast::gateway {
+
+Helper::Helper(std::size_t most) : most_(most), thread_(env::quiet_thread([this] { run(); })) {}
+
+bool Helper::post(std::function<void()> job) {
+  const std::lock_guard lock(mutex_);
+  if (stops_ || jobs_.size() >= most_) return false;
+  jobs_.push_back(std::move(job));
+  changed_.notify_one();
+  return true;
+}
+
+void Helper::stop() {
+  std::deque<std::function<void()>> left;
+  {
+    const std::lock_guard lock(mutex_);
+    stops_ = true;
+    std::swap(left, jobs_);
+    changed_.notify_one();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Helper::run() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return stops_ || !jobs_.empty(); });
+    if (stops_) return;
+    auto job = std::move(jobs_.front());
+    jobs_.pop_front();
+    lock.unlock();
+    job();
+  }
+}
+
+}  // namespace holdfast::gateway

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one client, and all of them together, may take of a server.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+
+#include "codec/limits.h"
+
+namespace holdfast::gateway {
+
+struct Limits {
+  std::size_t connections = 4096;
+  std::size_t header_bytes = std::size_t{16} << 10;
+  std::size_t body_bytes = codec::kMaxValueBytes + (std::size_t{64} << 10);  // and its envelope
+
+  // Of all bodies that are being received or answered; beyond it requests are told to come later.
+  std::size_t all_body_bytes = std::size_t{256} << 20;
+
+  // From the first byte of a request, or the accepted connection, to the end of its header.
+  std::chrono::milliseconds header_time{10'000};
+
+  // A body has this long, and as much again as it takes at the slowest rate.
+  std::chrono::milliseconds body_time{10'000};
+  std::size_t body_bytes_per_second = std::size_t{8} << 10;
+
+  std::chrono::milliseconds idle_time{75'000};   // between two requests
+  std::chrono::milliseconds write_time{30'000};  // until an answer is taken
+  std::chrono::milliseconds wait_time{60'000};   // the longest that a request may wait for an end
+  std::chrono::milliseconds stop_time{5'000};    // for what is under way, when the server stops
+
+  std::size_t waiting_jobs = 64;  // for the thread that reads files
+};
+
+}  // namespace holdfast::gateway

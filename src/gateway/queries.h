@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Queries: questions about instances, gathered while the serving thread goes through what is ready,
+// and asked together: the engine is woken once for all of them, and wakes this thread once.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gateway/wake.h"
+#include "holdfast/engine.h"
+
+namespace holdfast::gateway {
+
+class Exchange;
+
+class Queries {
+ public:
+  using Then = std::function<void(Exchange&, const Bytes& key, const Result<RawInstance>&)>;
+
+  // `soon` makes somebody call ask_all when what is ready now has been gone through.
+  Queries(Engine& engine, std::function<void()> soon) : engine_(engine), soon_(std::move(soon)) {}
+
+  void ask(Exchange& exchange, const std::string& workflow, Bytes key, Then then);
+  void ask_all(const std::shared_ptr<Wake>& wake);
+
+ private:
+  // So that those who wait for the reducer meanwhile wait for a bounded time.
+  static constexpr std::size_t kMostAtOnce = 256;
+
+  struct Asked {
+    std::shared_ptr<Exchange> exchange;
+    std::uint64_t number;  // of the request
+    Bytes key;
+    Then then;
+  };
+
+  Engine& engine_;
+  std::function<void()> soon_;
+  std::vector<Asked> asked_;
+  std::vector<Engine::RawName> names_;
+};
+
+}  // namespace holdfast::gateway

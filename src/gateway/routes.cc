@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of all routes.
+#include "gateway/handlers.h"
+#include "gateway/route.h"
+
+namespace holdfast::gateway {
+namespace {
+
+constexpr std::string_view kEvent = R"({"type":"object","required":["schema","value"],
+"additionalProperties":false,"properties":{
+"schema":{"type":"string","description":"the name of the event's schema"},
+"value":{"description":"the event; it is normalised by its schema"},
+"id":{"type":"string","maxLength":255,"description":"sent again with the same id, it happens once"},
+"wait":{"type":["integer","boolean"],"description":"milliseconds to wait for the end of the instance"}}})";
+
+constexpr std::string_view kSignal = R"({"type":"object","required":["schema","value"],
+"additionalProperties":false,"properties":{
+"schema":{"type":"string"},"value":{},"id":{"type":"string","maxLength":255}}})";
+
+constexpr std::string_view kStart = R"({"type":"object","required":["input"],
+"additionalProperties":false,"properties":{
+"input":{"description":"the event that begins the instance"},
+"event":{"type":"string","description":"its schema; otherwise the first that is routed to the workflow"},
+"key":{"description":"of the instance; otherwise what the event has where its route finds it"},
+"id":{"type":"string","maxLength":255},
+"wait":{"type":["integer","boolean"]}}})";
+
+constexpr std::string_view kReason = R"({"type":"object","additionalProperties":false,
+"properties":{"reason":{"type":"string","maxLength":4096}}})";
+
+constexpr std::string_view kSent = R"({"type":"object",
+"required":["record","deliveries","ignored","repeated"],"properties":{
+"record":{"type":"integer","description":"that holds it"},
+"deliveries":{"type":"integer","description":"instances that got it"},
+"ignored":{"type":"integer","description":"instances that had ended"},
+"repeated":{"type":"boolean","description":"it was sent before, and nothing happened now"},
+"instance":{"description":"as GET has it, if its end was waited for"}}})";
+
+constexpr std::string_view kInstance = R"({"type":"object",
+"required":["workflow","key","status","paused","record","state"],"properties":{
+"workflow":{"type":"string"},"key":{},
+"status":{"enum":["running","waiting","completed","failed","cancelled"]},
+"paused":{"type":"boolean"},"record":{"type":"integer","description":"the last that touched it"},
+"state":{},"result":{},"error":{}}})";
+
+constexpr std::string_view kState = R"({"type":"object","required":["record","state"],
+"properties":{"record":{"type":"integer"},"state":{}}})";
+
+constexpr std::string_view kWhy = R"({"type":"object","required":["sentence","reasons"],
+"properties":{"sentence":{"type":"string"},"reasons":{"type":"array","items":{"type":"object",
+"required":["kind"],"properties":{"kind":{"enum":["receipt","turn","paused","event","nothing"]},
+"effect":{"type":"string"},"executor":{"type":"string"},"intent":{"type":"string"},
+"opened_at":{"type":"integer"},"since_ns":{"type":"integer"},"due_ns":{"type":"integer"},
+"mail":{"type":"integer"},"schemas":{"type":"array","items":{"type":"string"}}}}}}})";
+
+constexpr std::string_view kTimeline = R"({"type":"object","required":["records","next","trimmed"],
+"properties":{"records":{"type":"array","description":"the last first","items":{"type":"object"}},
+"next":{"type":["integer","null"]},"trimmed":{"type":"boolean"}}})";
+
+constexpr std::string_view kJournal = R"({"type":"object",
+"required":["records","next","first","last"],"properties":{
+"records":{"type":"array","items":{"type":"object"}},"next":{"type":"integer"},
+"first":{"type":"integer"},"last":{"type":"integer"}}})";
+
+constexpr std::string_view kManifest = R"({"type":"object","required":["definitions"],
+"properties":{"definitions":{"type":"array","items":{"type":"object"}}}})";
+
+constexpr std::string_view kSnapshot = R"({"type":"object","required":["next_record"],
+"properties":{"next_record":{"type":"integer","description":"everything before it is in the snapshot"}}})";
+
+constexpr std::string_view kStatus = R"({"type":"object","required":["status"],
+"properties":{"status":{"type":"string"}}})";
+
+constexpr std::string_view kObject = R"({"type":"object"})";
+
+constexpr QueryParameter kFromLimit[] = {
+    {"from", "the record to begin with"},
+    {"limit", "so many records at most, up to 1000"},
+};
+
+constexpr Route kRoutes[] = {
+    {.method = Method::kGet,
+     .path = "/healthz",
+     .role = Role::kAnybody,
+     .name = "health",
+     .summary = "The server is there.",
+     .answer = kStatus,
+     .handle = get_health},
+    {.method = Method::kGet,
+     .path = "/readyz",
+     .role = Role::kAnybody,
+     .name = "ready",
+     .summary = "The server takes new work.",
+     .answer = kStatus,
+     .handle = get_ready},
+    {.method = Method::kGet,
+     .path = "/openapi.json",
+     .role = Role::kAnybody,
+     .name = "openapi",
+     .summary = "This document.",
+     .answer = kObject,
+     .handle = get_openapi},
+    {.method = Method::kGet,
+     .path = "/metrics",
+     .role = Role::kViewer,
+     .name = "metrics",
+     .summary = "How much there is of everything, for Prometheus.",
+     .handle = get_metrics},
+    {.method = Method::kPost,
+     .path = "/v1/events",
+     .role = Role::kOperator,
+     .name = "send",
+     .summary = "Sends an event to everybody who subscribes to it. The answer says that it is "
+                "durable.",
+     .takes = Takes::kEvent,
+     .body = kEvent,
+     .answer = kSent,
+     .statuses = "202 the instance has not ended within the time that was waited",
+     .handle = post_event},
+    {.method = Method::kPost,
+     .path = "/v1/workflows/{workflow}/start",
+     .role = Role::kOperator,
+     .name = "start",
+     .summary = "Begins an instance.",
+     .takes = Takes::kDocument,
+     .body = kStart,
+     .answer = kSent,
+     .statuses = "201 it was begun by this request|"
+                 "202 it has not ended within the time that was waited",
+     .handle = start_instance},
+    {.method = Method::kGet,
+     .path = "/v1/instances/{workflow}/{key}",
+     .role = Role::kViewer,
+     .name = "instance",
+     .summary = "An instance: its status, state and outcome.",
+     .answer = kInstance,
+     .handle = get_instance},
+    {.method = Method::kGet,
+     .path = "/v1/instances/{workflow}/{key}/state",
+     .role = Role::kViewer,
+     .name = "state",
+     .summary = "The state of an instance, and the record that it is of.",
+     .answer = kState,
+     .handle = get_state},
+    {.method = Method::kGet,
+     .path = "/v1/instances/{workflow}/{key}/timeline",
+     .role = Role::kViewer,
+     .name = "timeline",
+     .summary = "What happened to an instance, the last first.",
+     .answer = kTimeline,
+     .query = kFromLimit,
+     .handle = get_timeline},
+    {.method = Method::kGet,
+     .path = "/v1/instances/{workflow}/{key}/why",
+     .role = Role::kViewer,
+     .name = "why",
+     .summary = "Why an instance has not ended.",
+     .answer = kWhy,
+     .handle = get_why},
+    {.method = Method::kPost,
+     .path = "/v1/instances/{workflow}/{key}/cancel",
+     .role = Role::kOperator,
+     .name = "cancel",
+     .summary = "Ends an instance.",
+     .takes = Takes::kDocument,
+     .body = kReason,
+     .answer = kObject,
+     .handle = cancel_instance},
+    {.method = Method::kPost,
+     .path = "/v1/instances/{workflow}/{key}/pause",
+     .role = Role::kOperator,
+     .name = "pause",
+     .summary = "Lets an instance take no steps until it is resumed.",
+     .takes = Takes::kDocument,
+     .body = kReason,
+     .answer = kObject,
+     .handle = pause_instance},
+    {.method = Method::kPost,
+     .path = "/v1/instances/{workflow}/{key}/resume",
+     .role = Role::kOperator,
+     .name = "resume",
+     .summary = "Lets an instance go on that was paused.",
+     .takes = Takes::kDocument,
+     .body = kReason,
+     .answer = kObject,
+     .handle = resume_instance},
+    {.method = Method::kPost,
+     .path = "/v1/instances/{workflow}/{key}/signal",
+     .role = Role::kOperator,
+     .name = "signal",
+     .summary = "Sends an event to one instance that is there, and to nobody else.",
+     .takes = Takes::kEvent,
+     .body = kSignal,
+     .answer = kSent,
+     .handle = signal_instance},
+    {.method = Method::kGet,
+     .path = "/v1/journal",
+     .role = Role::kViewer,
+     .name = "journal",
+     .summary = "The records of the world, in order.",
+     .answer = kJournal,
+     .query = kFromLimit,
+     .handle = get_journal},
+    {.method = Method::kGet,
+     .path = "/v1/manifest",
+     .role = Role::kViewer,
+     .name = "manifest",
+     .summary = "The definitions of the world.",
+     .answer = kManifest,
+     .handle = get_manifest},
+    {.method = Method::kPost,
+     .path = "/v1/snapshots",
+     .role = Role::kAdmin,
+     .name = "snapshot",
+     .summary = "Takes a snapshot now, so that a restart replays less.",
+     .answer = kSnapshot,
+     .handle = take_snapshot},
+    {.method = Method::kGet,
+     .path = "/v1/limits",
+     .role = Role::kViewer,
+     .name = "limits",
+     .summary = "How large things may be here.",
+     .answer = kObject,
+     .handle = get_limits},
+};
+
+}  // namespace
+
+std::span<const Route> routes() noexcept { return kRoutes; }
+
+}  // namespace holdfast::gateway

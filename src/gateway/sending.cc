@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gateway/sending.h"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "gateway/documents.h"
+
+namespace holdfast::gateway {
+namespace {
+
+void put_sent(codec::Buffer& out, const Sent& sent, bool has_instance) {
+  codec::write_map_head(out, has_instance ? 5 : 4);
+  put_number(out, "record", sent.record);
+  put_number(out, "deliveries", sent.deliveries);
+  put_number(out, "ignored", sent.ignored);
+  put_flag(out, "repeated", sent.is_repeated);
+  if (has_instance) codec::write_text(out, "instance");
+}
+
+// What a request waits with.
+struct Waiting {
+  Sent sent;
+  Awaited awaited;
+  bool starts = false;
+  WaitId question;
+  Timers::Id timer{};
+};
+
+void answer_with(Exchange& exchange, const Waiting& waiting, const Result<RawInstance>& found) {
+  if (!found && found.error().code != ErrorCode::kNotFound) return exchange.refuse(found.error());
+  codec::Buffer& out = exchange.document();
+  put_sent(out, waiting.sent, true);
+  if (!found) {  // it was deleted meanwhile
+    codec::write_null(out);
+    return exchange.answer(200);
+  }
+  put_instance(out, waiting.awaited.workflow, waiting.awaited.key, *found);
+  exchange.answer(has_ended(*found) ? 200 : 202);
+}
+
+void stop_waiting(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
+  exchange.service().engine.stop_waiting(waiting->question);
+  if (exchange.is_let_go()) return;
+  exchange.forget();
+  exchange.service().engine.query_raw(
+      waiting->awaited.workflow, waiting->awaited.key,
+      exchange.later<RawInstance>([waiting](Exchange& self, const Result<RawInstance>& found) {
+        answer_with(self, *waiting, found);
+      }));
+}
+
+void wait_for_end(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
+  Service& service = exchange.service();
+  const auto until =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(waiting->awaited.wait_ms);
+  waiting->timer = service.timers.add(
+      service.is_stopping ? Timers::Time::min() : until,
+      [self = exchange.shared_from_this(), waiting] { stop_waiting(*self, waiting); });
+  waiting->question = service.engine.wait_raw(
+      waiting->awaited.workflow, waiting->awaited.key,
+      exchange.later<RawInstance>([waiting](Exchange& self, const Result<RawInstance>& found) {
+        self.service().timers.remove(waiting->timer);
+        answer_with(self, *waiting, found);
+      }));
+}
+
+}  // namespace
+
+void send(Exchange& exchange, const Engine::RawEvent& event, std::optional<Awaited> awaited) {
+  const bool starts = !event.workflow.empty() && event.starts;
+  exchange.service().engine.send_raw(event, exchange.later<Sent>([awaited = std::move(awaited),
+                                                                  starts](
+                                                                     Exchange& self,
+                                                                     const Result<Sent>& sent) {
+    if (!sent) return self.refuse(sent.error());
+    if (awaited && awaited->wait_ms != 0)
+      return wait_for_end(self, std::make_shared<Waiting>(Waiting{*sent, *awaited, starts, 0, {}}));
+    put_sent(self.document(), *sent, false);
+    self.answer(starts && !sent->is_repeated ? 201 : 200);
+  }));
+}
+
+}  // namespace holdfast::gateway

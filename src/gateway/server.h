@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Server: an engine behind HTTP. One thread serves all connections and never waits for the engine
+// or a disk; one reads files. Nothing here decides anything about workflows.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "gateway/limits.h"
+#include "holdfast/engine.h"
+
+namespace holdfast::gateway {
+
+// PEM files. Without a certificate the server speaks plain HTTP.
+struct TlsOptions {
+  std::string certificate = {};  // and those between it and its root
+  std::string key = {};
+  std::string client_authorities = {};  // not empty: only clients with a certificate of these
+};
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";  // a number, not a name
+  std::uint16_t port = 7411;          // 0: any that is free
+  std::string world;                  // the folder, for its tokens
+  TlsOptions tls = {};
+  Limits limits = {};
+
+  // Told, in one line each, what an operator would like to know. From the serving thread.
+  std::function<void(std::string_view line)> log = {};
+};
+
+class Server {
+ public:
+  // Listens when this returns. The engine must outlive it. kConflict: the address is one that
+  // others can reach, and there are no tokens.
+  static base::Result<std::unique_ptr<Server>> start(Engine& engine, ServerOptions options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::uint16_t port() const noexcept;
+  bool is_open() const noexcept;  // it began without tokens
+
+  // Takes nothing new, answers what is under way, and ends.
+  void stop();
+
+ private:
+  struct Body;
+  explicit Server(std::unique_ptr<Body> body);
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace holdfast::gateway

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server as clients see it, with a real engine behind it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "env/posix_disk.h"
+#include "env/testing.h"
+#include "gateway/route.h"
+#include "gateway/server.h"
+#include "gateway/testing_client.h"
+#include "gateway/tokens.h"
+
+namespace holdfast::gateway {
+namespace {
+
+using std::chrono::milliseconds;
+using testing::Client;
+using testing::Reply;
+
+struct Greet {
+  static constexpr std::string_view kSchema = "test/Greet@1";
+  std::string name;
+  std::uint64_t times = 1;
+};
+
+struct Nudge {
+  static constexpr std::string_view kSchema = "test/Nudge@1";
+  std::string name;
+};
+
+struct Say {
+  static constexpr std::string_view kEffect = "test/say@1";
+  static constexpr Executor kExecutor = worker("mouths");
+  struct Params {
+    std::string text;
+  };
+  struct Receipt {
+    std::string heard;
+  };
+};
+
+struct Greeting {
+  static constexpr std::string_view kWorkflow = "test/Greeting@1";
+  struct State {
+    std::uint64_t left = 0;
+    std::string heard;
+  };
+  using Events = holdfast::Events<On<Greet, &Greet::name>, On<Nudge, &Nudge::name>>;
+  using Effects = holdfast::Effects<Say>;
+  using Context = holdfast::Context<Greeting>;
+
+  static void step(State& state, const Greet& greet, Context& context) {
+    state.left = greet.times;
+    if (state.left != 0) context.open<Say>({"hello " + greet.name});
+  }
+  static void step(State& state, const Nudge&, Context&) { state.heard += "!"; }
+  static void step(State& state, const Received<Say>& said, Context& context) {
+    state.heard += said.receipt.heard;
+    if (--state.left == 0) return context.complete(state.heard);
+    context.open<Say>({"again"});
+  }
+};
+
+class ServerTest : public ::testing::Test {
+ protected:
+  ServerTest() {
+    EngineOptions options;
+    options.dir = world_;
+    options.modules = {Module::of<Greeting>("test/code@1")};
+    options.handlers = {handle<Say>([this](const Say::Params& params, const Call& call) {
+      while (is_mute_ && !call.stopped()) std::this_thread::sleep_for(milliseconds(1));
+      return Performed<Say>(Say::Receipt{params.text});
+    })};
+    options.any_file_system = true;
+    auto opened = Engine::open(std::move(options));
+    EXPECT_TRUE(opened) << opened.error().message;
+    engine_ = std::move(*opened);
+  }
+  ~ServerTest() override {
+    is_mute_ = false;
+    server_.reset();
+  }
+
+  void start(Limits limits = {}, std::string address = "127.0.0.1") {
+    ServerOptions options;
+    options.address = std::move(address);
+    options.port = 0;
+    options.world = world_;
+    options.limits = limits;
+    auto started = Server::start(*engine_, std::move(options));
+    ASSERT_TRUE(started) << started.error().to_string();
+    server_ = std::move(*started);
+  }
+  std::uint16_t port() const { return server_->port(); }
+
+  const env::testing::TemporaryFolder folder_;
+  const std::string world_ = folder_.path() + "/world";
+  std::atomic<bool> is_mute_ = false;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Server> server_;
+};
+
+constexpr char kAda[] = "/v1/instances/test/Greeting@1/Ada";
+
+TEST_F(ServerTest, an_event_is_durable_and_its_instance_can_be_seen) {
+  start();
+  Client client(port());
+  Reply reply = client.post(
+      "/v1/events", R"({"schema":"test/Greet@1","value":{"name":"Ada","times":2},"wait":30000})");
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_TRUE(reply.has(R"("status":"completed")")) << reply.body;
+  EXPECT_TRUE(reply.has(R"("result":"hello Adaagain")")) << reply.body;
+  reply = client.get(kAda);
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_TRUE(reply.has(R"("workflow":"test/Greeting@1","key":"Ada","status":"completed")"))
+      << reply.body;
+  EXPECT_TRUE(client.get("/v1/instances/test%2FGreeting@1/Ada/state").has(R"("left":0)"));
+  EXPECT_TRUE(client.get(std::string(kAda) + "/why").has(R"("reasons":[])"));
+  EXPECT_TRUE(client.get(std::string(kAda) + "/timeline").has(R"("next":null)"));
+  EXPECT_TRUE(client.get("/v1/journal?from=2&limit=1").has(R"("schema":"test/Greet@1")"));
+  EXPECT_TRUE(client.get("/v1/manifest").has(R"("test/Greeting@1")"));
+  EXPECT_TRUE(client.get("/metrics").has("holdfast_records_total"));
+  EXPECT_EQ(client.get("/readyz").status, 200);
+  EXPECT_EQ(client.get("/openapi.json").status, 200);
+  EXPECT_TRUE(client.get("/v1/limits").has("value_bytes"));
+}
+
+TEST_F(ServerTest, the_same_id_happens_once) {
+  start();
+  Client client(port());
+  const char* body = R"({"schema":"test/Greet@1","value":{"name":"Ada","times":1}})";
+  Reply first = client.post("/v1/events", body, "Idempotency-Key: e-1\r\n");
+  Reply again = client.post("/v1/events", body, "Idempotency-Key: e-1\r\n");
+  EXPECT_TRUE(first.has(R"("repeated":false)")) << first.body;
+  EXPECT_TRUE(again.has(R"("repeated":true)")) << again.body;
+  const Reply other =
+      client.post("/v1/events", R"({"schema":"test/Nudge@1","value":{"name":"Ada"}})",
+                  "Idempotency-Key: e-1\r\n");
+  EXPECT_EQ(other.status, 409);
+  EXPECT_TRUE(other.has(R"("code":"conflict")"));
+}
+
+TEST_F(ServerTest, an_instance_is_started_once_and_its_end_can_be_waited_for) {
+  start();
+  Client client(port());
+  const char* path = "/v1/workflows/test/Greeting@1/start";
+  Reply reply = client.post(path, R"({"input":{"name":"Ada","times":1}})");
+  EXPECT_EQ(reply.status, 201) << reply.body;
+  EXPECT_EQ(client.post(path, R"({"input":{"name":"Ada","times":1}})").status, 409);
+  reply = client.post(path, R"({"input":{"name":"Bo","times":1},"key":"Eve","wait":true})");
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_TRUE(reply.has(R"("key":"Eve","status":"completed")")) << reply.body;
+  is_mute_ = true;
+  reply = client.post(path, R"({"input":{"name":"Cy","times":1},"wait":1})");
+  EXPECT_EQ(reply.status, 202) << reply.body;
+  EXPECT_TRUE(reply.has(R"("status":"waiting")")) << reply.body;
+  EXPECT_EQ(client.post("/v1/workflows/test/No@1/start", "{}").status, 404);
+}
+
+TEST_F(ServerTest, what_waits_says_why_and_can_be_controlled) {
+  start();
+  is_mute_ = true;
+  Client client(port());
+  client.post("/v1/events", R"({"schema":"test/Greet@1","value":{"name":"Ada","times":1}})");
+  const std::string ada = kAda;
+  Reply reply = client.get(ada + "/why");
+  EXPECT_TRUE(reply.has(R"("kind":"receipt","effect":"test/say@1")")) << reply.body;
+  EXPECT_EQ(client.post(ada + "/pause", R"({"reason":"lunch"})").status, 200);
+  EXPECT_TRUE(client.get(ada).has(R"("paused":true)"));
+  EXPECT_EQ(client.post(ada + "/resume", "").status, 200);
+  reply = client.post(ada + "/signal", R"({"schema":"test/Nudge@1","value":{"name":"x"}})");
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_TRUE(client.get(ada + "/state").has(R"("heard":"!")"));
+  EXPECT_EQ(client.post(ada + "/cancel", R"({"reason":"enough"})").status, 200);
+  EXPECT_TRUE(client.get(ada).has(R"("status":"cancelled")"));
+  EXPECT_EQ(client.post(ada + "/cancel", "").status, 409);
+  EXPECT_EQ(client
+                .post("/v1/instances/test/Greeting@1/No/signal",
+                      R"({"schema":"test/Nudge@1","value":{"name":"x"}})")
+                .status,
+            404);
+  EXPECT_EQ(client.get("/v1/instances/test/Greeting@1/No").status, 404);
+  EXPECT_EQ(client.get("/v1/instances/test/No@1/No").status, 404);
+}
+
+TEST_F(ServerTest, a_value_that_does_not_fit_is_refused_with_its_place_and_journals_nothing) {
+  start();
+  Client client(port());
+  const auto records = engine_->figures().records;
+  Reply reply = client.post("/v1/events",
+                            R"({"schema":"test/Greet@1","value":{"name":"Ada","times":"many"}})");
+  EXPECT_EQ(reply.status, 422);
+  EXPECT_TRUE(reply.has(R"("code":"schema")")) << reply.body;
+  EXPECT_TRUE(reply.has(R"("path":"$.value.times")")) << reply.body;
+  EXPECT_NE(reply.head.find("application/problem+json"), std::string::npos);
+  EXPECT_EQ(client.post("/v1/events", R"({"schema":"test/No@1","value":1})").status, 404);
+  EXPECT_EQ(client.post("/v1/events", "{", "").status, 400);
+  EXPECT_EQ(client.post("/v1/events", "{}", "", "text/plain").status, 415);
+  EXPECT_EQ(client.get("/v1/journal?from=99999").status, 404);
+  EXPECT_EQ(client.get("/v1/journal?form=1").status, 400);
+  EXPECT_EQ(client.get("/v1/journal?from=x").status, 400);
+  EXPECT_EQ(client.get("/v1/events").status, 405);
+  EXPECT_EQ(client.get("/v2").status, 404);
+  EXPECT_EQ(engine_->figures().records, records);
+}
+
+TEST_F(ServerTest, values_are_cbor_where_that_is_asked_for) {
+  start();
+  Client client(port());
+  // {"schema": "test/Greet@1", "value": {"name": "Ada", "times": 1}}
+  const std::string body =
+      "\xa2\x66schema\x6ctest/Greet@1\x65value\xa2\x64name\x63"
+      "Ada\x65times\x01";
+  const Reply reply =
+      client.post("/v1/events", body, "Accept: application/cbor\r\n", "application/cbor");
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_NE(reply.head.find("Content-Type: application/cbor"), std::string::npos);
+  EXPECT_EQ(reply.body.substr(0, 3), "\xd9\xd9\xf7");
+}
+
+TEST_F(ServerTest, requests_that_come_together_are_answered_in_their_order) {
+  start();
+  Client client(port());
+  const std::string event = R"({"schema":"test/Greet@1","value":{"name":"Ada","times":0}})";
+  client.send(
+      "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: " +
+      std::to_string(event.size()) + "\r\n\r\n" + event +
+      "GET /v1/instances/test/Greeting@1/Ada HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "HEAD /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_TRUE(client.receive().has("ok"));
+  EXPECT_TRUE(client.receive().has("deliveries"));
+  EXPECT_TRUE(client.receive().has(R"("key":"Ada")"));
+  EXPECT_FALSE(client.has_ended());  // the head of the last one is there
+}
+
+TEST_F(ServerTest, what_is_no_request_is_answered_and_the_connection_ends) {
+  start();
+  Client client(port());
+  client.send("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\nGET /healthz HTTP/1.1\r\n");
+  const Reply reply = client.receive();
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_TRUE(reply.has(R"("code":"malformed")"));
+  EXPECT_TRUE(client.has_ended());
+}
+
+TEST_F(ServerTest, without_tokens_only_this_machine_is_served) {
+  start();
+  Client client(port());
+  client.send("GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 403);
+  EXPECT_EQ(client.get("/healthz", "Origin: http://evil.example\r\n").status, 403);
+  ServerOptions options;
+  options.address = "0.0.0.0";
+  options.port = 0;
+  options.world = world_;
+  const auto refused = Server::start(*engine_, std::move(options));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kConflict);
+}
+
+// Every route, with no token, a wrong one, a revoked one, and one of each role.
+TEST_F(ServerTest, every_route_is_shut_to_those_who_may_not) {
+  const auto disk = env::posix_disk();
+  const auto random = env::posix_random();
+  Tokens tokens;
+  const std::string revoked = tokens.add(*random, Role::kAdmin, "", 0).take();
+  ASSERT_TRUE(tokens.revoke(tokens.all()[0].id));
+  std::vector<std::pair<Role, std::string>> shown;
+  for (const Role role : {Role::kViewer, Role::kOperator, Role::kAdmin, Role::kWorker})
+    shown.emplace_back(role, tokens.add(*random, role, "", 0).take());
+  tokens.write(*disk, tokens_file(world_)).take();
+  start();
+  Client client(port());
+  const auto ask = [&](const Route& route, const std::string& token) {
+    std::string path(route.path);
+    for (const auto& [word, value] :
+         {std::pair<std::string, std::string>{"{workflow}", "test/Greeting@1"}, {"{key}", "Zoe"}}) {
+      if (const std::size_t at = path.find(word); at != std::string::npos)
+        path.replace(at, word.size(), value);
+    }
+    const std::string fields = token.empty() ? "" : "Authorization: Bearer " + token + "\r\n";
+    return route.method == Method::kGet ? client.get(path, fields).status
+                                        : client.post(path, "{}", fields).status;
+  };
+  const auto records = engine_->figures().records;
+  for (const Route& route : routes()) {
+    const bool is_for_all = route.role == Role::kAnybody;
+    for (const std::string& token : {std::string(), std::string("hf_0"), revoked}) {
+      const int status = ask(route, token);
+      EXPECT_EQ(status == 401, !is_for_all) << route.path << " " << status;
+    }
+    for (const auto& [role, token] : shown) {
+      const int status = ask(route, token);
+      EXPECT_NE(status, 401) << route.path;
+      EXPECT_EQ(status == 403, !allows(role, route.role)) << route.path << " " << name_of(role);
+    }
+  }
+  EXPECT_EQ(engine_->figures().records, records);
+}
+
+TEST_F(ServerTest, a_token_that_is_revoked_is_refused_by_a_server_that_runs) {
+  const auto disk = env::posix_disk();
+  const auto random = env::posix_random();
+  Tokens tokens;
+  const std::string token =
+      "Authorization: Bearer " + tokens.add(*random, Role::kViewer, "", 0).take() + "\r\n";
+  tokens.write(*disk, tokens_file(world_)).take();
+  start();
+  Client client(port());
+  EXPECT_EQ(client.get("/v1/limits", token).status, 200);
+  ASSERT_TRUE(tokens.revoke(tokens.all()[0].id));
+  tokens.write(*disk, tokens_file(world_)).take();
+  int status = 200;
+  for (int i = 0; i < 100 && status == 200; ++i) {
+    std::this_thread::sleep_for(milliseconds(50));
+    status = client.get("/v1/limits", token).status;
+  }
+  EXPECT_EQ(status, 401);
+}
+
+TEST_F(ServerTest, slow_clients_are_let_go) {
+  Limits limits;
+  limits.header_time = limits.body_time = limits.idle_time = milliseconds(200);
+  start(limits);
+  Client silent(port());
+  EXPECT_TRUE(silent.has_ended());
+  Client half(port());
+  half.send("GET /healthz HTTP/1.1\r\nHo");
+  EXPECT_EQ(half.receive().status, 408);
+  Client body(port());
+  body.send(
+      "POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 10\r\n\r\n{");
+  EXPECT_EQ(body.receive().status, 408);
+  Client idle(port());
+  EXPECT_EQ(idle.get("/healthz").status, 200);
+  EXPECT_TRUE(idle.has_ended());
+}
+
+TEST_F(ServerTest, there_are_so_many_connections_and_no_more) {
+  Limits limits;
+  limits.connections = 2;
+  start(limits);
+  Client one(port());
+  Client two(port());
+  EXPECT_EQ(one.get("/healthz").status, 200);
+  EXPECT_EQ(two.get("/healthz").status, 200);
+  Client three(port());
+  EXPECT_TRUE(three.has_ended());
+}
+
+TEST_F(ServerTest, stopping_answers_what_is_under_way) {
+  start();
+  is_mute_ = true;
+  Client waiting(port());
+  Client idle(port());
+  EXPECT_EQ(idle.get("/healthz").status, 200);
+  const std::string body = R"({"input":{"name":"Ada","times":1},"wait":60000})";
+  waiting.send(
+      "POST /v1/workflows/test/Greeting@1/start HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Type: application/json\r\nContent-Length: " +
+      std::to_string(body.size()) + "\r\n\r\n" + body);
+  while (!idle.get(std::string(kAda)).has("waiting")) std::this_thread::sleep_for(milliseconds(5));
+  server_->stop();
+  const Reply reply = waiting.receive();
+  EXPECT_EQ(reply.status, 202) << reply.body;
+  EXPECT_NE(reply.head.find("Connection: close"), std::string::npos);
+  EXPECT_TRUE(idle.has_ended());
+}
+
+TEST_F(ServerTest, stopping_does_not_wait_for_those_who_do_not_read) {
+  Limits limits;
+  limits.stop_time = milliseconds(200);
+  start(limits);
+  Client half(port());
+  half.send("GET /healthz HTTP/1.1\r\nHo");
+  Client other(port());
+  EXPECT_EQ(other.get("/healthz").status, 200);
+  const auto begun = std::chrono::steady_clock::now();
+  server_->stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_TRUE(half.has_ended());
+}
+
+TEST_F(ServerTest, many_clients_at_once_are_each_answered) {
+  start();
+  std::vector<std::thread> threads;
+  std::atomic<int> completed = 0;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      Client client(port());
+      for (int i = 0; i < 20; ++i) {
+        const std::string name = std::to_string(t) + "-" + std::to_string(i);
+        const Reply reply =
+            client.post("/v1/workflows/test/Greeting@1/start",
+                        R"({"input":{"name":")" + name + R"(","times":1},"wait":true})");
+        if (reply.has("hello " + name)) ++completed;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(completed, 160);
+}
+
+}  // namespace
+}  // namespace holdfast::gateway
