@@ -46,6 +46,7 @@ TEST_F(LeasesTest, contrary_swap_refuses_with_eagain) {
   auto swap = b.swap("qwen");
   ASSERT_TRUE(swap) << swap.error().to_string();
   const auto refused = a.lease("train", "llama");
+  ASSERT_FALSE(refused);
   EXPECT_EQ(code(refused), ErrorCode::kUnavailable);
   EXPECT_NE(refused.error().message().find("EAgain"), std::string::npos);
   EXPECT_NE(refused.error().message().find("qwen"), std::string::npos);
@@ -138,6 +139,7 @@ TEST_F(LeasesTest, same_name_by_the_same_owner_replaces_and_refreshes) {
 TEST_F(LeasesTest, same_name_by_another_live_owner_is_refused) {
   ASSERT_TRUE(a.lease("train", "llama"));
   const auto refused = b.lease("train", "llama");
+  ASSERT_FALSE(refused);
   EXPECT_EQ(code(refused), ErrorCode::kConflict);
   EXPECT_NE(refused.error().message().find("process 50"), std::string::npos);
   a.die();

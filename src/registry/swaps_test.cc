@@ -59,6 +59,7 @@ TEST_F(SwapsTest, second_swap_is_refused_as_busy) {
   auto first = coordinator.swap("qwen");
   ASSERT_TRUE(first);
   const auto second = other.swap("llama");
+  ASSERT_FALSE(second);
   EXPECT_EQ(code(second), ErrorCode::kUnavailable);
   EXPECT_NE(second.error().message().find("process 60"), std::string::npos);
   EXPECT_EQ(code(coordinator.swap("qwen")), ErrorCode::kUnavailable) << "by the same process too";
@@ -76,6 +77,7 @@ TEST_F(SwapsTest, who_is_not_preemptible_refuses_the_swap_by_name) {
   ASSERT_TRUE(job.lease("train", "llama"));
   ASSERT_TRUE(other.lease("batch", "llama", true));
   const auto refused = coordinator.swap("qwen");
+  ASSERT_FALSE(refused);
   EXPECT_EQ(code(refused), ErrorCode::kConflict);
   EXPECT_NE(refused.error().message().find("train (llama, process 50)"), std::string::npos)
       << refused.error().message();
@@ -176,6 +178,7 @@ TEST_F(SwapsTest, deadline_aborts_and_withdraws_what_the_swap_asked) {
   ASSERT_TRUE(job.lease("train", "llama", true));
   const std::int64_t before = machine.clock.since_boot_ns();
   const auto refused = coordinator.swap("qwen", kSecond);
+  ASSERT_FALSE(refused);
   EXPECT_EQ(code(refused), ErrorCode::kUnavailable);
   EXPECT_NE(refused.error().message().find("train"), std::string::npos);
   EXPECT_EQ(machine.clock.since_boot_ns() - before, kSecond);
@@ -288,6 +291,7 @@ TEST_F(OrphanTest, lock_that_a_child_has_kept_does_not_keep_a_dead_holder_alive)
   EXPECT_TRUE(other.lease("next", "llama"));
   EXPECT_EQ(machine.orphan_lines(), 1u);
   const auto refused = other.swap("llama");
+  ASSERT_FALSE(refused);
   EXPECT_EQ(code(refused), ErrorCode::kUnavailable);
   EXPECT_NE(refused.error().message().find("child of a dead coordinator"), std::string::npos);
   held.reset();
