@@ -64,13 +64,14 @@ enum class HeaderBytes : std::uint8_t { kMore, kWhole, kRefused };
 
 // Looks at the bytes of a header as they were written, from `from` on, before anybody takes them
 // apart. What some readers pass over and others do not is refused at once: lines that end with one
-// character, lines that go on in the next one, control characters.
-HeaderBytes look_at(std::string_view bytes, std::size_t from, const char*& why) {
+// character, lines that go on in the next one, control characters. `size` is that of a whole one.
+HeaderBytes look_at(std::string_view bytes, std::size_t from, std::size_t& size, const char*& why) {
   for (std::size_t i = from; i < bytes.size(); ++i) {
     const auto byte = static_cast<unsigned char>(bytes[i]);
     const bool begins_line = i >= 2 && bytes[i - 2] == '\r' && bytes[i - 1] == '\n';
     if (byte > 0x20 && byte != 0x7f && (i == 0 || bytes[i - 1] != '\r')) continue;
     if (byte == '\n' && i != 0 && bytes[i - 1] == '\r') {
+      size = i + 1;
       if (i >= 3 && bytes[i - 3] == '\r' && bytes[i - 2] == '\n') return HeaderBytes::kWhole;
       continue;
     }
@@ -275,15 +276,16 @@ std::size_t RequestParser::take(std::string_view bytes) {
 // Whether it is whole.
 bool RequestParser::take_header(std::string_view bytes) {
   const char* why = nullptr;
-  const HeaderBytes found = look_at(bytes, body_->looked_at, why);
+  std::size_t size = 0;
+  const HeaderBytes found = look_at(bytes, body_->looked_at, size, why);
   body_->looked_at = bytes.size();
-  if (found == HeaderBytes::kWhole) return true;
-  if (found == HeaderBytes::kRefused) {
-    body_->refuse({ProblemCode::kMalformed, why});
-  } else if (bytes.size() > body_->limits.header_bytes) {
+  if (found != HeaderBytes::kWhole) size = bytes.size();
+  if (size > body_->limits.header_bytes) {
     body_->refuse({ProblemCode::kHeaderTooLarge, "the header has too many bytes"});
+  } else if (found == HeaderBytes::kRefused) {
+    body_->refuse({ProblemCode::kMalformed, why});
   }
-  return false;
+  return found == HeaderBytes::kWhole && body_->state == State::kHeader;
 }
 
 RequestParser::State RequestParser::state() const noexcept { return body_->state; }

@@ -181,6 +181,10 @@ TEST(RequestParser, what_is_too_large_is_refused) {
   expect_refused(many + "\r\n", "header_too_large");
   Limits small;
   small.body_bytes = 4;
+  small.header_bytes = 64;
+  EXPECT_EQ(parse("GET /" + std::string(80, 'a') + " HTTP/1.1\r\nHost: x\r\n\r\n", small).code,
+            "header_too_large");
+  small.header_bytes = kLimits.header_bytes;
   const std::string head = "POST / HTTP/1.1\r\nHost: x\r\n";
   EXPECT_EQ(parse(head + "Content-Length: 5\r\n\r\n", small).code, "too_large");
   EXPECT_EQ(parse(head + "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n", small).code,
