@@ -64,8 +64,11 @@ class InspectTest : public ::testing::Test {
     options.any_file_system = true;
     return options;
   }
+
+ public:
   ~InspectTest() override { is_held_ = false; }
 
+ protected:
   template <class T, class Ask>
   Result<T> ask(Ask ask) {
     std::promise<Result<T>> answer;

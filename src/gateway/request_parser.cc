@@ -60,13 +60,35 @@ bool is_decimal(string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// A line that goes on in the next one: some readers join them, some do not.
-bool has_folded_line(std::string_view header) {
-  for (std::size_t at = header.find("\r\n"); at != std::string_view::npos;
-       at = header.find("\r\n", at + 2)) {
-    if (at + 2 < header.size() && (header[at + 2] == ' ' || header[at + 2] == '\t')) return true;
+enum class HeaderBytes : std::uint8_t { kMore, kWhole, kRefused };
+
+// Looks at the bytes of a header as they were written, from `from` on, before anybody takes them
+// apart. What some readers pass over and others do not is refused at once: lines that end with one
+// character, lines that go on in the next one, control characters. `size` is that of a whole one.
+HeaderBytes look_at(std::string_view bytes, std::size_t from, std::size_t& size, const char*& why) {
+  for (std::size_t i = from; i < bytes.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    const bool begins_line = i >= 2 && bytes[i - 2] == '\r' && bytes[i - 1] == '\n';
+    if (byte > 0x20 && byte != 0x7f && (i == 0 || bytes[i - 1] != '\r')) continue;
+    if (byte == '\n' && i != 0 && bytes[i - 1] == '\r') {
+      size = i + 1;
+      if (i >= 3 && bytes[i - 3] == '\r' && bytes[i - 2] == '\n') return HeaderBytes::kWhole;
+      continue;
+    }
+    if (byte == '\n' || (i != 0 && bytes[i - 1] == '\r')) {
+      why = "a line does not end as lines do";
+      return HeaderBytes::kRefused;
+    }
+    if (begins_line && (byte == ' ' || byte == '\t')) {
+      why = "a field goes on in a second line";
+      return HeaderBytes::kRefused;
+    }
+    if (byte != ' ' && byte != '\t' && byte != '\r') {
+      why = "there is a control character";
+      return HeaderBytes::kRefused;
+    }
   }
-  return false;
+  return HeaderBytes::kMore;
 }
 
 // Beast reads; this keeps what we want of it, and refuses more.
@@ -204,6 +226,7 @@ struct RequestParser::Body {
     reader.emplace(limits, text, content);
     state = State::kHeader;
     problem = {};
+    looked_at = 0;
   }
   void refuse(Problem why) {
     problem = std::move(why);
@@ -216,6 +239,7 @@ struct RequestParser::Body {
   std::optional<Reader> reader;
   State state = State::kHeader;
   Problem problem;
+  std::size_t looked_at = 0;  // of the bytes of a header that is not whole
 };
 
 RequestParser::RequestParser(const Limits& limits) : body_(std::make_unique<Body>(limits)) {}
@@ -226,15 +250,8 @@ std::size_t RequestParser::take(std::string_view bytes) {
   std::size_t taken = 0;
   while (taken < bytes.size() && body_->state <= State::kBody) {
     const std::string_view rest = bytes.substr(taken);
-    if (body_->state == State::kHeader) {
-      // All of the header at once, so that it can be looked at as it was written.
-      const std::size_t end = rest.find("\r\n\r\n");
-      const std::size_t size = end == std::string_view::npos ? rest.size() : end + 2;
-      if (has_folded_line(rest.substr(0, size))) {
-        body_->refuse({ProblemCode::kMalformed, "a field goes on in a second line"});
-        break;
-      }
-    }
+    // All of a header at once, so that it does not matter how its bytes were cut.
+    if (body_->state == State::kHeader && !take_header(rest)) break;
     error_code error;
     const std::size_t count =
         body_->reader->put(boost::asio::const_buffer(rest.data(), rest.size()), error);
@@ -247,10 +264,28 @@ std::size_t RequestParser::take(std::string_view bytes) {
       body_->state = State::kWhole;
     } else if (body_->reader->is_header_done()) {
       body_->state = State::kBody;
+    } else {  // the header is whole, but not for somebody who looks for more of it
+      body_->refuse({ProblemCode::kMalformed, "the first line is not whole"});
+      break;
     }
     if (error == http::error::need_more || count == 0) break;
   }
   return taken;
+}
+
+// Whether it is whole.
+bool RequestParser::take_header(std::string_view bytes) {
+  const char* why = nullptr;
+  std::size_t size = 0;
+  const HeaderBytes found = look_at(bytes, body_->looked_at, size, why);
+  body_->looked_at = bytes.size();
+  if (found != HeaderBytes::kWhole) size = bytes.size();
+  if (size > body_->limits.header_bytes) {
+    body_->refuse({ProblemCode::kHeaderTooLarge, "the header has too many bytes"});
+  } else if (found == HeaderBytes::kRefused) {
+    body_->refuse({ProblemCode::kMalformed, why});
+  }
+  return found == HeaderBytes::kWhole && body_->state == State::kHeader;
 }
 
 RequestParser::State RequestParser::state() const noexcept { return body_->state; }

@@ -45,6 +45,8 @@ class RequestParser {
   void begin_next();
 
  private:
+  bool take_header(std::string_view bytes);
+
   struct Body;
   std::unique_ptr<Body> body_;
 };

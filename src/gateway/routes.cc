@@ -11,7 +11,8 @@ constexpr std::string_view kEvent = R"({"type":"object","required":["schema","va
 "schema":{"type":"string","description":"the name of the event's schema"},
 "value":{"description":"the event; it is normalised by its schema"},
 "id":{"type":"string","maxLength":255,"description":"sent again with the same id, it happens once"},
-"wait":{"type":["integer","boolean"],"description":"milliseconds to wait for the end of the instance"}}})";
+"wait":{"type":["integer","boolean"],
+"description":"milliseconds to wait for the end of the instance"}}})";
 
 constexpr std::string_view kSignal = R"({"type":"object","required":["schema","value"],
 "additionalProperties":false,"properties":{
@@ -20,7 +21,8 @@ constexpr std::string_view kSignal = R"({"type":"object","required":["schema","v
 constexpr std::string_view kStart = R"({"type":"object","required":["input"],
 "additionalProperties":false,"properties":{
 "input":{"description":"the event that begins the instance"},
-"event":{"type":"string","description":"its schema; otherwise the first that is routed to the workflow"},
+"event":{"type":"string",
+"description":"its schema; otherwise the first that is routed to the workflow"},
 "key":{"description":"of the instance; otherwise what the event has where its route finds it"},
 "id":{"type":"string","maxLength":255},
 "wait":{"type":["integer","boolean"]}}})";
@@ -66,7 +68,8 @@ constexpr std::string_view kManifest = R"({"type":"object","required":["definiti
 "properties":{"definitions":{"type":"array","items":{"type":"object"}}}})";
 
 constexpr std::string_view kSnapshot = R"({"type":"object","required":["next_record"],
-"properties":{"next_record":{"type":"integer","description":"everything before it is in the snapshot"}}})";
+"properties":{"next_record":{"type":"integer",
+"description":"everything before it is in the snapshot"}}})";
 
 constexpr std::string_view kStatus = R"({"type":"object","required":["status"],
 "properties":{"status":{"type":"string"}}})";

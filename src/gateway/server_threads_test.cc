@@ -78,11 +78,14 @@ class ServerTest : public ::testing::Test {
     EXPECT_TRUE(opened) << opened.error().message;
     engine_ = std::move(*opened);
   }
+
+ public:
   ~ServerTest() override {
     is_mute_ = false;
     server_.reset();
   }
 
+ protected:
   void start(Limits limits = {}, std::string address = "127.0.0.1") {
     ServerOptions options;
     options.address = std::move(address);

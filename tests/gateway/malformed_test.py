@@ -39,7 +39,7 @@ KINDS = {
     "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "version"),
     "HTTP/1.2": (b"GET /healthz HTTP/1.2\r\nHost: localhost\r\n\r\n", 505, "version"),
     "two spaces": (b"GET  /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "malformed"),
-    "bare line feeds": (b"GET /healthz HTTP/1.1\nHost: localhost\n\n", 505, "version"),
+    "bare line feeds": (b"GET /healthz HTTP/1.1\nHost: localhost\n\n", 400, "malformed"),
     "a NUL in a field": (b"GET /healthz HTTP/1.1\r\nHost: local\0host\r\n\r\n", 400, "malformed"),
     "a control character in the method": (b"G\x01T /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "malformed"),
     "no Host": (b"GET /healthz HTTP/1.1\r\n\r\n", 400, "malformed"),
