@@ -26,6 +26,7 @@ ErrorCode outside(base::ErrorCode code) {
     case base::ErrorCode::kNotFound: return ErrorCode::kNotFound;
     case base::ErrorCode::kConflict: return ErrorCode::kConflict;
     case base::ErrorCode::kUnavailable: return ErrorCode::kUnavailable;
+    case base::ErrorCode::kEnded: return ErrorCode::kEnded;
     case base::ErrorCode::kIo: return ErrorCode::kIo;
     case base::ErrorCode::kCorrupt: return ErrorCode::kCorrupt;
   }
