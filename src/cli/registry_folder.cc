@@ -33,7 +33,9 @@ base::ErrorCode inside(ErrorCode code) {
     case ErrorCode::kTooLarge: return base::ErrorCode::kTooLarge;
     case ErrorCode::kNotFound: return base::ErrorCode::kNotFound;
     case ErrorCode::kConflict: return base::ErrorCode::kConflict;
+    case ErrorCode::kTimedOut:
     case ErrorCode::kUnavailable: return base::ErrorCode::kUnavailable;
+    case ErrorCode::kEnded: return base::ErrorCode::kEnded;
     case ErrorCode::kIo: return base::ErrorCode::kIo;
     case ErrorCode::kCorrupt: return base::ErrorCode::kCorrupt;
   }

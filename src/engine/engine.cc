@@ -5,6 +5,7 @@
 
 #include "codec/buffer.h"
 #include "engine/body.h"
+#include "engine/ticket.h"
 #include "engine/translate.h"
 
 namespace holdfast {

@@ -89,6 +89,8 @@ Problem problem_of(const Error& error, Condition condition) {
       if (condition == Condition::kDiskFull) return {Code::kDiskFull, error.message};
       if (condition == Condition::kEnded) return {Code::kUnavailable, error.message};
       return {Code::kFull, error.message};
+    case ErrorCode::kTimedOut:
+    case ErrorCode::kEnded: return {Code::kUnavailable, error.message};
     case ErrorCode::kIo:
     case ErrorCode::kCorrupt: break;
   }

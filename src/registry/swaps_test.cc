@@ -141,6 +141,9 @@ class EventfulClock : public env::Clock {
     if (meanwhile) meanwhile();
     return clock_.since_boot_ns();
   }
+  base::Result<std::unique_ptr<env::Alarm>> alarm(std::function<void()> ring) override {
+    return clock_.alarm(std::move(ring));
+  }
   std::function<void()> meanwhile;
 
  private:
