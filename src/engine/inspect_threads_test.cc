@@ -149,7 +149,7 @@ TEST_F(InspectTest, a_question_that_is_taken_back_is_told_so) {
   const auto number = engine_->wait_raw(
       Door::kWorkflow, key_, [&](Result<RawInstance> told) { answer.set_value(std::move(told)); });
   engine_->stop_waiting(number);
-  EXPECT_EQ(answer.get_future().get().error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(answer.get_future().get().error().code, ErrorCode::kEnded);
 }
 
 TEST_F(InspectTest, a_signal_is_for_one_instance_that_may_be_there) {

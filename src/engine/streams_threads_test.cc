@@ -268,8 +268,8 @@ TEST_F(StreamsTest, whoever_follows_is_told_that_the_engine_closes) {
   engine_->follow<Talker>("nobody", 0, 10,
                           [&](Result<Page> page) { told[1].set_value(page.error().code); });
   ASSERT_TRUE(engine_->close());
-  for (auto& each : told) EXPECT_EQ(each.get_future().get(), ErrorCode::kUnavailable);
-  EXPECT_EQ(engine_->stream<Talker>("Ada").error().code, ErrorCode::kUnavailable);
+  for (auto& each : told) EXPECT_EQ(each.get_future().get(), ErrorCode::kEnded);
+  EXPECT_EQ(engine_->stream<Talker>("Ada").error().code, ErrorCode::kEnded);
 }
 
 TEST_F(StreamsTest, the_index_follows_and_a_damaged_one_is_begun_anew) {
