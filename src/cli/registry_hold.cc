@@ -10,15 +10,15 @@
 #include "cli/guarded_program.h"
 #include "cli/output.h"
 #include "cli/registry_folder.h"
+#include "env/clock.h"
 
 namespace holdfast::cli {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
 
 constexpr milliseconds kLook(200);  // for a request, and for a lease that is due
-constexpr milliseconds kTryAgainSoon(1000);
+constexpr std::int64_t kTryAgainSoonNs = 1'000'000'000;
 
 struct Options {
   RegistryFolder folder;
@@ -54,18 +54,23 @@ class Holder {
     if (!gone) return Error{ErrorCode::kIo, gone.error().to_string()};
     for (;;) {
       if (const auto code = program_.wait(kLook)) return end(*code);
-      if (steady_clock::now() >= due_) renew();
+      if (clock_->since_boot_ns() >= due_ns_) renew();
       pass_request_on();
     }
   }
 
  private:
-  void plan_renewal() { due_ = steady_clock::now() + milliseconds(options_.ttl) / 3; }
+  // By the clock that leases end by: it goes on while the machine sleeps.
+  void plan_renewal() {
+    due_ns_ = clock_->since_boot_ns() + std::chrono::nanoseconds(options_.ttl).count() / 3;
+    has_lost_ = false;
+    complaint_.clear();
+  }
 
   void renew() {
     auto renewed = lease_->renew();
     if (renewed) return plan_renewal();
-    due_ = steady_clock::now() + kTryAgainSoon;
+    due_ns_ = clock_->since_boot_ns() + kTryAgainSoonNs;
     if (renewed.error().code != ErrorCode::kNotFound &&
         renewed.error().code != ErrorCode::kConflict)
       return complain(renewed.error());
@@ -73,6 +78,7 @@ class Holder {
     auto lease = registry_.take_lease(options_);
     if (!lease) {
       complain(lease.error());
+      has_lost_ = true;
       return tell_program();
     }
     lease_.emplace(std::move(*lease));
@@ -83,14 +89,14 @@ class Holder {
     const auto requested = lease_->is_preempt_requested();
     if (!requested) return complain(requested.error());
     if (*requested) tell_program();
-    if (!*requested) told_ = false;
+    if (!*requested && !has_lost_) told_ = false;
   }
 
   void tell_program() {
-    if (!options_.preemptible || std::exchange(told_, true)) return;
-    if (signal_ != 0) return program_.send(signal_);
-    // By itself it would end the program, which may look at the file instead.
-    if (program_.catches(SIGUSR1)) program_.send(SIGUSR1);
+    if (!options_.preemptible || told_) return;
+    // By itself it would end the program, which may look at the file instead; or catch it later.
+    told_ = signal_ != 0 || program_.catches(SIGUSR1);
+    if (told_) program_.send(signal_ != 0 ? signal_ : SIGUSR1);
   }
 
   int end(int code) {
@@ -100,15 +106,21 @@ class Holder {
     return code;
   }
 
-  static void complain(const Error& error) { static_cast<void>(refuse(error)); }
+  // Once, and not as often as it is tried.
+  void complain(const Error& error) {
+    if (std::exchange(complaint_, error.message) != error.message) static_cast<void>(refuse(error));
+  }
 
   Registry& registry_;
   GuardedProgram program_;
   LeaseOptions options_;
   int signal_;
   std::optional<Lease> lease_;
-  steady_clock::time_point due_{};
-  bool told_ = false;
+  std::unique_ptr<env::Clock> clock_ = env::posix_clock();
+  std::int64_t due_ns_ = 0;
+  bool told_ = false;      // what it was asked last
+  bool has_lost_ = false;  // the lease, and cannot have it back yet
+  std::string complaint_;  // the last one
 };
 
 ExitCode hold(const Options& options) {

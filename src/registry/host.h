@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 
 #include "env/clock.h"
 #include "env/disk.h"
@@ -29,5 +30,11 @@ struct Site {
   Place place;
   std::int64_t lock_timeout_ns = 30'000'000'000;
 };
+
+// So much later; for ever, if it cannot be counted.
+inline std::int64_t later(std::int64_t now_ns, std::int64_t by_ns) {
+  constexpr std::int64_t kForEver = std::numeric_limits<std::int64_t>::max();
+  return by_ns > kForEver - now_ns ? kForEver : now_ns + by_ns;
+}
 
 }  // namespace holdfast::registry

@@ -150,7 +150,8 @@ base::Result<void> request_preempt(const Site& site, std::string_view name) {
   if (workflow == nullptr) return not_found(name);
   if (!workflow->preemptible)
     return base::Error(base::ErrorCode::kConflict, workflow->name, "is not preemptible");
-  if (workflow->preempt_requested_by.empty()) {
+  // Also one that a swap has asked: the operator's request stays when the swap is aborted.
+  if (workflow->preempt_requested_by != kOperator) {
     workflow->preempt_requested_by = kOperator;
     TRY(session.save());
     Identity who = TRY(session.witness().identify(site.host.process.id()));

@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <utility>
@@ -31,6 +32,12 @@ ErrorCode outside(base::ErrorCode code) {
     case base::ErrorCode::kCorrupt: return ErrorCode::kCorrupt;
   }
   return ErrorCode::kCorrupt;
+}
+
+// A hundred years are for ever, and can be counted.
+std::int64_t in_ns(std::chrono::milliseconds time) {
+  constexpr std::chrono::hours kForEver(100 * 365 * 24);
+  return std::chrono::nanoseconds(std::min<std::chrono::milliseconds>(time, kForEver)).count();
 }
 
 Error outside(const base::Error& error) { return {outside(error.code()), error.to_string()}; }
@@ -77,7 +84,7 @@ struct Registry::Body {
   Body(std::string folder, std::chrono::milliseconds lock_timeout)
       : site{.host = {*disk, *clock, *random, *process, *processes, &sleep_ns},
              .place = {std::move(folder)},
-             .lock_timeout_ns = std::chrono::nanoseconds(lock_timeout).count()} {}
+             .lock_timeout_ns = in_ns(lock_timeout)} {}
 
   LeaseView view_of(const registry::Workflow& workflow, registry::Standing standing) const {
     return {.name = workflow.name,
@@ -159,10 +166,9 @@ Result<RegistryView> Registry::list() {
 }
 
 Result<Swap> Registry::begin_swap(SwapOptions options) {
-  auto held = registry::begin_swap(
-      body_->site, {.recipe = std::move(options.recipe),
-                    .deadline_ns = std::chrono::nanoseconds(options.deadline).count(),
-                    .is_given_up = std::move(options.is_given_up)});
+  auto held = registry::begin_swap(body_->site, {.recipe = std::move(options.recipe),
+                                                 .deadline_ns = in_ns(options.deadline),
+                                                 .is_given_up = std::move(options.is_given_up)});
   if (!held) return outside(held.error());
   return Swap(std::unique_ptr<Swap::Body>(new Swap::Body{shared_from_this(), std::move(*held)}));
 }

@@ -226,6 +226,30 @@ TEST_F(RegistryTest, forked_child_does_not_keep_the_lock_of_a_finished_swap) {
   EXPECT_TRUE(registry->begin_swap({.recipe = "llama"}));
 }
 
+TEST_F(RegistryTest, forked_child_that_ends_does_not_end_the_swap_of_its_parent) {
+  auto swap = std::make_optional(registry->begin_swap({.recipe = "qwen"}));
+  ASSERT_TRUE(*swap);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool refused = !(*swap)->finish();
+    swap.reset();
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(registry->list()->swap);
+  EXPECT_FALSE(registry->take_lease({.name = "train", .recipe = "llama"}));
+  EXPECT_TRUE((*swap)->finish());
+}
+
+TEST_F(RegistryTest, deadline_that_is_for_ever_is_no_deadline_in_the_past) {
+  auto swap =
+      registry->begin_swap({.recipe = "qwen", .deadline = std::chrono::milliseconds::max()});
+  ASSERT_TRUE(swap) << swap.error().message;
+  EXPECT_TRUE(swap->finish());
+}
+
 TEST_F(RegistryTest, reader_needs_no_right_to_write) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
   auto swap = registry->begin_swap({.recipe = "qwen"});

@@ -18,7 +18,7 @@ constexpr std::int64_t kLongestPause_ns = 20'000'000;
 // Who waits asks again after a while that grows, and differs from everybody else's.
 base::Result<std::unique_ptr<env::FileLock>> wait_for_lock(const Site& site, Access access) {
   const Host& host = site.host;
-  const std::int64_t deadline = host.clock.since_boot_ns() + site.lock_timeout_ns;
+  const std::int64_t deadline = later(host.clock.since_boot_ns(), site.lock_timeout_ns);
   std::int64_t pause = kFirstPause_ns;
   for (;;) {
     auto lock = access == Access::kLook

@@ -62,17 +62,20 @@ base::Error refused_by(const Site& site, Session& session, const std::string& re
 }
 
 // After the marker is there, so that whoever finds it an orphan withdraws the signals.
+// Also those that an operator has asked: that may have ended before there was a signal.
 base::Result<void> tell(const Site& site, const State& state,
                         const std::vector<std::string>& asked) {
   const SwapMarker& swap = *state.swap;
   TRY(append(site, {.event = SwapEvent::kBegun, .recipe = swap.recipe, .who = swap.holder}));
-  if (asked.empty()) return {};
-  TRY(append(site, {.event = SwapEvent::kPreemptRequested,
-                    .recipe = swap.recipe,
-                    .who = swap.holder,
-                    .workflows = asked}));
+  if (!asked.empty()) {
+    TRY(append(site, {.event = SwapEvent::kPreemptRequested,
+                      .recipe = swap.recipe,
+                      .who = swap.holder,
+                      .workflows = asked}));
+  }
   for (const Workflow& workflow : state.workflows) {
-    if (workflow.preempt_requested_by == swap.id()) TRY(raise_signal(site, workflow, swap.recipe));
+    if (workflow.recipe != swap.recipe && !workflow.preempt_requested_by.empty())
+      TRY(raise_signal(site, workflow, swap.recipe));
   }
   return {};
 }
@@ -133,7 +136,7 @@ base::Result<std::vector<Workflow>> still_there(const Site& site, const std::str
 }
 
 base::Result<std::vector<Workflow>> wait_for_yielding(const Site& site, const NewSwap& swap) {
-  const std::int64_t deadline = site.host.clock.since_boot_ns() + swap.deadline_ns;
+  const std::int64_t deadline = later(site.host.clock.since_boot_ns(), swap.deadline_ns);
   for (;;) {
     auto left = TRY(still_there(site, swap.recipe));
     const std::int64_t now = site.host.clock.since_boot_ns();
@@ -155,6 +158,9 @@ base::Result<void> HeldSwap::abort(const Site& site, const std::string& reason) 
 
 base::Result<void> HeldSwap::end(const Site& site, End how, const std::string& reason) {
   if (is_over()) return base::Error(base::ErrorCode::kConflict, recipe_, "the swap is over");
+  // A child has a copy of everything, and may come by here when it ends.
+  if (site.host.process.id() != holder_.pid)
+    return base::Error(base::ErrorCode::kConflict, recipe_, "the swap is another process's");
   Session session = TRY(Session::open(site));
   State& state = session.state();
   // A save that failed may have done its work, all but to make it durable.
