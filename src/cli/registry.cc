@@ -80,12 +80,17 @@ ExitCode add(const Options& options) {
   if (!registry) return refuse(registry.error());
   const auto ttl = whole_seconds("--ttl", options.ttl);
   if (!ttl) return refuse(ttl.error());
+  const std::int64_t owner = owner_or_parent(options.claim.pid);
+  // 0: it is in another pid namespace, as with `docker exec`, and cannot be named from here.
+  if (owner == 0)
+    return refuse(
+        Error{ErrorCode::kInvalid, "--pid: who runs this command cannot be seen; name the owner"});
   const auto lease = (*registry)->take_lease({.name = options.name,
                                               .recipe = options.recipe,
                                               .ttl = *ttl,
                                               .preemptible = options.preemptible,
                                               .signal_path = options.signal_path,
-                                              .pid = owner_or_parent(options.claim.pid)});
+                                              .pid = owner});
   if (!lease) return refuse(lease.error());
   if (!options.folder.json) {
     print_line(lease->nonce());

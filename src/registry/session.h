@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: the registry, locked, read and reconciled; every change of it is one. What was changed
-// is lost unless it is saved.
+// Session: the registry, locked and read; every change of it is one. Whoever admits or lists
+// reconciles first. What was changed is lost unless it is saved.
 //
 // Invariant, outside of sessions: a coordinator that is alive has a marker if and only if it has
 // the swap lock. Both are taken in one session and given back in one. So whoever finds the swap

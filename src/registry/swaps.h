@@ -28,9 +28,9 @@ class HeldSwap {
   const std::string& recipe() const { return recipe_; }
   const std::string& id() const { return holder_.nonce; }
 
-  // Marker first, lock second. If it fails, it may be tried again, or let go.
+  // What the swap asked for is withdrawn; then marker first, lock second. If it fails, it may be
+  // tried again, or let go.
   base::Result<void> finish(const Site& site);
-  // The same, and what the swap asked for is withdrawn.
   base::Result<void> abort(const Site& site, const std::string& reason);
 
   bool is_over() const { return !lock_; }

@@ -36,6 +36,15 @@ class Identity(RegistryFolderTest):
         self.edit(lambda state: state["workflows"][0].update(renewed_since_boot_ns=0, ttl_seconds=1))
         self.assertEqual(self.live(), [])
 
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, to make a container")
+    def test_an_owner_that_cannot_be_seen_must_be_named(self):
+        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc",
+                               *self.command("registry", "register", "train", "--recipe", "llama")],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("--pid", done.stderr)
+        self.assertEqual(self.live(), [])
+
     def test_a_start_of_the_machine_ends_owners_and_swaps(self):
         self.succeed("registry", "register", "train", "--recipe", "llama")
         swap = self.start("swap", "begin", "--recipe", "llama", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
