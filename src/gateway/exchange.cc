@@ -66,7 +66,7 @@ bool wants_cbor(const Request& request) {
 std::string methods_of(std::uint8_t methods) {
   std::string text;
   for (const Method method : {Method::kGet, Method::kPost, Method::kPut, Method::kDelete}) {
-    if ((methods >> static_cast<unsigned>(method) & 1u) == 0) continue;
+    if ((unsigned{methods} >> static_cast<unsigned>(method) & 1u) == 0) continue;
     text.append(text.empty() ? "" : ", ").append(name_of(method));
     if (method == Method::kGet) text += ", HEAD";
   }
