@@ -76,6 +76,24 @@ class LoopTest : public testing::LabWorldTest {
     return loop_->has_turn() || loop_->has_writing() || loop_->has_releasing() ||
            (keeps_ && loop_->has_keeping());
   }
+  // By a snapshot that says "the blobs are gone".
+  void expect_end_by(BeginSnapshot begin_snapshot) {
+    begin();
+    LoopOptions options;
+    options.snapshot_every = 1;
+    options.begin_snapshot = std::move(begin_snapshot);
+    std::vector<std::string> ended;
+    options.ended = [&](const base::Error& error) { ended.push_back(error.message()); };
+    start(std::move(options));
+    ask(1);
+    ask(2);
+    ASSERT_TRUE(loop_->failure().has_value());
+    EXPECT_EQ(loop_->failure()->message(), "the blobs are gone");
+    EXPECT_FALSE(ask(3));
+    EXPECT_EQ(refusal_, "the blobs are gone");
+    loop_->turn();
+    EXPECT_EQ(ended, std::vector<std::string>{"the blobs are gone"}) << "once";
+  }
   std::uint64_t used() const {
     std::uint64_t bytes = 0;
     for (const auto& [file, content] : disk_->now().files) bytes += content.size();
@@ -242,45 +260,17 @@ TEST_F(LoopTest, a_snapshot_that_is_due_at_the_start_on_a_full_disk_does_not_end
 }
 
 TEST_F(LoopTest, a_snapshot_that_cannot_begin_ends_it) {
-  begin();
-  LoopOptions options;
-  options.snapshot_every = 1;
-  options.begin_snapshot = [](std::uint64_t) -> base::Result<FinishSnapshot> {
+  expect_end_by([](std::uint64_t) -> base::Result<FinishSnapshot> {
     return base::Error(base::ErrorCode::kIo, "the blobs are gone");
-  };
-  std::vector<std::string> ended;
-  options.ended = [&](const base::Error& error) { ended.push_back(error.message()); };
-  start(std::move(options));
-  ask(1);
-  ask(2);
-  ASSERT_TRUE(loop_->failure().has_value());
-  EXPECT_EQ(loop_->failure()->message(), "the blobs are gone");
-  EXPECT_FALSE(ask(3));
-  EXPECT_EQ(refusal_, "the blobs are gone");
-  loop_->turn();
-  EXPECT_EQ(ended, std::vector<std::string>{"the blobs are gone"}) << "once";
+  });
 }
 
 TEST_F(LoopTest, a_snapshot_that_cannot_be_finished_ends_it) {
-  begin();
-  LoopOptions options;
-  options.snapshot_every = 1;
-  options.begin_snapshot = [](std::uint64_t) -> base::Result<FinishSnapshot> {
+  expect_end_by([](std::uint64_t) -> base::Result<FinishSnapshot> {
     return FinishSnapshot([]() -> base::Result<store::RecordNumber> {
       return base::Error(base::ErrorCode::kIo, "the blobs are gone");
     });
-  };
-  std::vector<std::string> ended;
-  options.ended = [&](const base::Error& error) { ended.push_back(error.message()); };
-  start(std::move(options));
-  ask(1);
-  ask(2);
-  ASSERT_TRUE(loop_->failure().has_value());
-  EXPECT_EQ(loop_->failure()->message(), "the blobs are gone");
-  EXPECT_FALSE(ask(3));
-  EXPECT_EQ(refusal_, "the blobs are gone");
-  loop_->turn();
-  EXPECT_EQ(ended, std::vector<std::string>{"the blobs are gone"}) << "once";
+  });
 }
 
 // One that is still being finished keeps the next from beginning, and new work out, so that a
