@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // WorldEffectBlobs: what workflows put and get, in a file of the world of its own: the executors
-// that use it have their own threads, and wait for the disk, while the kernel's blobs belong to the
-// thread that reduces. Nothing is collected there.
+// that use it have their own threads, and wait for the disk, and the world must not wait for them
+// when it reads a blob of its own. Nothing is collected there.
 #pragma once
 
 #include <memory>

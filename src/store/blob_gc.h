@@ -11,7 +11,7 @@
 //     be marked is what the blobs on one way down name.
 //  4. When something that a snapshot needs is missing or damaged, nothing is removed.
 //
-// One at a time; for the thread of the blobs.
+// One at a time; for one thread at a time, together with the blobs.
 #pragma once
 
 #include <memory>

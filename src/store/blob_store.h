@@ -16,7 +16,7 @@
 // What else is in the file (store/snapshots.h, store/blob_gc.h) is written in transactions of its
 // own. The tables are in docs/formats/blobs.md.
 //
-// For one thread.
+// For one thread at a time; in a running node, whoever is inside node/store_blobs.h.
 #pragma once
 
 #include <functional>

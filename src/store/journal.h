@@ -13,7 +13,7 @@
 //  4. Each opening has a higher epoch than all before, and it is durable when opening returns.
 //
 // What a record means is for others. read, prepare, has_room, first, durable and epoch are for any
-// thread, everything else for one.
+// thread, everything else for one at a time.
 #pragma once
 
 #include <cstdint>

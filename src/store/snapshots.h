@@ -9,7 +9,7 @@
 //  3. add() keeps the last few, and those that are pinned; what the others named is left to a
 //     collection.
 //
-// For one thread, the one of the blobs.
+// For one thread at a time, together with the blobs.
 #pragma once
 
 #include <map>
