@@ -44,7 +44,7 @@ const std::string kForget =
 constexpr std::uint64_t kEntryBytes = 16;
 
 // The database has signed numbers.
-constexpr std::uint64_t kLastSequence = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kLastNumber = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t bytes_of(const std::vector<StreamEntry>& entries) {
   std::uint64_t bytes = 0;
@@ -226,7 +226,7 @@ base::Result<void> HistoryIndex::write_entry(const HistoryBatch::Entry& entry) {
 base::Result<void> HistoryIndex::write_stream(const HistoryBatch::Entry& entry, std::uint64_t id,
                                               std::uint64_t count, std::uint64_t bytes,
                                               bool is_new) {
-  if (entry.began && !is_new) TRY(drop_entries(id, kLastSequence));
+  if (entry.began && !is_new) TRY(drop_entries(id, kLastNumber));
   for (const StreamEntry& put_out : entry.latest.entries) {
     statements_->put_entry.bind(1, id);
     statements_->put_entry.bind(2, put_out.sequence);
@@ -273,7 +273,8 @@ base::Result<void> HistoryIndex::forget(const HistoryBatch::Entry& entry) {
   forget.bind(1, TRY(workflow_id(entry.latest.workflow)));
   forget.bind(2, base::ByteView(entry.latest.key));
   forget.bind(3, std::uint64_t{entry.is_gone});
-  forget.bind(4, entry.previous);
+  // A record may name one that is yet to come.
+  forget.bind(4, std::min<std::uint64_t>(entry.previous, kLastNumber));
   if (!TRY(forget.step())) {
     // It came and went with this batch. With two, it would have had an id.
     if (entry.is_gone) ++last_id_;
@@ -283,7 +284,7 @@ base::Result<void> HistoryIndex::forget(const HistoryBatch::Entry& entry) {
   const bool has_text = forget.nat(1) != 0;
   const bool has_entries = forget.nat(2) != 0;
   forget.reset();
-  if (has_entries || entry.is_gone) TRY(drop_entries(id, kLastSequence));
+  if (has_entries || entry.is_gone) TRY(drop_entries(id, kLastNumber));
   if (!has_text && !entry.is_gone) return {};
   statements_->drop_text.bind(1, id);
   TRY(statements_->drop_text.step());
