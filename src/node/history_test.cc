@@ -353,7 +353,7 @@ TEST_F(HistoryTest, a_list_has_the_rows_of_the_index_and_says_how_far_it_is_behi
   const auto lagging = list({});
   ASSERT_TRUE(lagging) << lagging.error().to_string();
   ASSERT_EQ(lagging->page.rows.size(), 1u);
-  EXPECT_EQ(lagging->page.rows[0].key_text, "a");
+  EXPECT_EQ(lagging->page.rows[0].key_text, R"("a")");
   EXPECT_EQ(lagging->lag, 1u);
   EXPECT_EQ(lagging->seen + 1, open_->journal().durable());
   catch_up();
