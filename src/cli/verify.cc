@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/hex.h"
 #include "cli/commands.h"
 #include "cli/existing_world.h"
 #include "cli/output.h"
@@ -20,6 +21,7 @@ namespace {
 
 struct Options {
   std::string world;
+  std::string key;  // in hex; empty: any
   bool blobs = false;
   bool json = false;
 };
@@ -33,7 +35,16 @@ std::string count_of(std::uint64_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+base::Result<std::optional<base::Ed25519Key>> key_of(const Options& options) {
+  if (options.key.empty()) return std::optional<base::Ed25519Key>();
+  base::Ed25519Key key{};
+  if (!base::hex_decode(options.key, key))
+    return base::invalid("--key", "a public key is 64 hexadecimal digits");
+  return std::optional(key);
+}
+
 base::Result<Findings> look(const Options& options, const native::Machines& machines) {
+  const auto key = TRY(key_of(options));
   const auto world = TRY(ExistingWorld::open(options.world));
   const store::WorldPlace place = store::WorldPlace::of(world->folder());
   Findings found;
@@ -41,7 +52,8 @@ base::Result<Findings> look(const Options& options, const native::Machines& mach
   auto blobs = store::BlobsLook::open(place);
   if (!blobs) errors.push_back(std::move(blobs).error());
   store::BlobsLook* const stored = blobs ? blobs->get() : nullptr;
-  const node::Witnesses witnesses = node::Witnesses::of(stored, place, errors);
+  node::Witnesses witnesses = node::Witnesses::of(stored, place, errors);
+  witnesses.key = key;
   auto journal = store::JournalFiles::open(world->folder());
   if (journal) {
     found.journal = node::verify_journal(*journal, machines, witnesses);
@@ -68,7 +80,7 @@ void print_json(const Findings& found) {
     if (!value) return codec::write_null(out);
     codec::write_nat(out, *value);
   };
-  codec::write_map_head(out, 13);
+  codec::write_map_head(out, 15);
   number("first", report.first);
   number("last", report.last);
   number("segments", report.segments);
@@ -77,6 +89,13 @@ void print_json(const Findings& found) {
   number("instances_not_followed", report.unfollowed);
   number("snapshots", report.snapshots);
   number("snapshots_replayed", report.snapshots_replayed);
+  number("sealed", report.sealed);
+  codec::write_text(out, "key");
+  if (report.sealed_with) {
+    codec::write_text(out, base::to_hex(*report.sealed_with));
+  } else {
+    codec::write_null(out);
+  }
   number("replayed", report.replayed);
   codec::write_text(out, "replay_stopped");
   if (report.replay_stopped.empty()) {
@@ -110,6 +129,9 @@ void print_text(const Findings& found) {
                   : "; the others were not checked: " + printable(report.replay_stopped)));
   print_line("snapshots " + std::to_string(report.snapshots) + ", of which replay came to " +
              std::to_string(report.snapshots_replayed));
+  print_line(report.sealed_with ? "seals     " + count_of(report.sealed, "record") +
+                                      " as sealed with key " + base::to_hex(*report.sealed_with)
+                                : "seals     none");
   print_line(found.blobs ? "blobs     " + std::to_string(*found.blobs) + " looked at"
                          : "blobs     not looked at (--blobs)");
   for (const std::string& note : report.notes) print_line("note      " + printable(note));
@@ -135,6 +157,8 @@ void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   CLI::App* command = app.add_subcommand(
       "verify", "check every byte of a world's journal, and that replaying it comes to the same");
   command->add_option("world", options->world, "the folder of the world")->required();
+  command->add_option("--key", options->key,
+                      "only what this public key has signed counts as sealed");
   command->add_flag("--blobs", options->blobs, "look at every blob too");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(

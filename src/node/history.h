@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // History: what a node does behind its loop: it brings the index of instances up to the journal,
-// answers those who read streams, and has instances forgotten that ended long ago. Without threads
-// of its own, as the Loop: one caller works, who may be a thread (wait_for_work) or a simulation.
+// answers those who read streams, has instances forgotten that ended long ago, and seals the
+// records. Without threads of its own, as the Loop: one caller works, who may be a thread
+// (wait_for_work) or a simulation.
 //
 // Promises:
 //  1. Nothing of it is on the path of an acknowledgement, and no error of the index ends the world:
@@ -31,6 +32,7 @@
 #include "node/input.h"
 #include "node/read_stream.h"
 #include "node/retention.h"
+#include "node/sealing.h"
 
 namespace holdfast::node {
 
@@ -82,7 +84,9 @@ class History {
   void work();
   bool wait_for_work();  // until there is some; false: it was stopped
   void stop();
-  void let_go();  // of all who are not answered; nobody works any more
+
+  // When nobody works any more: seals what is left, and lets go of all who are not answered.
+  void finish();
 
   // The index, if it is open; for tests and simulations that work themselves.
   store::HistoryIndex* index() noexcept { return index_.get(); }
@@ -114,6 +118,7 @@ class History {
   std::unique_ptr<store::HistoryIndex> index_;
   std::optional<HistoryFeed> feed_;
   std::optional<Retention> retention_;
+  Sealing sealing_;
   std::deque<Query> parked_;            // until the index has gone on
   std::optional<std::int64_t> fed_ns_;  // when the last slice was done
   std::int64_t retry_ns_ = 0;

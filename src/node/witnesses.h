@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Witnesses: what the snapshots and the index of a world say of its journal. Each names a record
-// and its hash, so a journal that lost its end, or took another course, is told from a whole one.
+// Witnesses: what the snapshots, the index and the seals of a world say of its journal. Each names
+// records and a hash, so a journal that lost its end, or took another course, is told from a whole
+// one.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/errors.h"
 #include "store/blobs_look.h"
 #include "store/history_rows.h"
+#include "store/seals.h"
 
 namespace holdfast::node {
 
@@ -17,6 +20,8 @@ struct Witnesses {
   store::BlobsLook* blobs = nullptr;
   std::vector<store::SnapshotEntry> snapshots = {};  // from the newest
   std::optional<store::HistoryCursor> history = {};
+  std::shared_ptr<store::SealsLook> seals = {};  // see SealCheck
+  std::optional<base::Ed25519Key> key = {};      // only what it has signed counts as sealed
 
   // Looks at what there is; what cannot be read is put into `errors`. The blobs must outlive it.
   static Witnesses of(store::BlobsLook* blobs, const store::WorldPlace& world,
