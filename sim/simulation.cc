@@ -437,19 +437,20 @@ class Simulation {
 
   // The records are those that were sealed, through all that happened in between.
   void compare_with_seals() {
-    history_->finish();
+    for (int i = 0; i < 20; ++i) history_->finish();  // its slices may be of one record
     const auto look = store::SealsLook::open(store::WorldPlace::of(world_->folder()));
     if (!look) return report_.violation("the seals: " + look.error().to_string());
     store::Journal& journal = world_->journal();
     base::Errors errors;
-    node::SealCheck check(look->get(), journal.first(), std::nullopt, errors);
+    node::SealCheck check(look->get(), journal.first(), {}, errors);
     auto reader = journal.read(journal.first()).take();
     while (const auto record = reader->next().take()) check.check(*record);
     std::vector<std::string> notes;
     check.finish(journal.last(), notes);
     for (const base::Error& error : errors) report_.violation("the seals: " + error.to_string());
-    if (check.records() == 0) report_.violation("nothing was sealed");
-    report_.sometimes(notes.empty() ? "every record is sealed" : "some records are not sealed");
+    if (!check.last() || check.last()->last != journal.last())
+      report_.violation("not every record is sealed in the end");
+    if (check.records() != 0) report_.sometimes("records are as they were sealed");
   }
 
   void compare_with_replay(const base::Bytes& live) {

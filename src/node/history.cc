@@ -75,7 +75,7 @@ void History::stop() {
 
 // What they handed over may do anything when it goes, so it goes without the mutex.
 void History::finish() {
-  sealing_.work();
+  sealing_.finish();
   const std::deque<Query> parked = std::exchange(parked_, {});
   std::deque<Query> queries;
   const std::lock_guard lock(mutex_);
@@ -111,8 +111,10 @@ std::optional<std::int64_t> History::next_at() const {
 
 // The record that is worth waking up for.
 store::RecordNumber History::wakes_at() const {
-  if (!feed_ || retry_ns_ > clock_.since_boot_ns()) return kNever;
-  return seen_ + (feed_->lag() == 0 ? 1 : options_.slice.records);
+  const bool feeds = feed_ && retry_ns_ <= clock_.since_boot_ns();
+  const store::RecordNumber of_feed =
+      feeds ? seen_ + (feed_->lag() == 0 ? 1 : options_.slice.records) : kNever;
+  return std::min(of_feed, sealing_.wakes_at());
 }
 
 bool History::has_work() {

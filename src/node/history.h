@@ -47,7 +47,7 @@ struct HistoryOptions {
   // Sends an input to the world, as Loop::send. Without it nothing is forgotten.
   std::function<base::Result<void>(Input, Heard)> send = {};
 
-  // Something went wrong that it goes on with. On the thread that works.
+  // Something went wrong that it goes on with. On the thread that works, or finishes.
   std::function<void(const base::Error&)> trouble = {};
 };
 

@@ -10,7 +10,10 @@
 
 namespace holdfast::node {
 
-// Made when there is none. kCorrupt: the file holds something else.
-base::Result<std::unique_ptr<executors::SigningKey>> node_key(store::WorldFolder& world);
+// kCorrupt: the file holds something else. kNotFound: there is none.
+base::Result<std::unique_ptr<executors::SigningKey>> read_node_key(store::WorldFolder& world);
+
+// A new one, durable when this returns.
+base::Result<void> make_node_key(store::WorldFolder& world);
 
 }  // namespace holdfast::node

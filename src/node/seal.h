@@ -23,7 +23,7 @@ class SealDraft {
   // SHA-256 of the canonical list of a fixed word, the seal before, the number of the first record,
   // and the hashes of all, one behind the other.
   base::Hash hash() const;
-  store::Seal sign(const executors::SigningKey& key) const;
+  store::Seal sign(const executors::SigningKey& key, const store::JournalId& world) const;
 
  private:
   base::Hash before_;
@@ -31,7 +31,7 @@ class SealDraft {
   base::Bytes hashes_;
 };
 
-// Whether the key that it names has signed it.
-bool is_signed(const store::Seal& seal);
+// Whether the key that it names has signed it, for this world: its records need not be there.
+bool is_signed(const store::Seal& seal, const store::JournalId& world);
 
 }  // namespace holdfast::node

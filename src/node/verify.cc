@@ -18,7 +18,7 @@ class Verification {
         witnesses_(witnesses),
         references_(journal.first()),
         replay_(machines, witnesses.blobs),
-        seals_(witnesses.seals.get(), journal.first(), witnesses.key, report_.errors) {
+        seals_(witnesses.seals.get(), journal.first(), witnesses.terms, report_.errors) {
     report_.first = journal.first();
     report_.last = journal.last();
     report_.segments = journal.segment_count();
@@ -34,7 +34,7 @@ class Verification {
     if (!looked) report_.errors.push_back(std::move(looked).error());
     seals_.finish(journal_.last(), report_.notes);
     report_.sealed = seals_.records();
-    report_.sealed_with = seals_.key();
+    report_.last_seal = seals_.last();
     report_.instances = references_.followed();
     report_.unfollowed = references_.unfollowed();
     report_.replayed = replay_.replayed();

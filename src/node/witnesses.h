@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/errors.h"
+#include "node/seal_check.h"
 #include "store/blobs_look.h"
 #include "store/history_rows.h"
-#include "store/seals.h"
 
 namespace holdfast::node {
 
@@ -20,8 +20,8 @@ struct Witnesses {
   store::BlobsLook* blobs = nullptr;
   std::vector<store::SnapshotEntry> snapshots = {};  // from the newest
   std::optional<store::HistoryCursor> history = {};
-  std::shared_ptr<store::SealsLook> seals = {};  // see SealCheck
-  std::optional<base::Ed25519Key> key = {};      // only what it has signed counts as sealed
+  std::shared_ptr<store::SealsLook> seals = {};  // to be read once
+  SealTerms terms = {};                          // for them
 
   // Looks at what there is; what cannot be read is put into `errors`. The blobs must outlive it.
   static Witnesses of(store::BlobsLook* blobs, const store::WorldPlace& world,

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "base/ed25519.h"
 #include "base/hash.h"
@@ -15,6 +16,9 @@
 namespace holdfast::store {
 
 inline constexpr const char* kSealsFile = "seals.db";
+
+// So many records at most.
+inline constexpr std::size_t kMaxSealRecords = 1024;
 
 struct Seal {
   RecordNumber first = 0;
@@ -32,19 +36,21 @@ class Seals {
   static base::Result<std::unique_ptr<Seals>> open(WorldFolder& world);
 
   const std::optional<Seal>& last() const noexcept { return last_; }
+  const std::optional<Seal>& before_last() const noexcept { return before_last_; }
 
-  // Behind the last one. Of those before, what covers nothing from `needed` on is let go of, but
-  // for the one that `needed` may follow. After kUnavailable (no space) it is as before.
-  base::Result<void> add(const Seal& seal, RecordNumber needed);
+  // All or none, behind the last one. Of those before, what covers nothing from `needed` on is let
+  // go of, but for the one that `needed` may follow. After kUnavailable (no space) it is as before.
+  base::Result<void> add(std::span<const Seal> seals, RecordNumber needed);
 
  private:
   explicit Seals(WorldDatabase database) : database_(std::move(database)) {}
 
-  base::Result<void> write(const Seal& seal, RecordNumber needed);
+  base::Result<void> write(std::span<const Seal> seals, RecordNumber needed);
 
   WorldDatabase database_;
   SqliteStatement insert_;
   SqliteStatement trim_;
+  std::optional<Seal> before_last_;
   std::optional<Seal> last_;
 };
 
@@ -56,11 +62,15 @@ class SealsLook {
 
   base::Result<std::optional<Seal>> next();
 
+  // Whose they are said to be.
+  const JournalId& world() const noexcept { return world_; }
+
  private:
-  SealsLook(std::unique_ptr<DatabaseLook> look, SqliteStatement select)
-      : look_(std::move(look)), select_(std::move(select)) {}
+  SealsLook(std::unique_ptr<DatabaseLook> look, const JournalId& world, SqliteStatement select)
+      : look_(std::move(look)), world_(world), select_(std::move(select)) {}
 
   std::unique_ptr<DatabaseLook> look_;
+  JournalId world_;
   SqliteStatement select_;
 };
 
