@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "env/posix_disk.h"
+#include "errors/translate.h"
 #include "registry/doctor.h"
 #include "registry/leases.h"
 #include "registry/list.h"
@@ -18,29 +19,14 @@
 namespace holdfast {
 namespace {
 
+using errors::outside;
 using registry::Claim;
-
-ErrorCode outside(base::ErrorCode code) {
-  switch (code) {
-    case base::ErrorCode::kInvalid: return ErrorCode::kInvalid;
-    case base::ErrorCode::kTooLarge: return ErrorCode::kTooLarge;
-    case base::ErrorCode::kNotFound: return ErrorCode::kNotFound;
-    case base::ErrorCode::kConflict: return ErrorCode::kConflict;
-    case base::ErrorCode::kUnavailable: return ErrorCode::kUnavailable;
-    case base::ErrorCode::kEnded: return ErrorCode::kEnded;
-    case base::ErrorCode::kIo: return ErrorCode::kIo;
-    case base::ErrorCode::kCorrupt: return ErrorCode::kCorrupt;
-  }
-  return ErrorCode::kCorrupt;
-}
 
 // A hundred years are for ever, and can be counted.
 std::int64_t in_ns(std::chrono::milliseconds time) {
   constexpr std::chrono::hours kForEver(100 * 365 * 24);
   return std::chrono::nanoseconds(std::min<std::chrono::milliseconds>(time, kForEver)).count();
 }
-
-Error outside(const base::Error& error) { return {outside(error.code()), error.to_string()}; }
 
 Result<Done> outside(const base::Result<void>& result) {
   if (!result) return outside(result.error());
