@@ -38,6 +38,11 @@ Result<bool> outside(const base::Result<bool>& result) {
   return *result;
 }
 
+Result<SwapEnd> outside(const base::Result<registry::Ending>& ended) {
+  if (!ended) return outside(ended.error());
+  return SwapEnd{.not_logged = ended->not_logged ? ended->not_logged->to_string() : ""};
+}
+
 Claim inside(const LeaseClaim& claim) {
   return {.pid = claim.pid, .nonce = claim.nonce, .is_operator = claim.is_operator};
 }
@@ -52,9 +57,10 @@ LeaseStanding outside(registry::Standing standing) {
 }
 
 void sleep_ns(std::int64_t nanoseconds) {
-  timespec left{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
-  // A signal may end it early: whoever waits looks again, and may have been told to give up.
-  ::nanosleep(&left, nullptr);
+  const timespec time{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+  // A signal that is caught ends it early, and one that is held back does not. Either way whoever
+  // waits looks at the clock, and whether to give up, again: so nobody sleeps for long at once.
+  ::nanosleep(&time, nullptr);
 }
 
 }  // namespace
@@ -229,9 +235,9 @@ Swap::~Swap() {
 const std::string& Swap::id() const noexcept { return body_->held.id(); }
 const std::string& Swap::recipe() const noexcept { return body_->held.recipe(); }
 
-Result<Done> Swap::finish() { return outside(body_->held.finish(body_->registry->body_->site)); }
+Result<SwapEnd> Swap::finish() { return outside(body_->held.finish(body_->registry->body_->site)); }
 
-Result<Done> Swap::abort(std::string_view reason) {
+Result<SwapEnd> Swap::abort(std::string_view reason) {
   return outside(body_->held.abort(body_->registry->body_->site, std::string(reason)));
 }
 
