@@ -14,6 +14,7 @@
 #include "registry/leases.h"
 #include "registry/list.h"
 #include "registry/signals.h"
+#include "registry/state_cache.h"
 #include "registry/swaps.h"
 
 namespace holdfast {
@@ -71,12 +72,14 @@ struct Registry::Body {
   const std::unique_ptr<env::Random> random = env::posix_random();
   const std::unique_ptr<env::Process> process = env::posix_process();
   const std::unique_ptr<env::ProcessTable> processes = env::posix_process_table();
+  registry::StateCache cache;
   registry::Site site;
 
   Body(std::string folder, std::chrono::milliseconds lock_timeout)
       : site{.host = {*disk, *clock, *random, *process, *processes, &sleep_ns},
              .place = {std::move(folder)},
-             .lock_timeout_ns = in_ns(lock_timeout)} {}
+             .lock_timeout_ns = in_ns(lock_timeout),
+             .cache = &cache} {}
 
   LeaseView view_of(const registry::Workflow& workflow, registry::Standing standing) const {
     return {.name = workflow.name,

@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "registry/not_busy.h"
 #include "registry/signals.h"
+#include "registry/state_cache.h"
 #include "registry/swap_log.h"
 
 namespace holdfast::registry {
@@ -124,6 +125,10 @@ base::Result<Session> Session::open(const Site& site, Access access) {
   Session session(site, std::move(held));
   const auto file = TRY(read_state_file(site));
   if (!file) return session;
+  if (auto known = site.cache != nullptr ? site.cache->find(file->bytes) : std::nullopt) {
+    session.state_ = std::move(*known);
+    return session;
+  }
   auto state = parse_state(*file);
   if (!state) return put_copy_aside(site, *file, state.error());
   session.state_ = std::move(*state);
@@ -185,8 +190,10 @@ base::Result<bool> Session::sweep() {
 }
 
 base::Result<void> Session::save() {
-  const std::string json = TRY(to_json(state_));
-  return not_busy(env::replace_file(site_->host.disk, site_->place.state(), base::as_bytes(json)));
+  std::string json = TRY(to_json(state_));
+  TRY(not_busy(env::replace_file(site_->host.disk, site_->place.state(), base::as_bytes(json))));
+  if (site_->cache != nullptr) site_->cache->keep(std::move(json), state_);
+  return {};
 }
 
 }  // namespace holdfast::registry

@@ -109,7 +109,7 @@ base::Result<HeldSwap> take(const Site& site, const std::string& recipe) {
   std::erase_if(unyielding, [](const Workflow& each) { return each.preemptible; });
   if (!unyielding.empty()) return refused_by(site, session, recipe, who, unyielding, changed);
   state.swap = SwapMarker{.recipe = recipe, .holder = who};
-  state.swap->started_at_ns = site.host.clock.wall_ns();
+  state.swap->started_at_ns = wall_in_whole_ms(site.host);
   std::vector<std::string> asked;
   for (const Workflow& conflict : conflicts) {
     Workflow& workflow = *state.find(conflict.name);
