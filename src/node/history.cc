@@ -55,6 +55,16 @@ base::Result<void> History::ask(StreamQuery query, Told told) {
   return {};
 }
 
+base::Result<void> History::ask(store::HistoryQuery query, ToldList told) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return base::Error(base::ErrorCode::kUnavailable, "the node has stopped");
+  if (lists_.size() >= options_.most_lists)
+    return base::Error(base::ErrorCode::kUnavailable, "too many ask for lists");
+  lists_.push_back({std::move(query), std::move(told)});
+  for_worker_.notify_one();
+  return {};
+}
+
 store::RecordNumber History::needs_from() const {
   const store::RecordNumber durable = journal_.durable();
   const store::RecordNumber bound = durable < options_.most_lag ? 0 : durable - options_.most_lag;
@@ -78,8 +88,10 @@ void History::finish() {
   sealing_.finish();
   const std::deque<Query> parked = std::exchange(parked_, {});
   std::deque<Query> queries;
+  std::deque<ListQuery> lists;
   const std::lock_guard lock(mutex_);
   std::swap(queries, queries_);
+  std::swap(lists, lists_);
 }
 
 // When the next slice is due; nothing: not before something comes.
@@ -120,7 +132,7 @@ store::RecordNumber History::wakes_at() const {
 bool History::has_work() {
   const std::lock_guard lock(mutex_);
   const auto next = next_at();
-  return !queries_.empty() || (next && *next <= clock_.since_boot_ns());
+  return is_asked() || (next && *next <= clock_.since_boot_ns());
 }
 
 bool History::wait_for_work() {
@@ -130,7 +142,7 @@ bool History::wait_for_work() {
     wake_at_ = wakes_at();
     const auto next = next_at();
     const std::int64_t now = clock_.since_boot_ns();
-    if (!queries_.empty() || (next && *next <= now)) break;
+    if (is_asked() || (next && *next <= now)) break;
     if (next) {
       for_worker_.wait_for(lock, std::chrono::nanoseconds(*next - now));
     } else {
@@ -152,6 +164,7 @@ void History::work() {
     if (auto opened = open(); !opened) failed(std::move(opened).error());
   }
   answer();
+  answer_lists();
   if (feed_ && is_due(feeds_at())) {
     auto fed = feed_slice();
     if (!fed) return failed(std::move(fed).error());
@@ -253,6 +266,25 @@ void History::answer() {
       query.told(std::move(**page));
     }
   }
+}
+
+// One at a time, so that streams and the feed are not kept waiting by many.
+void History::answer_lists() {
+  std::optional<ListQuery> query;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lists_.empty()) return;
+    query = std::move(lists_.front());
+    lists_.pop_front();
+  }
+  if (!feed_) {
+    return query->told(base::Error(base::ErrorCode::kUnavailable, "history",
+                                   "cannot be read now: " + last_trouble_));
+  }
+  auto page = index_->list(query->what);
+  if (!page) return query->told(std::move(page).error());
+  const HistoryFigures now = figures();
+  query->told(HistoryList{std::move(*page), now.seen, now.lag});
 }
 
 void History::refuse_all(const base::Error& why) {

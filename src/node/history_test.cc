@@ -364,6 +364,43 @@ TEST_F(HistoryTest, records_are_sealed_a_second_later_or_at_the_end) {
   EXPECT_EQ(sealed(), 7u);
 }
 
+TEST_F(HistoryTest, a_list_has_the_rows_of_the_index_and_says_how_far_it_is_behind) {
+  const auto list = [this](const store::HistoryQuery& query) {
+    std::optional<base::Result<HistoryList>> answer;
+    EXPECT_TRUE(history_->ask(
+        query, [&](base::Result<HistoryList> found) { answer.emplace(std::move(found)); }));
+    history_->work();
+    return std::move(answer).value();
+  };
+  send("a", 1);
+  catch_up();
+  send("b", 1);
+  const auto lagging = list({});
+  ASSERT_TRUE(lagging) << lagging.error().to_string();
+  ASSERT_EQ(lagging->page.rows.size(), 1u);
+  EXPECT_EQ(lagging->page.rows[0].key_text, R"("a")");
+  EXPECT_EQ(lagging->lag, 1u);
+  EXPECT_EQ(lagging->seen + 1, open_->journal().durable());
+  catch_up();
+  EXPECT_EQ(list({})->page.rows.size(), 2u);
+  EXPECT_EQ(list({.limit = 0}).error().code(), base::ErrorCode::kInvalid);
+}
+
+TEST_F(HistoryTest, only_so_many_may_wait_for_lists_and_all_are_let_go_of_at_the_end) {
+  options_.most_lists = 1;
+  make();
+  int told = 0;
+  ASSERT_TRUE(history_->ask(store::HistoryQuery{}, [&](auto) { ++told; }));
+  EXPECT_TRUE(history_->has_work());
+  EXPECT_EQ(history_->ask(store::HistoryQuery{}, [&](auto) { ++told; }).error().code(),
+            base::ErrorCode::kUnavailable);
+  history_->stop();
+  history_->let_go();
+  EXPECT_EQ(told, 0);
+  EXPECT_EQ(history_->ask(store::HistoryQuery{}, [&](auto) { ++told; }).error().code(),
+            base::ErrorCode::kUnavailable);
+}
+
 TEST_F(HistoryTest, a_query_is_refused_when_too_many_wait_and_let_go_of_at_the_end) {
   options_.most_queries = 1;
   make();
