@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 #include "errors/translate.h"
@@ -23,5 +24,8 @@ Result<Done> done(const kernel::Answer& answer);
 
 // The instance as the world has it now.
 Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name);
+
+// Why it has not ended, as Engine::why_raw says it.
+Result<std::vector<WaitReason>> reasons_of(kernel::World& world, const kernel::InstanceName& name);
 
 }  // namespace holdfast::engine
