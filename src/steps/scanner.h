@@ -48,6 +48,9 @@ class Scanner {
     return good_ ? static_cast<Enum>(number) : Enum{};
   }
 
+  // What has not been read.
+  base::ByteView rest() const noexcept { return {at_, static_cast<std::size_t>(end_ - at_)}; }
+
   void require(bool good) noexcept { good_ &= good; }
   bool good() const noexcept { return good_; }
   bool done() const noexcept { return good_ && at_ == end_; }  // and nothing is left
