@@ -71,9 +71,9 @@ struct EngineOptions {
   // What the world goes by; nothing: the machine's.
   std::shared_ptr<Clock> clock = {};
 
-  // An index of all instances behind the world, for streams and for retention. It is derived, takes
-  // a thread of its own that yields to all others, and may lag; no answer waits for it. Without it
-  // there are no streams, and nothing is forgotten.
+  // An index of all instances behind the world, for streams and for retention, and signatures over
+  // its records. It takes a thread of its own that yields to all others, and may lag; no answer
+  // waits for it. Without it there are no streams, and nothing is forgotten or signed.
   bool history = true;
 
   // What has ended is forgotten when nothing came to it for so long, and its stream with it: it is

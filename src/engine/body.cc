@@ -169,7 +169,7 @@ void Engine::Body::end_history() {
   if (!history) return;
   history->stop();
   if (historian.joinable()) historian.join();
-  history->let_go();
+  history->finish();
 }
 
 base::Result<void> Engine::Body::start(node::Executors executors) {

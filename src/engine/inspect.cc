@@ -17,55 +17,6 @@
 namespace holdfast {
 namespace {
 
-struct ReasonOutside {
-  WaitReason operator()(const kernel::WaitsForReceipt& waits) const {
-    WaitReason reason;
-    reason.kind = WaitReason::Kind::kReceipt;
-    reason.effect = waits.effect;
-    reason.executor = waits.executor;
-    reason.intent = {waits.intent.bytes};
-    reason.opened_at = waits.opened_at;
-    reason.since_ns = waits.since_ns;
-    reason.due_ns = waits.due_ns;
-    return reason;
-  }
-  WaitReason operator()(const kernel::WaitsForTurn& waits) const {
-    return with_mail(WaitReason::Kind::kTurn, waits.mail);
-  }
-  WaitReason operator()(const kernel::IsPaused& paused) const {
-    return with_mail(WaitReason::Kind::kPaused, paused.mail);
-  }
-  WaitReason operator()(const kernel::WaitsForEvent& waits) const {
-    WaitReason reason;
-    reason.kind = WaitReason::Kind::kEvent;
-    reason.schemas = waits.schemas;
-    return reason;
-  }
-  WaitReason operator()(const kernel::WaitsForNothing&) const { return {}; }
-
-  static WaitReason with_mail(WaitReason::Kind kind, std::uint64_t mail) {
-    WaitReason reason;
-    reason.kind = kind;
-    reason.mail = mail;
-    return reason;
-  }
-};
-
-Result<std::vector<WaitReason>> reasons_of(kernel::World& world, const kernel::InstanceName& name) {
-  const auto cell = world.find(name.workflow, name.key);
-  if (!cell) return engine::outside(cell.error());
-  if (*cell == nullptr) {
-    return Error{ErrorCode::kNotFound,
-                 "there is no " + kernel::instance_text(name.workflow, name.key)};
-  }
-  const auto found = world.why(name.workflow, name.key);
-  if (!found) return engine::outside(found.error());
-  std::vector<WaitReason> reasons;
-  for (const kernel::Reason& reason : *found)
-    reasons.push_back(std::visit(ReasonOutside{}, reason));
-  return reasons;
-}
-
 Measures measures_of(const kernel::World& world) {
   const kernel::Counters& counters = world.counters();
   Measures measures;
@@ -148,7 +99,8 @@ void Engine::why_raw(std::string_view workflow, Bytes key, Then<std::vector<Wait
   kernel::InstanceName name{std::string(workflow), std::move(key)};
   const auto asked = body_->node->look([name = std::move(name), ticket](node::Core& core) {
     core.ask([&](kernel::World& world) -> std::function<void()> {
-      auto seen = std::make_shared<Result<std::vector<WaitReason>>>(reasons_of(world, name));
+      auto seen =
+          std::make_shared<Result<std::vector<WaitReason>>>(engine::reasons_of(world, name));
       return [ticket, seen] { ticket->tell(std::move(*seen)); };
     });
   });

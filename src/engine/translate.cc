@@ -13,20 +13,6 @@ namespace {
 // How many of a list a message names.
 constexpr std::size_t kMostNamed = 5;
 
-ErrorCode outside(base::ErrorCode code) {
-  switch (code) {
-    case base::ErrorCode::kInvalid: return ErrorCode::kInvalid;
-    case base::ErrorCode::kTooLarge: return ErrorCode::kTooLarge;
-    case base::ErrorCode::kNotFound: return ErrorCode::kNotFound;
-    case base::ErrorCode::kConflict: return ErrorCode::kConflict;
-    case base::ErrorCode::kUnavailable: return ErrorCode::kUnavailable;
-    case base::ErrorCode::kIo: return ErrorCode::kIo;
-    case base::ErrorCode::kEnded: return ErrorCode::kEnded;
-    case base::ErrorCode::kCorrupt: return ErrorCode::kCorrupt;
-  }
-  return ErrorCode::kCorrupt;
-}
-
 base::Error error_of(const kernel::Refused& refused) {
   std::string message = refused.message;
   for (std::size_t i = 0; i < refused.details.size() && i < kMostNamed; ++i)
@@ -56,9 +42,41 @@ InstanceStatus outside(kernel::Status status) {
   return InstanceStatus::kCancelled;
 }
 
-}  // namespace
+struct ReasonOutside {
+  WaitReason operator()(const kernel::WaitsForReceipt& waits) const {
+    WaitReason reason;
+    reason.kind = WaitReason::Kind::kReceipt;
+    reason.effect = waits.effect;
+    reason.executor = waits.executor;
+    reason.intent = {waits.intent.bytes};
+    reason.opened_at = waits.opened_at;
+    reason.since_ns = waits.since_ns;
+    reason.due_ns = waits.due_ns;
+    return reason;
+  }
+  WaitReason operator()(const kernel::WaitsForTurn& waits) const {
+    return with_mail(WaitReason::Kind::kTurn, waits.mail);
+  }
+  WaitReason operator()(const kernel::IsPaused& paused) const {
+    return with_mail(WaitReason::Kind::kPaused, paused.mail);
+  }
+  WaitReason operator()(const kernel::WaitsForEvent& waits) const {
+    WaitReason reason;
+    reason.kind = WaitReason::Kind::kEvent;
+    reason.schemas = waits.schemas;
+    return reason;
+  }
+  WaitReason operator()(const kernel::WaitsForNothing&) const { return {}; }
 
-Error outside(const base::Error& error) { return {outside(error.code()), error.to_string()}; }
+  static WaitReason with_mail(WaitReason::Kind kind, std::uint64_t mail) {
+    WaitReason reason;
+    reason.kind = kind;
+    reason.mail = mail;
+    return reason;
+  }
+};
+
+}  // namespace
 
 std::optional<base::Error> refusal(const kernel::Answer& answer) {
   if (const auto* refused = std::get_if<kernel::Refused>(&answer)) return error_of(*refused);
@@ -93,6 +111,21 @@ Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name)
   if (!cell) return outside(cell.error());
   instance.last_record = (*cell)->last_record;
   return instance;
+}
+
+Result<std::vector<WaitReason>> reasons_of(kernel::World& world, const kernel::InstanceName& name) {
+  const auto cell = world.find(name.workflow, name.key);
+  if (!cell) return outside(cell.error());
+  if (*cell == nullptr) {
+    return Error{ErrorCode::kNotFound,
+                 "there is no " + kernel::instance_text(name.workflow, name.key)};
+  }
+  const auto found = world.why(name.workflow, name.key);
+  if (!found) return outside(found.error());
+  std::vector<WaitReason> reasons;
+  for (const kernel::Reason& reason : *found)
+    reasons.push_back(std::visit(ReasonOutside{}, reason));
+  return reasons;
 }
 
 }  // namespace holdfast::engine

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the types of include/holdfast and those inside: errors, answers, instances.
+// Between the types of include/holdfast and those inside: answers, instances; errors are translated
+// in errors/translate.h.
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
+#include "errors/translate.h"
 #include "holdfast/engine.h"
 #include "kernel/outcome.h"
 #include "kernel/world.h"
 
 namespace holdfast::engine {
 
-Error outside(const base::Error& error);
+using errors::outside;
 
 // Why it was not accepted, if it was not.
 std::optional<base::Error> refusal(const kernel::Answer& answer);
@@ -21,5 +24,8 @@ Result<Done> done(const kernel::Answer& answer);
 
 // The instance as the world has it now.
 Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name);
+
+// Why it has not ended, as Engine::why_raw says it.
+Result<std::vector<WaitReason>> reasons_of(kernel::World& world, const kernel::InstanceName& name);
 
 }  // namespace holdfast::engine

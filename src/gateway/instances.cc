@@ -6,66 +6,12 @@
 #include "gateway/event_body.h"
 #include "gateway/handlers.h"
 #include "gateway/media.h"
+#include "gateway/wait_reasons.h"
 
 namespace holdfast::gateway {
 namespace {
 
 constexpr std::uint64_t kMostRecords = 1000;
-
-void put_reason(codec::Buffer& out, const WaitReason& reason) {
-  using Kind = WaitReason::Kind;
-  switch (reason.kind) {
-    case Kind::kReceipt:
-      codec::write_map_head(out, reason.due_ns ? 7 : 6);
-      put(out, "kind", "receipt");
-      put(out, "effect", reason.effect);
-      put(out, "executor", reason.executor);
-      put(out, "intent", to_text(reason.intent));
-      put_number(out, "opened_at", reason.opened_at);
-      put_number(out, "since_ns", reason.since_ns);
-      if (reason.due_ns) put_number(out, "due_ns", *reason.due_ns);
-      return;
-    case Kind::kTurn:
-    case Kind::kPaused:
-      codec::write_map_head(out, 2);
-      put(out, "kind", reason.kind == Kind::kTurn ? "turn" : "paused");
-      return put_number(out, "mail", reason.mail);
-    case Kind::kEvent:
-      codec::write_map_head(out, 2);
-      put(out, "kind", "event");
-      codec::write_text(out, "schemas");
-      codec::write_list_head(out, reason.schemas.size());
-      for (const std::string& schema : reason.schemas) codec::write_text(out, schema);
-      return;
-    case Kind::kNothing: break;
-  }
-  codec::write_map_head(out, 1);
-  put(out, "kind", "nothing");
-}
-
-std::string sentence_of(const std::vector<WaitReason>& reasons) {
-  using Kind = WaitReason::Kind;
-  if (reasons.empty()) return "It has ended.";
-  const WaitReason& first = reasons.front();
-  const std::string more =
-      reasons.size() == 1 ? "." : ", and for " + std::to_string(reasons.size() - 1) + " more.";
-  switch (first.kind) {
-    case Kind::kReceipt:
-      if (first.due_ns) return "It waits for a timer" + more;
-      return "It waits for " + first.effect + ", opened by record " +
-             std::to_string(first.opened_at) + more;
-    case Kind::kTurn: return "Its turn has not come yet" + more;
-    case Kind::kPaused: return "Somebody has paused it" + more;
-    case Kind::kEvent: {
-      std::string events;
-      for (const std::string& schema : first.schemas)
-        events += (events.empty() ? "" : " or ") + schema;
-      return "It waits for an event: " + events + more;
-    }
-    case Kind::kNothing: break;
-  }
-  return "It waits for nothing: no event is routed to it, and nothing is under way.";
-}
 
 void control(Exchange& exchange, Control control) {
   const auto key = exchange.key_in_path();
@@ -130,12 +76,7 @@ void get_why(Exchange& exchange) {
       exchange.path_value(0), *key,
       exchange.later<Reasons>([](Exchange& self, const Result<Reasons>& reasons) {
         if (!reasons) return self.refuse(reasons.error());
-        codec::Buffer& out = self.document();
-        codec::write_map_head(out, 2);
-        put(out, "sentence", sentence_of(*reasons));
-        codec::write_text(out, "reasons");
-        codec::write_list_head(out, reasons->size());
-        for (const WaitReason& reason : *reasons) put_reason(out, reason);
+        put_why(self.document(), *reasons);
         self.answer(200);
       }));
 }

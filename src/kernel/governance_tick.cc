@@ -122,4 +122,11 @@ std::vector<ProposalView> World::proposals() const {
   return views;
 }
 
+base::Result<base::Bytes> World::proposed_definitions(std::uint64_t proposal) const {
+  const auto found = state_->proposals.find(proposal);
+  if (found == state_->proposals.end())
+    return base::Error(base::ErrorCode::kNotFound, unknown(proposal).message);
+  return state_->blobs.get(found->second.definitions);
+}
+
 }  // namespace holdfast::kernel

@@ -189,6 +189,15 @@ base::Result<base::Bytes> World::snapshot() {
   return made;
 }
 
+base::Result<base::Bytes> World::snapshot_as_another(const Entropy& origin) {
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  state_->origin = origin;
+  auto made = write_snapshot(*state_);
+  // Its program still has the sites of the one that it was.
+  fail({base::ErrorCode::kEnded, "the world has become another one"});
+  return made;
+}
+
 base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
                                    base::ByteView snapshot, WorldOptions options) {
   const SnapshotParts parts = TRY(read_snapshot(snapshot));

@@ -8,6 +8,7 @@
 // tick that is refused changes nothing.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "kernel/blobs.h"
@@ -105,6 +106,16 @@ class World {
   // Instances that wait for nothing (kernel/why.h), at most `limit`. Looks at every instance.
   base::Result<std::vector<InstanceName>> orphans(std::size_t limit);
 
+  // All instances, by workflow, those of workflows that are gone too; within one in the order of
+  // the hashes of their keys. The visitor says whether to go on, and keeps nothing of the cell.
+  using InstanceVisitor = std::function<bool(std::string_view workflow, const Cell& cell)>;
+  base::Result<void> visit_instances(const InstanceVisitor& visitor);
+  std::uint64_t active_instances() const noexcept;  // those that have not ended
+
+  // The snapshot of a world that is as this one, and another: what it opens from now on has
+  // identities of its own. What is open already keeps the one it has. This world has failed then.
+  base::Result<base::Bytes> snapshot_as_another(const Entropy& origin);
+
   const Program& program() const noexcept;
   std::uint64_t next_record() const noexcept;
   std::uint64_t latest_ns() const noexcept;  // of all ticks so far; time goes on from here
@@ -117,6 +128,9 @@ class World {
   // The same with its values, wherever they are kept.
   base::Result<std::optional<InstanceValues>> read(std::string_view workflow, base::ByteView key);
   std::vector<ProposalView> proposals() const;
+
+  // What a proposal would apply, as Program::closure. kNotFound: there is no such proposal.
+  base::Result<base::Bytes> proposed_definitions(std::uint64_t proposal) const;
   const Counters& counters() const noexcept;
 
   // Open intents. When visiting has an error the world has failed, as with the questions above.

@@ -29,6 +29,7 @@ History::History(store::WorldFolder& folder, store::Journal& journal, env::Clock
       journal_(journal),
       clock_(clock),
       options_(std::move(options)),
+      sealing_(folder, journal, clock, options_.slice, options_.trouble),
       delay_ns_(kFirstDelayNs),
       wake_at_(kNever) {}
 
@@ -67,7 +68,7 @@ base::Result<void> History::ask(store::HistoryQuery query, ToldList told) {
 store::RecordNumber History::needs_from() const {
   const store::RecordNumber durable = journal_.durable();
   const store::RecordNumber bound = durable < options_.most_lag ? 0 : durable - options_.most_lag;
-  return std::max(seen_.load(), bound) + 1;
+  return std::max(std::min(seen_ + 1, sealing_.needs_from()), bound + 1);
 }
 
 HistoryFigures History::figures() const {
@@ -83,7 +84,8 @@ void History::stop() {
 }
 
 // What they handed over may do anything when it goes, so it goes without the mutex.
-void History::let_go() {
+void History::finish() {
+  sealing_.finish();
   const std::deque<Query> parked = std::exchange(parked_, {});
   std::deque<Query> queries;
   std::deque<ListQuery> lists;
@@ -110,17 +112,21 @@ std::optional<std::int64_t> History::looks_at() const {
 }
 
 std::optional<std::int64_t> History::next_at() const {
-  if (!feed_) return retry_ns_;
-  const auto feeds = feeds_at();
-  const auto looks = looks_at();
-  if (!feeds || !looks) return feeds ? feeds : looks;
-  return std::min(*feeds, *looks);
+  std::optional<std::int64_t> next = sealing_.due_ns();
+  const auto or_at = [&next](std::optional<std::int64_t> at) {
+    if (at && (!next || *at < *next)) next = at;
+  };
+  or_at(feed_ ? feeds_at() : retry_ns_);
+  if (feed_) or_at(looks_at());
+  return next;
 }
 
 // The record that is worth waking up for.
 store::RecordNumber History::wakes_at() const {
-  if (!feed_ || retry_ns_ > clock_.since_boot_ns()) return kNever;
-  return seen_ + (feed_->lag() == 0 ? 1 : options_.slice.records);
+  const bool feeds = feed_ && retry_ns_ <= clock_.since_boot_ns();
+  const store::RecordNumber of_feed =
+      feeds ? seen_ + (feed_->lag() == 0 ? 1 : options_.slice.records) : kNever;
+  return std::min(of_feed, sealing_.wakes_at());
 }
 
 bool History::has_work() {
@@ -150,14 +156,15 @@ bool History::wait_for_work() {
 // For whoever works.
 
 void History::work() {
-  if (!feed_ && retry_ns_ <= clock_.since_boot_ns()) {
+  const auto is_due = [this](std::optional<std::int64_t> at) {
+    return at && *at <= clock_.since_boot_ns();
+  };
+  if (is_due(sealing_.due_ns())) sealing_.work();
+  if (!feed_ && is_due(retry_ns_)) {
     if (auto opened = open(); !opened) failed(std::move(opened).error());
   }
   answer();
   answer_lists();
-  const auto is_due = [this](std::optional<std::int64_t> at) {
-    return at && *at <= clock_.since_boot_ns();
-  };
   if (feed_ && is_due(feeds_at())) {
     auto fed = feed_slice();
     if (!fed) return failed(std::move(fed).error());

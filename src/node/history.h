@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // History: what a node does behind its loop: it brings the index of instances up to the journal,
-// answers those who read streams or lists of instances, and has instances forgotten that ended long
-// ago. Without threads of its own, as the Loop: one caller works, who may be a thread
-// (wait_for_work) or a simulation.
+// answers those who read streams or lists of instances, has instances forgotten that ended long
+// ago, and seals the records. Without threads of its own, as the Loop: one caller works, who may be
+// a thread (wait_for_work) or a simulation.
 //
 // Promises:
 //  1. Nothing of it is on the path of an acknowledgement, and no error of the index ends the world:
@@ -32,6 +32,7 @@
 #include "node/input.h"
 #include "node/read_stream.h"
 #include "node/retention.h"
+#include "node/sealing.h"
 
 namespace holdfast::node {
 
@@ -47,7 +48,7 @@ struct HistoryOptions {
   // Sends an input to the world, as Loop::send. Without it nothing is forgotten.
   std::function<base::Result<void>(Input, Heard)> send = {};
 
-  // Something went wrong that it goes on with. On the thread that works.
+  // Something went wrong that it goes on with. On the thread that works, or finishes.
   std::function<void(const base::Error&)> trouble = {};
 };
 
@@ -93,7 +94,9 @@ class History {
   void work();
   bool wait_for_work();  // until there is some; false: it was stopped
   void stop();
-  void let_go();  // of all who are not answered; nobody works any more
+
+  // When nobody works any more: seals what is left, and lets go of all who are not answered.
+  void finish();
 
   // The index, if it is open; for tests and simulations that work themselves.
   store::HistoryIndex* index() noexcept { return index_.get(); }
@@ -132,6 +135,7 @@ class History {
   std::unique_ptr<store::HistoryIndex> index_;
   std::optional<HistoryFeed> feed_;
   std::optional<Retention> retention_;
+  Sealing sealing_;
   std::deque<Query> parked_;            // until the index has gone on
   std::optional<std::int64_t> fed_ns_;  // when the last slice was done
   std::int64_t retry_ns_ = 0;

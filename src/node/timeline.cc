@@ -25,13 +25,22 @@ std::vector<std::size_t> find(const kernel::RecordView& record, std::string_view
 base::Result<Timeline> timeline(store::Journal& journal, std::string_view workflow,
                                 base::ByteView key, store::RecordNumber from,
                                 const TimelineLimits& limits) {
+  RecordSource records;
+  records.read = [&](store::RecordNumber number) { return store::record_at(journal, number); };
+  records.first = journal.first();
+  return timeline(records, workflow, key, from, limits);
+}
+
+base::Result<Timeline> timeline(const RecordSource& records, std::string_view workflow,
+                                base::ByteView key, store::RecordNumber from,
+                                const TimelineLimits& limits) {
   Timeline walk;
   std::size_t bytes = 0;
   for (walk.next = from; walk.next != 0;) {
     const bool is_full = walk.entries.size() >= limits.records || bytes >= limits.bytes;
     if (is_full && !walk.entries.empty()) return walk;
-    auto record = store::record_at(journal, walk.next);
-    if (!record && walk.next < journal.first()) {
+    auto record = records.read(walk.next);
+    if (!record && walk.next < records.first) {
       walk.end = TimelineEnd::kTrimmed;
       return walk;
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -39,10 +40,20 @@ struct TimelineLimits {
   std::size_t bytes = std::size_t{16} << 20;  // one record at least
 };
 
+// Where records are read, and the first that there is.
+struct RecordSource {
+  std::function<base::Result<base::Bytes>(store::RecordNumber)> read;
+  store::RecordNumber first = 1;
+};
+
 // From record `from` on, which is the instance's last one, or `next` of the part before. kNotFound:
 // record `from` says nothing of the instance, or is not durable. kCorrupt: a record names one that
 // says nothing of it.
 base::Result<Timeline> timeline(store::Journal& journal, std::string_view workflow,
+                                base::ByteView key, store::RecordNumber from,
+                                const TimelineLimits& limits = {});
+
+base::Result<Timeline> timeline(const RecordSource& records, std::string_view workflow,
                                 base::ByteView key, store::RecordNumber from,
                                 const TimelineLimits& limits = {});
 

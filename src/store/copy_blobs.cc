@@ -10,7 +10,7 @@ constexpr std::size_t kBlobsPerTransaction = 10'000;
 
 }  // namespace
 
-base::Result<void> copy_reachable(BlobsLook& from, BlobStore& to, const BlobShapes& shapes,
+base::Result<void> copy_reachable(const BlobsFrom& from, BlobStore& to, const BlobShapes& shapes,
                                   const BlobReference& root) {
   static_cast<void>(to.new_collection());  // the marks are ours now
   BlobMarks marks = TRY(BlobMarks::open(to));
@@ -19,7 +19,7 @@ base::Result<void> copy_reachable(BlobsLook& from, BlobStore& to, const BlobShap
   const auto copy_next = [&]() -> base::Result<void> {
     const BlobReference next = waiting.back();
     waiting.pop_back();
-    auto found = from.get(next.hash);
+    auto found = from(next.hash);
     // Whatever it is that the old file cannot do says nothing of the new one.
     if (!found && found.error().code() != base::ErrorCode::kNotFound) {
       return base::Error(base::ErrorCode::kCorrupt, found.error().where(), found.error().message());

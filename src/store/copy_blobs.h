@@ -2,14 +2,16 @@
 // Taking a blob and everything that it reaches over into another store.
 #pragma once
 
+#include <functional>
+
 #include "store/blob_marks.h"
-#include "store/blobs_look.h"
 
 namespace holdfast::store {
 
 // kNotFound, kCorrupt: something that it reaches cannot be had; what was taken over before stays,
 // and is of no use. It is durable when this returns.
-base::Result<void> copy_reachable(BlobsLook& from, BlobStore& to, const BlobShapes& shapes,
+using BlobsFrom = std::function<base::Result<base::Bytes>(const base::Hash& hash)>;
+base::Result<void> copy_reachable(const BlobsFrom& from, BlobStore& to, const BlobShapes& shapes,
                                   const BlobReference& root);
 
 }  // namespace holdfast::store

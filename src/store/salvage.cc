@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec/json_writer.h"
+#include "store/blobs_look.h"
 #include "store/copy_blobs.h"
 #include "store/file_journal.h"
 #include "store/salvage_survey.h"
@@ -90,7 +91,8 @@ class Salvaging {
       return std::string("records behind it are lost, and a newer one is whole");
     if (!blobs_) blobs_ = TRY(BlobStore::open(world_));
     const auto copied =
-        copy_reachable(*old_blobs_, *blobs_, shapes_, {entry.hash, shapes_.snapshot});
+        copy_reachable([this](const base::Hash& hash) { return old_blobs_->get(hash); }, *blobs_,
+                       shapes_, {entry.hash, shapes_.snapshot});
     if (!copied) {
       // What is wrong with the new place ends the salvage, what is wrong with the old one does not.
       const base::ErrorCode code = copied.error().code();

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/fork_world.h"
+
+#include <utility>
+#include <vector>
+
+#include "codec/normaliser.h"
+#include "node/admit_tick.h"
+#include "node/blob_shapes.h"
+#include "node/store_blobs.h"
+#include "store/copy_blobs.h"
+#include "store/file_journal.h"
+#include "store/place.h"
+
+namespace holdfast::node {
+namespace {
+
+constexpr std::string_view kError = R"({"code":"world.forked",
+"message":"the world was forked while this was open; it was not performed here",
+"retryable":false,"details":null})";
+constexpr std::string_view kNotWhole = "a fork that is not whole\n";
+constexpr std::string_view kReason = "the world was forked";
+
+base::Result<void> refuse_if_there(const ForkPlace& to) {
+  const auto names = to.disk.list(to.path);
+  if (names) return base::Error(base::ErrorCode::kConflict, to.path, "is there already");
+  if (names.error().code() != base::ErrorCode::kNotFound)
+    return base::Error(names.error().code(), to.path, names.error().message());
+  return {};
+}
+
+struct Open {
+  std::vector<kernel::InstanceName> instances;  // that are not paused yet
+  std::vector<base::Hash> effects;
+  std::uint64_t timers = 0;
+};
+
+base::Result<Open> find_open(kernel::World& world) {
+  Open open;
+  TRY(world.visit_instances([&](std::string_view workflow, const kernel::Cell& cell) {
+    if (!cell.terminal() && !cell.paused)
+      open.instances.push_back({std::string(workflow), cell.key});
+    return true;
+  }));
+  TRY(world.visit_intents([&](const base::Hash& hash, const kernel::Intent& intent) {
+    if (world.program().effect(intent.effect()).executor.kind == "timer") {
+      ++open.timers;
+    } else {
+      open.effects.push_back(hash);
+    }
+    return true;
+  }));
+  return open;
+}
+
+// Nobody performs anything here that another world has opened.
+base::Result<void> quieten(kernel::World& world, store::Journal& journal, const ForkPlace& to,
+                           ForkReport& report) {
+  const Open open = TRY(find_open(world));
+  const auto admit = [&](const decltype(kernel::Tick::input)& input) {
+    return admit_or_refuse(world, journal, to.random, to.time_ns, input);
+  };
+  for (const kernel::InstanceName& name : open.instances)
+    TRY(admit(kernel::ControlRequested{kernel::Control::kPause, name.workflow, name.key, kReason}));
+  codec::Normaliser normaliser;
+  const base::ByteView error = TRY(normaliser.part_from_json(codec::Schema::any(), kError));
+  for (const base::Hash& effect : open.effects) {
+    kernel::ReceiptArrived receipt;
+    receipt.intent = effect;
+    receipt.status = kernel::ReceiptStatus::kError;
+    receipt.payload = error;
+    TRY(admit(receipt));
+  }
+  report.paused = open.instances.size();
+  report.settled = open.effects.size();
+  report.timers = open.timers;
+  return {};
+}
+
+// A journal of one record, the snapshot behind it, and then what quietens it.
+base::Result<void> fill(store::WorldFolder& folder, PastWorld& past, const base::Bytes& last,
+                        const kernel::MachineSource& machines, const ForkPlace& to,
+                        ForkReport& report) {
+  const store::RecordNumber next = past.world().next_record();
+  kernel::Entropy origin;
+  to.random.fill(origin);
+  const base::Bytes snapshot = TRY(past.world().snapshot_as_another(origin));
+  const base::Hash root = TRY(past.blobs().put(snapshot));
+  const auto blobs = TRY(store::BlobStore::open(folder));
+  const store::BlobShapes shapes = blob_shapes();
+  TRY(store::copy_reachable([&](const base::Hash& hash) { return past.blobs().get(hash); }, *blobs,
+                            shapes, {root, shapes.snapshot}));
+  const store::OpenedJournal opened =
+      TRY(store::open_file_journal(folder, {.first_record = next - 1}));
+  const base::ByteView record = last;
+  TRY(opened.journal->append({&record, 1}));
+  TRY(opened.journal->sync());
+  const auto snapshots = TRY(store::Snapshots::open(*blobs));
+  TRY(snapshots->add(*opened.journal, next, snapshot, static_cast<std::int64_t>(to.time_ns)));
+  StoreBlobs kernel_blobs(*blobs);
+  kernel::World world = TRY(kernel::World::restore(machines, kernel_blobs, snapshot));
+  TRY(quieten(world, *opened.journal, to, report));
+  return opened.journal->close();
+}
+
+}  // namespace
+
+base::Result<ForkReport> fork_world(const store::JournalFiles& journal, store::BlobsLook* stored,
+                                    const kernel::MachineSource& machines,
+                                    store::RecordNumber record, const ForkPlace& to,
+                                    const ReplayProgress& progress) {
+  TRY(refuse_if_there(to));
+  const base::Bytes last = TRY(record_in(journal, record));
+  const auto past = TRY(PastWorld::at(journal, stored, machines, record, progress));
+  if (!to.any_file_system) TRY(store::check_place(to.disk, to.path));
+  store::WorldFolder folder =
+      TRY(store::WorldFolder::open(to.disk, to.random, to.process, to.path));
+  // Until the fork is whole, nobody can take the folder for a world.
+  const std::string marker = to.path + "/" + store::kSalvagingFile;
+  TRY(env::replace_file(to.disk, marker, base::as_bytes(kNotWhole)));
+  ForkReport report;
+  report.record = record;
+  TRY(fill(folder, *past, last, machines, to, report));
+  TRY(to.disk.remove(marker));
+  TRY(to.disk.sync_directory(to.path));
+  return report;
+}
+
+}  // namespace holdfast::node
