@@ -73,6 +73,12 @@ class Leases(RegistryFolderTest):
                            capture_output=True, timeout=60)
             self.assertTrue((self.folder / place / "workflows.json").exists())
 
+    def test_a_folder_may_have_a_name_that_json_cannot_hold(self):
+        self.dir = self.folder / os.fsdecode(b"x\xffy")
+        taken = json.loads(self.succeed("registry", "register", "train", "--recipe", "llama", "--preemptible", "--json"))
+        self.assertIn("x\\xffy/preempt-train", taken["preempt_signal_path"])
+        self.assertEqual(self.listed()["workflows"][0]["preempt_signal_path"], taken["preempt_signal_path"])
+
     def test_refusals_have_exit_codes_that_scripts_can_use(self):
         self.succeed("registry", "register", "train", "--recipe", "llama", "--pid", "1")
         self.refuse(1, "is registered by process 1", "registry", "register", "train", "--recipe", "llama")
