@@ -150,6 +150,26 @@ TEST_F(LoopTest, a_full_disk_takes_nothing_new_but_results_of_what_has_begun) {
   EXPECT_TRUE(std::holds_alternative<kernel::Accepted>(*answer));
 }
 
+TEST_F(LoopTest, a_full_disk_takes_results_also_from_whoever_sends_them) {
+  begin();
+  start();
+  disk_->set_capacity(used());
+  std::size_t taken = 0;
+  while (taken < 10'000 && ask(taken)) ++taken;
+  ASSERT_EQ(refusal_, "the disk is full");
+  EXPECT_EQ(loop_->figures().refused_for_room, 1u);
+  const base::Bytes payload = value(R"({"ok":true})");
+  kernel::ReceiptArrived receipt;
+  receipt.intent = hand_.held.front();
+  receipt.payload = payload;
+  std::optional<kernel::Answer> answer;
+  const auto sent = loop_->send(Input::receipt(receipt), [&](const auto& told) { answer = told; });
+  ASSERT_TRUE(sent) << sent.error().to_string();
+  run();
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_TRUE(std::holds_alternative<kernel::Accepted>(*answer));
+}
+
 TEST_F(LoopTest, a_journal_that_cannot_prepare_says_why_and_does_not_blame_a_full_disk) {
   begin();
   std::vector<std::string> troubles;
