@@ -10,8 +10,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 function(holdfast_install)
-  set(libraries base codec defs kernel native env bundle store executors registry node engine gateway
-      cli)
+  set(libraries base errors codec defs kernel native steps env bundle store executors registry node
+      engine gateway cli)
   list(TRANSFORM libraries PREPEND holdfast_)
   set_target_properties(holdfast_engine PROPERTIES EXPORT_NAME holdfast)
   set_target_properties(holdfast_registry PROPERTIES EXPORT_NAME registry)

@@ -40,7 +40,7 @@ void Reader::hear(const Ledger::Name& name, std::uint64_t after, std::uint64_t a
   const std::string who = "the stream of " + name.first + ": ";
   if (page.truncated != 0) {
     report_.sometimes("a stream is truncated");
-    after = page.truncated;
+    after = read_[name] = page.truncated;
   } else if (after != 0 && after < stream.begun) {
     return report_.violation(who + "goes on in another life");
   }
@@ -60,7 +60,9 @@ void Reader::hear(const Ledger::Name& name, std::uint64_t after, std::uint64_t a
     if (stream.ended == 0) report_.violation(who + "has ended, and its instance has not");
     return;
   }
-  const bool is_at_end = next == stream.entries.end() && page.entries.size() < 1;
+  // One who is told that something is gone has to ask again for what comes behind.
+  const bool is_at_end =
+      next == stream.entries.end() && page.entries.empty() && page.truncated == 0;
   if (is_at_end && stream.ended != 0 && stream.ended >> 16 <= asked_at)
     report_.violation(who + "has no end");
 }

@@ -11,6 +11,7 @@
 #include "node/history.h"
 #include "node/loop.h"
 #include "node/scratch_blobs.h"
+#include "node/seal_check.h"
 #include "sim/client.h"
 #include "sim/dice.h"
 #include "sim/faults.h"
@@ -403,6 +404,7 @@ class Simulation {
                           instance.status);
     }
     compare_with_index();
+    compare_with_seals();
     const auto live = world_->world().snapshot();
     if (!live) return report_.violation("no snapshot: " + live.error().to_string());
     report_.trace(base::sha256(*live).bytes);
@@ -431,6 +433,24 @@ class Simulation {
                           " as " + (*row ? (*row)->status : "not there") + " and not as " +
                           instance.status);
     }
+  }
+
+  // The records are those that were sealed, through all that happened in between.
+  void compare_with_seals() {
+    for (int i = 0; i < 20; ++i) history_->finish();  // its slices may be of one record
+    const auto look = store::SealsLook::open(store::WorldPlace::of(world_->folder()));
+    if (!look) return report_.violation("the seals: " + look.error().to_string());
+    store::Journal& journal = world_->journal();
+    base::Errors errors;
+    node::SealCheck check(look->get(), journal.first(), {}, errors);
+    auto reader = journal.read(journal.first()).take();
+    while (const auto record = reader->next().take()) check.check(*record);
+    std::vector<std::string> notes;
+    check.finish(journal.last(), notes);
+    for (const base::Error& error : errors) report_.violation("the seals: " + error.to_string());
+    if (!check.last() || check.last()->last != journal.last())
+      report_.violation("not every record is sealed in the end");
+    if (check.records() != 0) report_.sometimes("records are as they were sealed");
   }
 
   void compare_with_replay(const base::Bytes& live) {

@@ -18,6 +18,7 @@ import sys
 # stands beside src.
 LAYERS = {
     "base": "",
+    "errors": "holdfast base",
     "codec": "base",
     "defs": "base codec",
     "kernel": "base codec defs",
@@ -28,14 +29,15 @@ LAYERS = {
     "bundle": "base codec defs env",
     "store": "base codec env",
     "executors": "base codec defs kernel env",
-    "registry": "holdfast base codec env",
-    "node": "holdfast base codec defs kernel native steps tasks env bundle store executors",
-    "engine": "holdfast base codec defs kernel native steps tasks env bundle store executors node",
+    "registry": "holdfast base errors codec env",
+    "node": "holdfast base errors codec defs kernel native steps tasks env bundle store executors",
+    "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
+              " node",
     "postgres": "holdfast base codec defs env node",
     "gateway": "holdfast base codec defs env engine",
     "worker": "base codec env registry",
-    "cli": "holdfast base codec defs kernel native steps tasks env bundle store executors registry"
-           " node engine postgres gateway worker demo",
+    "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
+           " registry node engine postgres gateway worker demo",
     "demo": "holdfast",
 }
 

@@ -26,8 +26,12 @@
 #include <vector>
 
 #include "holdfast/clock.h"
+#include "holdfast/governance.h"
 #include "holdfast/handler.h"
+#include "holdfast/listing.h"
+#include "holdfast/measures.h"
 #include "holdfast/module.h"
+#include "holdfast/outside_effect.h"
 #include "holdfast/result.h"
 
 namespace holdfast {
@@ -67,9 +71,9 @@ struct EngineOptions {
   // What the world goes by; nothing: the machine's.
   std::shared_ptr<Clock> clock = {};
 
-  // An index of all instances behind the world, for streams and for retention. It is derived, takes
-  // a thread of its own that yields to all others, and may lag; no answer waits for it. Without it
-  // there are no streams, and nothing is forgotten.
+  // An index of all instances behind the world, for streams and for retention, and signatures over
+  // its records. It takes a thread of its own that yields to all others, and may lag; no answer
+  // waits for it. Without it there are no streams, and nothing is forgotten or signed.
   bool history = true;
 
   // What has ended is forgotten when nothing came to it for so long, and its stream with it: it is
@@ -139,27 +143,6 @@ struct Instance {
       return std::nullopt;
     return value;
   }
-};
-
-// What an engine has made durable since it was opened, and how its history stands.
-struct Figures {
-  std::uint64_t records = 0;
-  std::uint64_t syncs = 0;
-  std::uint64_t journal_bytes = 0;
-  std::uint64_t waiting_inputs = 0;    // now
-  std::uint64_t history_lag = 0;       // durable records that the index has not seen
-  std::uint64_t history_failures = 0;  // of the index, since the engine was opened
-  bool history_is_well = true;         // the last thing that was tried went well
-};
-
-// The same, and what the world says of itself.
-struct Measures {
-  Figures figures;
-  std::uint64_t next_record = 0;
-  std::uint64_t open_effects = 0;
-  std::uint64_t refused = 0;
-  std::uint64_t repeated_events = 0;
-  std::uint64_t repeated_receipts = 0;
 };
 
 enum class Condition : std::uint8_t {
@@ -373,6 +356,11 @@ class Engine {
                   Then<RawStreamPage> then);
   Stop follow_raw(std::string_view workflow, Bytes key, std::uint64_t after, std::size_t limit,
                   Then<RawStreamPage> then);
+  // The same with pages of fewer bytes than 1 MiB, or one entry.
+  void stream_raw(std::string_view workflow, Bytes key, std::uint64_t after, PartLimits limits,
+                  Then<RawStreamPage> then);
+  Stop follow_raw(std::string_view workflow, Bytes key, std::uint64_t after, PartLimits limits,
+                  Then<RawStreamPage> then);
   Result<RawStreamPage> follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
                                    std::size_t limit, Timeout timeout);
 
@@ -380,14 +368,49 @@ class Engine {
   void why_raw(std::string_view workflow, Bytes key, Then<std::vector<WaitReason>> then);
   void measure(Then<Measures> then);
 
-  // Of the world, as one canonical list; empty: it has none yet.
+  // Reads the folder of the world, and takes as long as that does.
+  Result<DiskUse> disk_use();
+
+  // Instances by what the index of the history knows of them, which may lag a little. kConflict:
+  // there is no history. kUnavailable: too many ask, or the index cannot be read now.
+  void list_raw(ListOptions options, Then<InstanceList> then);
+
+  // Of the world, as one canonical list; empty: it has none yet. The version is another one when
+  // they have changed since.
   Bytes definitions();
+  std::uint64_t definitions_version() const noexcept;
+
+  // Makes definitions (CBOR, a list with its manifest) the world's own, or says whether that could
+  // be done. Instances that stand in the way are no error. kInvalid: the definitions are not good,
+  // or nobody here performs one of their effects.
+  void apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then);
+
+  // Proposals of definitions: made (CBOR, as above, or a patch of the present ones), tried, decided
+  // and applied, in that order; kConflict: its turn has not come, or is over. What is told is the
+  // record; that of the first names the proposal.
+  void propose_raw(Bytes document, std::string_view description, Then<std::uint64_t> then);
+  void proposals_raw(Then<std::vector<ProposalInfo>> then);
+  void report_shadow_raw(std::uint64_t proposal, Bytes report, Then<std::uint64_t> then);
+  void decide_raw(const ProposalDecision& decision, Then<std::uint64_t> then);
+  void apply_proposal_raw(std::uint64_t proposal, Then<Applied> then);
+
+  // An effect that is open, whoever performs it. kNotFound: it is not.
+  void effect_raw(const Hash& intent, Then<OpenEffect> then);
+
+  // What those report who perform effects outside. A receipt settles the effect, once: a payload
+  // that does not fit fails its instance. kConflict: the engine performs this effect by itself.
+  void settle_raw(const RawReceipt& receipt, Then<Reported> then);
+  void progress_raw(const RawProgress& progress, Then<Reported> then);
 
   // These read files, and take as long as that does. kNotFound: the journal has not, or not any
   // more, what they are asked to begin with.
   Result<JournalPart> read_journal(std::uint64_t from, PartLimits limits = {});
   Result<TimelinePart> read_timeline(std::string_view workflow, const Bytes& key,
                                      std::uint64_t from, PartLimits limits = {});
+
+  // Tells the last durable record when that is this one or behind it, which may be at once.
+  // kUnavailable: too many wait (16 384).
+  Stop when_durable(std::uint64_t record, Then<std::uint64_t> then);
 
  private:
   struct Body;

@@ -141,6 +141,12 @@ class Lease {
   std::int64_t pid_;
 };
 
+// The swap is over.
+struct SwapEnd {
+  // Why the log does not say so; empty: it does. Nothing depends on that line.
+  std::string not_logged;
+};
+
 // A swap under way. It holds a lock of this process: when the object goes, or the process dies,
 // before it was finished, the swap was aborted.
 class Swap {
@@ -152,11 +158,11 @@ class Swap {
   const std::string& id() const noexcept;
   const std::string& recipe() const noexcept;
 
-  // The new recipe is there. An error: it was not written that the swap is over; try again.
-  Result<Done> finish();
+  // The new recipe is there. An error: the swap is not over, or nobody knows; try again.
+  Result<SwapEnd> finish();
 
-  // It is not, and nobody is to yield for it any more.
-  Result<Done> abort(std::string_view reason);
+  // It is not, and nobody is to yield for it any more. Of a long reason the beginning is logged.
+  Result<SwapEnd> abort(std::string_view reason);
 
  private:
   friend class Registry;

@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "cli/bench_workflows.h"
+#include "errors/translate.h"
 #include "holdfast/engine.h"
 
 namespace holdfast::cli {
@@ -23,15 +24,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kInFlight = 1024;
 
-base::Error inside(const Error& error) { return {base::ErrorCode::kIo, error.message}; }
-
 base::Result<std::unique_ptr<Engine>> open(const std::string& folder) {
   EngineOptions options;
   options.dir = folder + "/world";
   options.modules = {Module::of<BenchSleeper>("bench/sleeper@1")};
   options.any_file_system = true;  // it is gone afterwards
   auto engine = Engine::open(std::move(options));
-  if (!engine) return inside(engine.error());
+  if (!engine) return errors::inside(engine.error());
   return std::move(*engine);
 }
 

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/serving.h"
+#include "errors/translate.h"
 
 namespace holdfast::cli {
 namespace {
@@ -14,8 +15,7 @@ namespace {
 base::Result<void> begin(Engine& engine, const std::string& url, const Program& program,
                          bool plays) {
   if (plays && program.play) {
-    if (const auto played = program.play(engine); !played)
-      return base::Error(static_cast<base::ErrorCode>(played.error().code), played.error().message);
+    if (const auto played = program.play(engine); !played) return errors::inside(played.error());
   }
   print_line("listening on " + url);
   print_line("\nThings to try:");

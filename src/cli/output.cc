@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "codec/cbor_writer.h"
-#include "codec/utf8.h"
+#include "codec/printable.h"
 
 namespace holdfast::cli {
 namespace {
@@ -20,24 +20,9 @@ void complain(std::string_view text) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const bool utf8 = codec::is_utf8(text);
-  std::string shown;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const auto byte = static_cast<unsigned char>(c);
-    // U+0080 to U+009F are control characters too, and some terminals obey them.
-    const bool lead = byte == 0xc2 && i + 1 < text.size();
-    const bool control = lead && static_cast<unsigned char>(text[i + 1]) < 0xa0;
-    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8) || control) {
-      shown += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
-    } else {
-      shown += c;
-    }
-  }
-  return shown;
-}
+std::string printable(std::string_view text) { return codec::printable(text); }
+
+void warn(std::string_view message) { complain(printable(message)); }
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 

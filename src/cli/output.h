@@ -19,6 +19,9 @@ namespace holdfast::cli {
 // beyond ASCII where the text is not UTF-8, are written as \xNN.
 std::string printable(std::string_view text);
 
+// Says what is odd although what was asked has been done.
+void warn(std::string_view message);
+
 void print(std::string_view text);
 void print_line(std::string_view text);
 

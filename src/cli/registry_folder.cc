@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "codec/cbor_writer.h"
 #include "codec/scalar_text.h"
+#include "errors/translate.h"
 #include "registry/utc.h"
 
 namespace holdfast::cli {
@@ -25,21 +26,6 @@ std::string data_folder() {
   if (const std::string home = variable("HOME"); !home.empty()) return home + "/.local/share";
   const passwd* const user = ::getpwuid(::geteuid());
   return user != nullptr ? std::string(user->pw_dir) + "/.local/share" : std::string();
-}
-
-base::ErrorCode inside(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::kInvalid: return base::ErrorCode::kInvalid;
-    case ErrorCode::kTooLarge: return base::ErrorCode::kTooLarge;
-    case ErrorCode::kNotFound: return base::ErrorCode::kNotFound;
-    case ErrorCode::kConflict: return base::ErrorCode::kConflict;
-    case ErrorCode::kTimedOut:
-    case ErrorCode::kUnavailable: return base::ErrorCode::kUnavailable;
-    case ErrorCode::kEnded: return base::ErrorCode::kEnded;
-    case ErrorCode::kIo: return base::ErrorCode::kIo;
-    case ErrorCode::kCorrupt: return base::ErrorCode::kCorrupt;
-  }
-  return base::ErrorCode::kCorrupt;
 }
 
 std::string_view name_of(LeaseStanding standing) {
@@ -86,7 +72,7 @@ void add_dir_and_json(CLI::App& command, RegistryFolder& folder) {
 }
 
 ExitCode refuse(const Error& error) {
-  const ExitCode refused = refuse(base::Error(inside(error.code), error.message));
+  const ExitCode refused = refuse(errors::inside(error));
   return error.code == ErrorCode::kUnavailable ? ExitCode::kTryAgain : refused;
 }
 

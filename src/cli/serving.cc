@@ -9,14 +9,10 @@
 #include <cstdio>
 
 #include "cli/output.h"
+#include "errors/translate.h"
 
 namespace holdfast::cli {
 namespace {
-
-base::Error inside(const Error& error) {
-  // The codes are the same, one by one.
-  return {static_cast<base::ErrorCode>(error.code), error.message};
-}
 
 void say(std::string_view line) {
   const std::string shown = "holdfast: " + printable(line) + "\n";
@@ -52,7 +48,7 @@ base::Result<void> run(ServingOptions& options, const Started& started, const si
   server_options.tls = options.tls;
   server_options.log = say;
   auto engine = Engine::open(options.engine);
-  if (!engine) return inside(engine.error());
+  if (!engine) return errors::inside(engine.error());
   const auto server = TRY(gateway::Server::start(**engine, std::move(server_options)));
   TRY(started(**engine, url_of(options, listen, server->port())));
   if (!flush_output()) return base::Error(base::ErrorCode::kIo, "nobody reads the output");
@@ -61,7 +57,7 @@ base::Result<void> run(ServingOptions& options, const Started& started, const si
   // Whoever asks again is in a hurry.
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
   server->stop();
-  if (const auto closed = (*engine)->close(); !closed) return inside(closed.error());
+  if (const auto closed = (*engine)->close(); !closed) return errors::inside(closed.error());
   if (has_ended) return base::Error(base::ErrorCode::kIo, "the engine has ended");
   return {};
 }

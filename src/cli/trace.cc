@@ -13,6 +13,7 @@ namespace holdfast::cli {
 namespace {
 
 constexpr std::uint64_t kPage = 1000;
+constexpr std::uint64_t kRecordsLookedBack = 100;
 constexpr std::uint64_t kMostRecordsSearched = 1'000'000;
 
 struct Following {
@@ -54,20 +55,20 @@ struct Verdict {
   std::string explanation;
 };
 
-// How the effects were settled in the last record of an instance that has failed.
+// By the last effect that did not come back well: what followed it may be the undoing of the rest.
 Verdict verdict_of_failure(codec::View instance, codec::View timeline) {
   const auto error = instance.find("error");
-  const std::string code = error ? text_in(*error, "code") : "";
-  const std::string said =
-      code +
-      (error && !text_in(*error, "message").empty() ? ": " + text_in(*error, "message") : "");
-  const std::vector<codec::View> records = list_in(timeline, "records");
-  if (!records.empty()) {
-    const auto tick = records.front().find("tick");
-    const bool is_receipt = tick && text_in(*tick, "kind") == "receipt";
-    const std::string status = is_receipt ? text_in(*tick, "status") : "";
-    if (status == "timeout") return {"timeout", "an effect did not end in time; " + said};
-    if (status == "error") return {"executor error", "an effect came back with an error; " + said};
+  std::string said = error ? text_in(*error, "code") : "";
+  const std::string message = error ? text_in(*error, "message") : "";
+  if (!message.empty()) said += ": " + message;
+  for (const codec::View record : list_in(timeline, "records")) {
+    const auto tick = record.find("tick");
+    if (!tick || text_in(*tick, "kind") != "receipt") continue;
+    const std::string status = text_in(*tick, "status");
+    const std::string number = "record " + std::to_string(number_in(record, "record"));
+    if (status == "timeout")
+      return {"timeout", number + " says that an effect took too long; " + said};
+    if (status == "error") return {"executor error", number + " brought an error; " + said};
   }
   return {"fault", "its own step has failed it; " + said};
 }
@@ -181,7 +182,7 @@ base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
   } else if (status == "cancelled") {
     verdict = {"cancelled", "somebody has ended it"};
   } else if (status == "failed") {
-    const Document timeline = TRY(source.timeline(id, 0, 1));
+    const Document timeline = TRY(source.timeline(id, 0, kRecordsLookedBack));
     verdict = verdict_of_failure(instance.view(), timeline.view());
   } else {
     const Document why = TRY(source.why(id));

@@ -3,11 +3,13 @@
 #include "node/verify.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
+#include "base/hex.h"
 #include "cli/commands.h"
 #include "cli/existing_world.h"
 #include "cli/output.h"
@@ -24,6 +26,8 @@ namespace {
 
 struct Options {
   std::string world;
+  std::optional<std::string> key;   // in hex
+  std::optional<std::string> seal;  // RECORD:HASH
   bool blobs = false;
   bool all = false;
   bool json = false;
@@ -71,7 +75,28 @@ std::string count_of(std::uint64_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+// What the user knows of the seals.
+base::Result<node::SealTerms> terms_of(const Options& options) {
+  node::SealTerms terms;
+  if (options.key && !base::hex_decode(*options.key, terms.key.emplace()))
+    return base::invalid("--key", "a public key is 64 hexadecimal digits");
+  if (!options.seal) return terms;
+  node::SealTerms::Remembered& seal = terms.seal.emplace();
+  const std::string_view text = *options.seal;
+  const std::size_t colon = std::min(text.find(':'), text.size());
+  const auto [end, error] = std::from_chars(text.data(), text.data() + colon, seal.record);
+  const bool is_seal = error == std::errc() && end == text.data() + colon && colon < text.size() &&
+                       base::hex_decode(text.substr(colon + 1), seal.hash.bytes);
+  if (!is_seal) return base::invalid("--seal", "a seal is RECORD:HASH, as verify prints it");
+  return terms;
+}
+
+std::string seal_text(const store::Seal& seal) {
+  return std::to_string(seal.last) + ":" + base::to_hex(seal.hash.bytes);
+}
+
 base::Result<Findings> look(const Options& options, const native::Machines& machines) {
+  const node::SealTerms terms = TRY(terms_of(options));
   const auto world = TRY(ExistingWorld::open(options.world));
   const store::WorldPlace place = store::WorldPlace::of(world->folder());
   Findings found;
@@ -79,7 +104,8 @@ base::Result<Findings> look(const Options& options, const native::Machines& mach
   auto blobs = store::BlobsLook::open(place);
   if (!blobs) errors.push_back(std::move(blobs).error());
   store::BlobsLook* const stored = blobs ? blobs->get() : nullptr;
-  const node::Witnesses witnesses = node::Witnesses::of(stored, place, errors);
+  node::Witnesses witnesses = node::Witnesses::of(stored, place, errors);
+  witnesses.terms = terms;
   auto journal = store::JournalFiles::open(world->folder());
   if (journal) {
     Progress progress("verifying", journal->last());
@@ -119,7 +145,7 @@ void print_json(const Findings& found) {
     if (!value) return codec::write_null(out);
     codec::write_nat(out, *value);
   };
-  codec::write_map_head(out, 14);
+  codec::write_map_head(out, 17);
   number("first", report.first);
   number("last", report.last);
   number("segments", report.segments);
@@ -128,6 +154,15 @@ void print_json(const Findings& found) {
   number("instances_not_followed", report.unfollowed);
   number("snapshots", report.snapshots);
   number("snapshots_replayed", report.snapshots_replayed);
+  number("sealed", report.sealed);
+  const auto text = [&](std::string_view name, std::optional<std::string> value) {
+    codec::write_text(out, name);
+    if (!value) return codec::write_null(out);
+    codec::write_text(out, *value);
+  };
+  const auto& seal = report.last_seal;
+  text("last_seal", seal ? std::optional(seal_text(*seal)) : std::nullopt);
+  text("key", seal ? std::optional(base::to_hex(seal->key)) : std::nullopt);
   number("replayed", report.replayed);
   codec::write_text(out, "replay_stopped");
   if (report.replay_stopped.empty()) {
@@ -163,6 +198,11 @@ void print_text(const Findings& found) {
                   : "; the others were not checked: " + printable(report.replay_stopped)));
   print_line("snapshots " + std::to_string(report.snapshots) + ", of which replay came to " +
              std::to_string(report.snapshots_replayed));
+  print_line("seals     " + (report.last_seal ? count_of(report.sealed, "record") +
+                                                    " as sealed; the last seal is " +
+                                                    seal_text(*report.last_seal) + ", the key " +
+                                                    base::to_hex(report.last_seal->key)
+                                              : "none"));
   print_line(found.blobs ? "blobs     " + std::to_string(*found.blobs) + " looked at"
                          : "blobs     not looked at (--blobs)");
   if (found.history) {
@@ -195,6 +235,10 @@ void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   CLI::App* command = app.add_subcommand(
       "verify", "check every byte of a world's journal, and that replaying it comes to the same");
   command->add_option("world", options->world, "the folder of the world")->required();
+  command->add_option("--key", options->key,
+                      "only what this public key has signed counts as sealed");
+  command->add_option("--seal", options->seal,
+                      "a seal that you remember, RECORD:HASH: it must be one of this world");
   command->add_flag("--blobs", options->blobs, "look at every blob too");
   command->add_flag("--all", options->all,
                     "every byte of every file: the blobs, and the index made again and compared");

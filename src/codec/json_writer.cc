@@ -32,11 +32,12 @@ Keys keys_like(std::uint8_t head) noexcept {
 
 class Writer {
  public:
-  Writer(Buffer& out, View value, JsonStyle style)
+  Writer(Buffer& out, View value, JsonStyle style, std::size_t depth)
       : out_(out),
         bytes_(value.encoded()),
         reader_(bytes_, Strictness::kLenient),
-        indented_(style == JsonStyle::kIndented) {}
+        indented_(style == JsonStyle::kIndented),
+        outer_depth_(depth) {}
 
   void run() {
     Item item;
@@ -160,7 +161,7 @@ class Writer {
   void line(std::size_t depth) {
     if (!indented_) return;
     out_.push('\n');
-    for (std::size_t i = 0; i < depth; ++i) append(out_, "  ");
+    for (std::size_t i = 0; i < outer_depth_ + depth; ++i) append(out_, "  ");
   }
 
   void scalar(const Item& item) {
@@ -200,6 +201,7 @@ class Writer {
   base::ByteView bytes_;
   CborReader reader_;
   bool indented_;
+  std::size_t outer_depth_;
   std::array<Open, kMaxDepth> open_;
   std::set<const std::uint8_t*> pairs_;  // the maps that are no objects
   std::size_t depth_ = 0;
@@ -207,7 +209,9 @@ class Writer {
 
 }  // namespace
 
-void write_json(Buffer& out, View value, JsonStyle style) { Writer(out, value, style).run(); }
+void write_json(Buffer& out, View value, JsonStyle style, std::size_t depth) {
+  Writer(out, value, style, depth).run();
+}
 
 std::string to_json(View value, JsonStyle style) {
   Buffer out;

@@ -16,7 +16,10 @@ namespace holdfast::codec {
 
 enum class JsonStyle : std::uint8_t { kCompact, kIndented };
 
-void write_json(Buffer& out, View value, JsonStyle style = JsonStyle::kCompact);
+// `depth`: how many levels further in it is written than where it begins, for whoever writes what
+// is around it.
+void write_json(Buffer& out, View value, JsonStyle style = JsonStyle::kCompact,
+                std::size_t depth = 0);
 std::string to_json(View value, JsonStyle style = JsonStyle::kCompact);
 
 // A text in quotes, escaped.

@@ -17,7 +17,8 @@ TEST(Builtin, every_definition_is_the_system_s) {
 
 TEST(Builtin, what_code_knows_by_name_is_there) {
   for (const std::string_view name :
-       {kWorkflowContext, kReceiptEnvelope, kReceiptRejected, kStreamFrame, kEffectError})
+       {kWorkflowContext, kReceiptEnvelope, kReceiptRejected, kStreamFrame, kEffectError,
+        kStepsState, kStepRun, kStepRan, kStepEntry, kStepFailed})
     EXPECT_NE(testing::builtin().get<SchemaDef>(name), nullptr) << name;
 }
 

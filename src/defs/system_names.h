@@ -11,5 +11,11 @@ inline constexpr std::string_view kReceiptEnvelope = "sys/EffectReceiptEnvelope@
 inline constexpr std::string_view kReceiptRejected = "sys/EffectReceiptRejected@1";
 inline constexpr std::string_view kStreamFrame = "sys/EffectStreamFrame@1";
 inline constexpr std::string_view kEffectError = "sys/EffectError@1";
+inline constexpr std::string_view kTimerSet = "sys/timer.set@1";
+inline constexpr std::string_view kStepsState = "sys/StepsState@1";
+inline constexpr std::string_view kStepRun = "sys/StepRun@1";
+inline constexpr std::string_view kStepRan = "sys/StepRan@1";
+inline constexpr std::string_view kStepEntry = "sys/StepEntry@1";
+inline constexpr std::string_view kStepFailed = "sys/StepFailed@1";
 
 }  // namespace holdfast::defs

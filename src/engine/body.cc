@@ -42,22 +42,6 @@ std::unique_ptr<env::Clock> clock_of(const EngineOptions& options) {
   return std::make_unique<engine::OutsideClock>(options.clock);
 }
 
-// Every effect of the modules must be one that somebody performs, before anything runs.
-base::Result<void> check_executors(const defs::Bundle& bundle, const node::Executors& executors,
-                                   const engine::FunctionsByEffect& functions) {
-  for (const auto& [name, entry] : bundle.catalogue.entries()) {
-    const auto* effect = std::get_if<defs::EffectDef>(&entry.definition);
-    const auto* by = effect == nullptr ? nullptr : std::get_if<defs::Executor>(&effect->performer);
-    if (by == nullptr || by->kind == "timer") continue;
-    if (by->kind == "worker") {
-      if (!functions.contains(name)) return base::invalid(name, "the effect has no handler");
-    } else if (!executors.contains(by->kind)) {
-      return base::invalid(name, "there is no executor '" + by->kind + "'");
-    }
-  }
-  return {};
-}
-
 std::string report_of(const node::RestoreReport& report, std::uint64_t open_effects,
                       std::int64_t took_ns) {
   std::string line = "ready: " + std::to_string(open_effects) + " effects open, " +
@@ -129,17 +113,20 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   node::Executors executors = TRY(make_executors(std::move(functions), performed));
   const base::Bytes wanted = applies ? TRY(defs::closure_of(bundle)) : present;
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
+  if (const auto& snapshot = world->restoring().snapshot) snapshot_before = snapshot->next_record;
   make_history();
   TRY(start(std::move(executors)));
   if (wanted != present) TRY(apply(wanted));
-  definitions = wanted;
-  log(report_of(world->restoring(), open_effects, machine_clock->since_boot_ns() - begun_ns));
+  use_definitions(wanted);
+  const std::int64_t took_ns = machine_clock->since_boot_ns() - begun_ns;
+  recovery_ns = static_cast<std::uint64_t>(took_ns);
+  log(report_of(world->restoring(), open_effects, took_ns));
   return {};
 }
 
 base::Result<node::Executors> Engine::Body::make_executors(
     engine::FunctionsByEffect functions, const std::vector<const defs::Bundle*>& performed) {
-  node::Executors by_kind{{"echo", &echo}};
+  node::Executors by_kind{{"echo", &echo}, {executors::kOutside, &outside}};
   const auto add = [&](const char* kind, std::unique_ptr<executors::Executor> executor) {
     by_kind[kind] = executor.get();
     made.push_back(std::move(executor));
@@ -154,7 +141,8 @@ base::Result<node::Executors> Engine::Body::make_executors(
     add("process", TRY(executors::process_executor(process_options, *machine_clock, &secrets)));
   }
   // Before there are threads for the functions.
-  for (const defs::Bundle* bundle : performed) TRY(check_executors(*bundle, by_kind, functions));
+  performers = engine::Performers(by_kind, functions);
+  for (const defs::Bundle* bundle : performed) TRY(performers.check(*bundle));
   add("worker",
       std::make_unique<executors::Functions>(
           std::move(functions), executors::FunctionOptions{.threads = options.handler_threads}));
@@ -181,7 +169,7 @@ void Engine::Body::end_history() {
   if (!history) return;
   history->stop();
   if (historian.joinable()) historian.join();
-  history->let_go();
+  history->finish();
 }
 
 base::Result<void> Engine::Body::start(node::Executors executors) {
@@ -206,9 +194,10 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
         });
   };
   loop.tidy = [this] { return world->collector().go_on(); };
-  if (history) {
-    loop.durable = [this](store::RecordNumber record) { history->became_durable(record); };
-  }
+  loop.durable = [this](store::RecordNumber record) {
+    if (history) history->became_durable(record);
+    durable_watch.became_durable(record);
+  };
   node = TRY(node::Node::start(world->world(), world->journal(), *clock, *random,
                                std::move(executors), std::move(loop)));
   if (history) {
@@ -241,6 +230,7 @@ base::Result<void> Engine::Body::close() {
   const std::lock_guard lock(closing);
   auto stopped = node->stop();
   end_history();
+  durable_watch.close();
   TRY(std::move(stopped));
   if (!std::exchange(is_closed, true)) TRY(world->journal().close());
   return {};

@@ -11,12 +11,15 @@
 #include <vector>
 
 #include "defs/load.h"
+#include "engine/durable_watch.h"
 #include "engine/handlers.h"
+#include "engine/performers.h"
 #include "env/clock.h"
 #include "env/disk.h"
 #include "env/process.h"
 #include "env/random.h"
 #include "executors/echo.h"
+#include "executors/outside.h"
 #include "executors/secrets.h"
 #include "holdfast/engine.h"
 #include "native/machines.h"
@@ -43,6 +46,14 @@ struct Engine::Body {
   // The number of the question, which takes it away again.
   std::uint64_t wait(kernel::InstanceName name, Then<RawInstance> then);
   void stop_waiting(std::uint64_t number);
+  Figures figures();
+  void put_figures(Measures& measures);
+  void report_from_outside(const base::Hash& intent, node::Input input, Then<Reported> then);
+
+  // kInvalid: nobody here performs an effect of these definitions.
+  base::Result<void> check_performed(base::ByteView document) const;
+  void refresh_definitions();
+  void use_definitions(base::Bytes closure);
   Stop read_stream(node::StreamQuery query, bool follows, Then<RawStreamPage> then);
 
   EngineOptions options;
@@ -56,15 +67,21 @@ struct Engine::Body {
   std::unique_ptr<node::LocalWorld> world;
   std::unique_ptr<node::WorldEffectBlobs> blobs;
   executors::Echo echo;
+  executors::Outside outside;
   std::vector<std::unique_ptr<executors::Executor>> made;  // the others
   std::unique_ptr<node::History> history;                  // null: there is none
+  engine::DurableWatch durable_watch;
   std::unique_ptr<node::Node> node;
   std::thread historian;
   std::atomic<std::uint64_t> next_question = 1;
   std::mutex closing;
   bool is_closed = false;
   std::atomic<std::uint64_t> snapshot_before = 0;  // the record that the last snapshot is before
-  base::Bytes definitions;                         // of the world, since it was opened
+  std::uint64_t recovery_ns = 0;                   // what opening took
+  mutable std::mutex defining;
+  base::Bytes definitions;  // of the world; guarded by `defining`
+  std::atomic<std::uint64_t> definitions_version = 0;
+  engine::Performers performers;
 
  private:
   base::Result<node::Executors> make_executors(engine::FunctionsByEffect functions,

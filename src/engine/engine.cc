@@ -28,17 +28,19 @@ Result<std::unique_ptr<Engine>> Engine::open(EngineOptions options) {
   return std::unique_ptr<Engine>(new Engine(std::move(body)));
 }
 
-Figures Engine::figures() {
-  const node::LoopFigures loop = body_->node->figures();
+Figures Engine::figures() { return body_->figures(); }
+
+Figures Engine::Body::figures() {
+  const node::LoopFigures loop = node->figures();
   Figures figures{.records = loop.records,
                   .syncs = loop.syncs,
                   .journal_bytes = loop.journal_bytes,
                   .waiting_inputs = loop.waiting_inputs};
-  if (body_->history) {
-    const node::HistoryFigures history = body_->history->figures();
-    figures.history_lag = history.lag;
-    figures.history_failures = history.failures;
-    figures.history_is_well = history.is_well;
+  if (history) {
+    const node::HistoryFigures behind = history->figures();
+    figures.history_lag = behind.lag;
+    figures.history_failures = behind.failures;
+    figures.history_is_well = behind.is_well;
   }
   return figures;
 }
@@ -52,7 +54,12 @@ Condition Engine::condition() {
   return Condition::kEnded;
 }
 
-Bytes Engine::definitions() { return body_->definitions; }
+Bytes Engine::definitions() {
+  const std::lock_guard lock(body_->defining);
+  return body_->definitions;
+}
+
+std::uint64_t Engine::definitions_version() const noexcept { return body_->definitions_version; }
 
 Result<Done> Engine::close() {
   if (auto closed = body_->close(); !closed) return engine::outside(closed.error());

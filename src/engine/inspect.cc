@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an engine says of its world: why an instance waits, how much there is, what happened.
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -7,6 +8,7 @@
 #include "engine/body.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
+#include "env/disk_space.h"
 #include "holdfast/engine.h"
 #include "kernel/record_view.h"
 #include "node/record_document.h"
@@ -23,7 +25,44 @@ Measures measures_of(const kernel::World& world) {
   measures.refused = counters.refused;
   measures.repeated_events = counters.repeated_events;
   measures.repeated_receipts = counters.repeated_receipts;
+  measures.repeated_progress = counters.repeated_progress;
+  measures.bad_signatures = counters.bad_signatures;
   return measures;
+}
+
+void put_open(const kernel::World& world, std::uint64_t now_ns, Measures& measures) {
+  for (const kernel::World::OpenEffects& open : world.open_effects()) {
+    const std::uint64_t age = now_ns > open.oldest_ns ? now_ns - open.oldest_ns : 0;
+    measures.open_by_effect.push_back(
+        {std::string(open.effect), std::string(open.executor), open.count, age});
+  }
+}
+
+void put_refusals(const node::Core::Refusals& refusals, Measures& measures) {
+  for (std::size_t i = 0; i < refusals.size(); ++i) {
+    const auto code = static_cast<base::ErrorCode>(i);
+    if (refusals[i] != 0)
+      measures.refusals.push_back({std::string(base::to_string(code)), refusals[i]});
+  }
+}
+
+base::Result<std::uint64_t> bytes_in(env::Disk& disk, const std::string& folder) {
+  std::uint64_t bytes = 0;
+  for (const std::string& name : TRY(disk.list(folder))) {
+    // What is a folder, or was removed meanwhile, is not counted.
+    const auto file = disk.open(folder + "/" + name, env::OpenMode::kRead);
+    if (!file) continue;
+    if (const auto size = (*file)->size()) bytes += *size;
+  }
+  return bytes;
+}
+
+base::Result<DiskUse> use_of(store::WorldFolder& folder) {
+  const env::DiskSpace space = TRY(env::disk_space_of(folder.path()));
+  DiskUse use{.free_bytes = space.free_bytes, .total_bytes = space.total_bytes};
+  use.journal_bytes = TRY(bytes_in(folder.disk(), folder.journal_path()));
+  use.other_bytes = TRY(bytes_in(folder.disk(), folder.path()));
+  return use;
 }
 
 Bytes document_of(const kernel::RecordView& record) {
@@ -70,11 +109,17 @@ void Engine::why_raw(std::string_view workflow, Bytes key, Then<std::vector<Wait
 
 void Engine::measure(Then<Measures> then) {
   const auto ticket = engine::ticket(std::move(then));
-  const auto asked = body_->node->look([ticket, figures = figures()](node::Core& core) {
+  const auto asked = body_->node->look([this, ticket](node::Core& core) {
     core.ask([&](kernel::World& world) -> std::function<void()> {
-      Measures measures = measures_of(world);
-      measures.figures = figures;
-      return [ticket, measures] { ticket->tell(measures); };
+      auto measures = std::make_shared<Measures>(measures_of(world));
+      const auto now_ns =
+          static_cast<std::uint64_t>(std::max<std::int64_t>(body_->clock->wall_ns(), 0));
+      put_open(world, now_ns, *measures);
+      put_refusals(core.refusals(), *measures);
+      return [this, ticket, measures] {
+        body_->put_figures(*measures);
+        ticket->tell(std::move(*measures));
+      };
     });
   });
   if (!asked) ticket->tell(engine::outside(asked.error()));
@@ -87,6 +132,37 @@ void Engine::take_snapshot(Then<std::uint64_t> then) {
     ticket->tell(body_->snapshot_before.load());
   });
   if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
+Engine::Stop Engine::when_durable(std::uint64_t record, Then<std::uint64_t> then) {
+  const std::uint64_t number = body_->next_question++;
+  const auto ticket = engine::ticket(std::move(then));
+  if (!body_->durable_watch.add(number, record, ticket)) {
+    ticket->tell(Error{ErrorCode::kUnavailable, "too many wait for records, or the engine ended"});
+    return [] {};
+  }
+  // It may have become so before anybody could be woken.
+  body_->durable_watch.became_durable(body_->world->journal().durable());
+  return [this, number] { body_->durable_watch.remove(number); };
+}
+
+void Engine::Body::put_figures(Measures& measures) {
+  const node::LoopFigures loop = node->figures();
+  measures.sync_ns = loop.sync_ns;
+  measures.batch_records = loop.batch_records;
+  measures.waiting_results = loop.waiting_results;
+  if (loop.refused_for_room != 0) measures.refusals.push_back({"room", loop.refused_for_room});
+  measures.recovery_ns = recovery_ns;
+  measures.replayed_records = world->restoring().replayed;
+  measures.behind_snapshot = measures.next_record - std::max<std::uint64_t>(snapshot_before, 1);
+  measures.figures = figures();
+  if (history) measures.history_seen = history->figures().seen;
+}
+
+Result<DiskUse> Engine::disk_use() {
+  auto use = use_of(body_->world->folder());
+  if (!use) return engine::outside(use.error());
+  return *use;
 }
 
 Result<JournalPart> Engine::read_journal(std::uint64_t from, PartLimits limits) {

@@ -14,6 +14,10 @@
 namespace holdfast {
 namespace {
 
+std::size_t page_bytes(const PartLimits& limits) {
+  return std::min(limits.bytes, node::kMaxStreamPageBytes);
+}
+
 StreamEnd::Kind kind_of(std::string_view status) {
   if (status == "completed") return StreamEnd::Kind::kCompleted;
   if (status == "failed") return StreamEnd::Kind::kFailed;
@@ -152,6 +156,20 @@ Engine::Stop Engine::follow_raw(std::string_view workflow, Bytes key, std::uint6
                                 std::size_t limit, Then<RawStreamPage> then) {
   return body_->read_stream({{std::string(workflow), std::move(key)}, after, limit}, true,
                             std::move(then));
+}
+
+void Engine::stream_raw(std::string_view workflow, Bytes key, std::uint64_t after,
+                        PartLimits limits, Then<RawStreamPage> then) {
+  body_->read_stream(
+      {{std::string(workflow), std::move(key)}, after, limits.records, page_bytes(limits)}, false,
+      std::move(then));
+}
+
+Engine::Stop Engine::follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
+                                PartLimits limits, Then<RawStreamPage> then) {
+  return body_->read_stream(
+      {{std::string(workflow), std::move(key)}, after, limits.records, page_bytes(limits)}, true,
+      std::move(then));
 }
 
 Result<RawStreamPage> Engine::follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,

@@ -13,20 +13,6 @@ namespace {
 // How many of a list a message names.
 constexpr std::size_t kMostNamed = 5;
 
-ErrorCode outside(base::ErrorCode code) {
-  switch (code) {
-    case base::ErrorCode::kInvalid: return ErrorCode::kInvalid;
-    case base::ErrorCode::kTooLarge: return ErrorCode::kTooLarge;
-    case base::ErrorCode::kNotFound: return ErrorCode::kNotFound;
-    case base::ErrorCode::kConflict: return ErrorCode::kConflict;
-    case base::ErrorCode::kUnavailable: return ErrorCode::kUnavailable;
-    case base::ErrorCode::kIo: return ErrorCode::kIo;
-    case base::ErrorCode::kEnded: return ErrorCode::kEnded;
-    case base::ErrorCode::kCorrupt: return ErrorCode::kCorrupt;
-  }
-  return ErrorCode::kCorrupt;
-}
-
 base::Error error_of(const kernel::Refused& refused) {
   std::string message = refused.message;
   for (std::size_t i = 0; i < refused.details.size() && i < kMostNamed; ++i)
@@ -91,8 +77,6 @@ struct ReasonOutside {
 };
 
 }  // namespace
-
-Error outside(const base::Error& error) { return {outside(error.code()), error.to_string()}; }
 
 std::optional<base::Error> refusal(const kernel::Answer& answer) {
   if (const auto* refused = std::get_if<kernel::Refused>(&answer)) return error_of(*refused);

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the types of include/holdfast and those inside: errors, answers, instances.
+// Between the types of include/holdfast and those inside: answers, instances; errors are translated
+// in errors/translate.h.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
+#include "errors/translate.h"
 #include "holdfast/engine.h"
 #include "kernel/outcome.h"
 #include "kernel/world.h"
 
 namespace holdfast::engine {
 
-Error outside(const base::Error& error);
+using errors::outside;
 
 // Why it was not accepted, if it was not.
 std::optional<base::Error> refusal(const kernel::Answer& answer);

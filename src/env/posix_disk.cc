@@ -95,9 +95,10 @@ class PosixLock : public FileLock {
 };
 
 base::Result<Descriptor> open_descriptor(const std::string& path, int flags) {
-  // Never inherited: a child that lives on would keep our locks.
+  // Never inherited: a child that lives on would keep our locks. For its owner alone: what is
+  // written holds keys, and the data of others.
   const int number =
-      again_after_signals([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0644); });
+      again_after_signals([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0600); });
   if (number < 0) return system_error(path, "open");
   return Descriptor(number);
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -12,6 +13,9 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
 
 #include "env/descriptor.h"
 #include "env/system_error.h"
@@ -59,12 +63,59 @@ bool has_ended(int pidfd) {
   return again_after_signals([&] { return ::poll(&one, 1, 0); }) > 0;
 }
 
+// Processes that have been looked at before and are looked at again: a pidfd that is kept open says
+// with one call that its process, and no other of the same number, has not ended. For any thread.
+class Acquaintances {
+ public:
+  // The inode of its pidfd. Nothing: it is not known, or has ended since.
+  std::optional<std::uint64_t> find(std::int64_t id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(id);
+    if (found == known_.end()) return std::nullopt;
+    if (!has_ended(found->second.process.number())) return found->second.inode;
+    known_.erase(found);
+    return std::nullopt;
+  }
+
+  // Those who are no longer asked about would stay for ever: now and then all begin anew.
+  void keep(std::int64_t id, Descriptor process, std::uint64_t inode) {
+    const std::lock_guard lock(mutex_);
+    if (known_.size() >= most_) known_.clear();
+    if (most_ > 0) known_.insert_or_assign(id, Known{std::move(process), inode});
+  }
+
+  void forget() {
+    const std::lock_guard lock(mutex_);
+    known_.clear();
+  }
+
+ private:
+  struct Known {
+    Descriptor process;
+    std::uint64_t inode;
+  };
+
+  // A small part of the descriptors that this process may have.
+  static std::size_t most() {
+    constexpr std::size_t kMost = 256;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    return std::min<std::size_t>(kMost, limit.rlim_cur / 8);
+  }
+
+  std::mutex mutex_;
+  std::unordered_map<std::int64_t, Known> known_;
+  const std::size_t most_ = most();
+};
+
 class PosixProcessTable : public ProcessTable {
  public:
   base::Result<std::optional<ProcessFacts>> find(std::int64_t id) override {
     return look(id, true);
   }
   base::Result<std::optional<ProcessFacts>> find_mark(std::int64_t id) override {
+    if (const auto inode = acquaintances_.find(id))
+      return std::optional(ProcessFacts{.start_ns = std::nullopt, .pidfd_inode = *inode});
     return look(id, false);
   }
 
@@ -75,11 +126,14 @@ class PosixProcessTable : public ProcessTable {
   }
 
  private:
-  base::Result<std::optional<ProcessFacts>> look(std::int64_t id, bool also_start) const {
+  base::Result<std::optional<ProcessFacts>> look(std::int64_t id, bool also_start) {
     using Found = std::optional<ProcessFacts>;
     if (id <= 0 || id > std::numeric_limits<pid_t>::max()) return Found();
-    const Descriptor process(
-        static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(id), 0)));
+    Descriptor process = open_pidfd(id);
+    if (!process.is_open() && errno == EMFILE) {
+      acquaintances_.forget();
+      process = open_pidfd(id);
+    }
     if (!process.is_open()) {
       switch (errno) {
         case ESRCH:
@@ -97,7 +151,13 @@ class PosixProcessTable : public ProcessTable {
     }
     // Last: if it had ended before, the line may be another's.
     if (has_ended(process.number())) return Found();
+    if (!also_start && facts.pidfd_inode != 0)
+      acquaintances_.keep(id, std::move(process), facts.pidfd_inode);
     return Found(facts);
+  }
+
+  static Descriptor open_pidfd(std::int64_t id) {
+    return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(id), 0)));
   }
 
   // What the kernel, or whoever guards it from us, leaves us with.
@@ -115,6 +175,7 @@ class PosixProcessTable : public ProcessTable {
     return static_cast<std::int64_t>(line.start_ticks) * (1'000'000'000 / ticks_per_second_);
   }
 
+  Acquaintances acquaintances_;
   const bool has_inodes_ = has_inodes();
   const std::int64_t ticks_per_second_ = ::sysconf(_SC_CLK_TCK);
 };

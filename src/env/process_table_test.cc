@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <thread>
+#include <vector>
+
+#include "env/descriptor.h"
 
 namespace holdfast::env {
 namespace {
@@ -77,6 +82,58 @@ TEST(ProcessTable, one_that_has_ended_is_not_found_also_before_it_is_waited_for)
   EXPECT_FALSE(*table->find_mark(child));
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
   EXPECT_FALSE(*table->find(child));
+}
+
+TEST(ProcessTable, one_that_was_looked_at_before_is_not_found_when_it_has_ended) {
+  const auto table = posix_process_table();
+  const pid_t child = sleeping_child();
+  const auto first = *table->find_mark(child);
+  ASSERT_TRUE(first);
+  const auto second = *table->find_mark(child);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->pidfd_inode, first->pidfd_inode);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  siginfo_t how;
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &how, WEXITED | WNOWAIT), 0);
+  EXPECT_FALSE(*table->find_mark(child)) << "it is a zombie";
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  EXPECT_FALSE(*table->find_mark(child));
+}
+
+std::size_t open_descriptors() {
+  const auto all = std::filesystem::directory_iterator("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST(ProcessTable, remembers_processes_with_few_descriptors_and_gives_them_up_where_none_are_left) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit few{.rlim_cur = 80, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto table = posix_process_table();
+  std::vector<pid_t> children;
+  for (int i = 0; i < 30; ++i) children.push_back(sleeping_child());
+  const std::size_t open_before = open_descriptors();
+  for (int round = 0; round < 2; ++round) {
+    for (const pid_t child : children) {
+      const auto mark = *table->find_mark(child);
+      ASSERT_TRUE(mark);
+      EXPECT_EQ(mark->pidfd_inode, (*table->find(child))->pidfd_inode);
+    }
+  }
+  EXPECT_LE(open_descriptors(), open_before + 10);
+  EXPECT_TRUE(*table->find_mark(children[0]));
+  std::vector<Descriptor> all;
+  for (int number = ::dup(0); number >= 0; number = ::dup(0)) all.emplace_back(number);
+  if ((*table->find_mark(children[0]))->pidfd_inode != 0) {
+    for (const pid_t child : children) EXPECT_TRUE(table->find_mark(child)) << "there is no room";
+  }
+  all.clear();
+  for (const pid_t child : children) {
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 TEST(ProcessTable, numbers_that_no_process_has_are_not_found) {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/sha256.h"
-#include "codec/cbor_writer.h"
 #include "executors/secret.h"
 
 namespace holdfast::executors {
@@ -42,27 +40,6 @@ bool EnrolledKeys::is_good(const kernel::Signature& signature, base::ByteView me
     if (!keys_.contains(key)) return false;
   }
   return base::ed25519_verify(key, message, signature.bytes);
-}
-
-base::Hash seal_of(const base::Hash& before, std::uint64_t first_record,
-                   std::span<const base::ByteView> records) {
-  codec::Buffer out;
-  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 4);
-  codec::write_text(out, "holdfast.batch.1");
-  codec::write_bytes(out, before.bytes);
-  codec::write_nat(out, first_record);
-  codec::write_list_head(out, records.size());
-  for (const base::ByteView record : records) codec::write_bytes(out, base::sha256(record).bytes);
-  return base::sha256(out.view());
-}
-
-base::Ed25519Signature sign_seal(const SigningKey& key, const base::Hash& seal) {
-  return key.sign(seal.bytes);
-}
-
-bool is_good_seal(const base::Ed25519Key& key, const base::Hash& seal, base::ByteView signature) {
-  return base::ed25519_verify(key, seal.bytes, signature);
 }
 
 }  // namespace holdfast::executors

@@ -3,15 +3,12 @@
 //
 // A worker signs each receipt that it sends: kernel::receipt_message() is what it signs, and the
 // world checks it as the receipt comes in. A node answers for the receipts of its own executors,
-// and signs nothing one by one: one signature over a batch of records covers every receipt in it.
-// A batch is sealed together with the seal of the one before, so that none can be left out, changed
-// or put elsewhere without breaking every seal behind it.
+// and signs nothing one by one: see node/seal.h.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <set>
-#include <span>
 
 #include "base/bytes.h"
 #include "base/ed25519.h"
@@ -51,14 +48,5 @@ class EnrolledKeys : public kernel::ReceiptVerifier {
   mutable std::mutex mutex_;
   std::set<base::Ed25519Key> keys_;
 };
-
-// What is signed of a batch: the canonical list of a fixed word, the seal of the batch before (of
-// zeros: there was none), the number of its first record, and the hashes of its records. The seal
-// is the hash of that.
-base::Hash seal_of(const base::Hash& before, std::uint64_t first_record,
-                   std::span<const base::ByteView> records);
-
-base::Ed25519Signature sign_seal(const SigningKey& key, const base::Hash& seal);
-bool is_good_seal(const base::Ed25519Key& key, const base::Hash& seal, base::ByteView signature);
 
 }  // namespace holdfast::executors

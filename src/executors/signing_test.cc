@@ -49,26 +49,5 @@ TEST_F(SigningTest, a_world_takes_receipts_of_enrolled_keys_only_and_as_they_wer
   EXPECT_TRUE(std::holds_alternative<kernel::Refused>(answer(worker, done, done)));
 }
 
-TEST(Seal, one_signature_covers_every_record_their_order_and_all_batches_before) {
-  const SigningKey node(seed(3));
-  const base::Bytes a = {1};
-  const base::Bytes b = {2};
-  const std::vector<base::ByteView> both = {a, b};
-  const std::vector<base::ByteView> turned = {b, a};
-  const std::vector<base::ByteView> one = {a};
-  const base::Hash first = seal_of({}, 1, both);
-  const base::Hash second = seal_of(first, 3, one);
-  const auto signature = sign_seal(node, second);
-  EXPECT_TRUE(is_good_seal(node.public_key(), second, signature));
-  EXPECT_FALSE(is_good_seal(SigningKey(seed(4)).public_key(), second, signature));
-  EXPECT_FALSE(is_good_seal(node.public_key(), first, signature));
-  EXPECT_FALSE(is_good_seal(node.public_key(), second, {}));
-  for (const base::Hash& other :
-       {seal_of(first, 4, one), seal_of({}, 3, one), seal_of(first, 3, both),
-        seal_of(seal_of({}, 1, turned), 3, one), seal_of(seal_of({}, 1, one), 3, one)}) {
-    EXPECT_FALSE(is_good_seal(node.public_key(), other, signature));
-  }
-}
-
 }  // namespace
 }  // namespace holdfast::executors

@@ -48,6 +48,14 @@ base::Result<void> Access::check_setup() const {
                      "an address that others can reach needs tokens: holdfast token add");
 }
 
+std::string Access::client_of(const Request& request) const {
+  const std::string_view shown = request.field(Field::kAuthorization);
+  if (is_open() || shown.size() <= kBearer.size()) return "";
+  const Token* token = tokens_.find(shown.substr(kBearer.size()));
+  if (token == nullptr) return "";
+  return token->name.empty() ? "token " + token->id : token->name;
+}
+
 std::optional<Problem> Access::check(const Request& request, Role needed) const {
   const std::string_view host = request.field(Field::kHost);
   if (is_open() && request.has_field(Field::kHost) && !is_loopback_host(host))

@@ -29,6 +29,9 @@ class Access {
   // Why not, if it may not.
   std::optional<Problem> check(const Request& request, Role needed) const;
 
+  // The name of the token that the request shows; empty: there are none, or it is none of them.
+  std::string client_of(const Request& request) const;
+
   void set_tokens(Tokens tokens) {
     // A server that had tokens is not open because somebody has removed the file.
     is_shut_ = is_shut_ || !tokens_.all().empty();

@@ -47,6 +47,7 @@ void Connection::enter(Stage stage) {
       }
       return;
     case Stage::kAnswering: deadline_ = Time::max(); return;
+    case Stage::kStreaming: deadline_ = floor_.now + limits.keep_alive_time; return;
     case Stage::kWriting: deadline_ = floor_.now + limits.write_time; return;
     case Stage::kEnding: deadline_ = floor_.now + kEndingTime; return;
   }
@@ -54,6 +55,7 @@ void Connection::enter(Stage stage) {
 
 void Connection::check_time() {
   if (floor_.now < deadline_) return;
+  if (stage_ == Stage::kStreaming) return exchange_->say_that_it_lives();
   if (stage_ != Stage::kEnding) ++floor_.service.traffic.timeouts;
   // Whoever has said nothing is told nothing: it could be taken for the answer to what comes next.
   if (stage_ == Stage::kReading && has_begun()) {
@@ -71,11 +73,13 @@ void Connection::check_time() {
 
 void Connection::wind_up() {
   is_winding_up_ = true;
+  if (stage_ == Stage::kStreaming) return exchange_->break_off();
   if (stage_ == Stage::kIdle || (stage_ == Stage::kReading && !has_begun())) close();
 }
 
 void Connection::abandon() {
   close();
+  if (stage_ == Stage::kStreaming) return exchange_->break_off();
   if (stage_ != Stage::kAnswering) return;
   exchange_->forget();
   exchange_->refuse({ProblemCode::kUnavailable, "the server has ended"});
@@ -133,6 +137,10 @@ bool Connection::take() {
 
 void Connection::write_answer() {
   const bool is_whole = parser_.state() == RequestParser::State::kWhole;
+  if (exchange_->goes_on() && parser_.request().method == Method::kHead) {
+    exchange_->break_off();
+    exchange_->events().clear();
+  }
   closes_ = !is_whole || !exchange_->leaves_connection() || is_winding_up_ ||
             !parser_.request().keep_alive || parser_.request().minor_version == 0;
   exchange_->write(out_, floor_.date, closes_);
@@ -150,6 +158,18 @@ void Connection::end() {
   counted_body_ = 0;
   close();
   floor_.left(*this);
+}
+
+// A socket that can be read has bytes, or has ended. Of bytes nobody knows what is behind them;
+// then what is written now and then tells.
+Coroutine Connection::watch_reader([[maybe_unused]] std::shared_ptr<Connection> self) {
+  const Transferred ready =
+      co_await operation([&](auto then) { socket().async_wait(PlainStream::wait_read, then); });
+  if (ready.error || stage_ == Stage::kEnding) co_return;
+  char next = 0;
+  error_code failed;
+  socket().receive(asio::buffer(&next, 1), PlainStream::message_peek, failed);
+  if (failed && failed != asio::error::would_block) exchange_->break_off();
 }
 
 template <class Stream>
@@ -203,6 +223,28 @@ Coroutine Connection::run([[maybe_unused]] std::shared_ptr<Connection> self, Str
     });
     failed = read.error;
     in_end_ += read.bytes;
+  }
+  if (!failed && exchange_->goes_on()) {
+    watch_reader(self);
+    while (!failed) {
+      out_.clear();
+      std::swap(out_, exchange_->events());
+      if (out_.size() != 0) {
+        enter(Stage::kWriting);
+        const Transferred written = co_await operation([&](auto then) {
+          asio::async_write(stream, asio::buffer(out_.data(), out_.size()), then);
+        });
+        failed = written.error;
+        if (out_.size() > kKeptOutBytes) out_ = codec::Buffer();
+      }
+      if (is_winding_up_) exchange_->break_off();
+      if (failed || (exchange_->has_ended() && exchange_->events().size() == 0)) break;
+      enter(Stage::kStreaming);
+      exchange_->ask_for_events();
+      co_await exchange_->events_come();
+    }
+    error_code ignored;
+    socket().cancel(ignored);  // nobody has to watch any more
   }
   if (!failed && socket().is_open()) {
     enter(Stage::kEnding);

@@ -59,12 +59,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void abandon();
 
  protected:
-  enum class Stage : std::uint8_t { kIdle, kReading, kAnswering, kWriting, kEnding };
+  enum class Stage : std::uint8_t { kIdle, kReading, kAnswering, kStreaming, kWriting, kEnding };
 
   virtual PlainStream& socket() noexcept = 0;
 
   template <class Stream>
   Coroutine run(std::shared_ptr<Connection> self, Stream& stream);
+
+  // Ends an event stream whose reader leaves while there is nothing to write to it.
+  Coroutine watch_reader(std::shared_ptr<Connection> self);
 
   // Bytes came in; true: there is a request that is to be handled.
   bool take();

@@ -45,6 +45,10 @@ const defs::WorkflowDef* Definitions::workflow(std::string_view name) const {
   return bundle_->catalogue.get<defs::WorkflowDef>(name);
 }
 
+const defs::EffectDef* Definitions::effect(std::string_view name) const {
+  return bundle_->catalogue.get<defs::EffectDef>(name);
+}
+
 const defs::Subscription* Definitions::first_event_of(std::string_view workflow) const {
   const defs::Manifest* known = manifest();
   if (known == nullptr) return nullptr;

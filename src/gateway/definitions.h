@@ -28,6 +28,7 @@ class Definitions {
   const codec::Schema* schema(std::string_view name);
 
   const defs::WorkflowDef* workflow(std::string_view name) const;
+  const defs::EffectDef* effect(std::string_view name) const;
 
   // The event that begins instances of a workflow if nothing else is said: its first subscription.
   const defs::Subscription* first_event_of(std::string_view workflow) const;

@@ -18,6 +18,12 @@ inline void put_number(codec::Buffer& out, std::string_view name, std::uint64_t 
   codec::write_text(out, name);
   codec::write_nat(out, number);
 }
+// 0 stands for nothing.
+inline void put_number_or_null(codec::Buffer& out, std::string_view name, std::uint64_t number) {
+  codec::write_text(out, name);
+  if (number == 0) return codec::write_null(out);
+  codec::write_nat(out, number);
+}
 inline void put_flag(codec::Buffer& out, std::string_view name, bool flag) {
   codec::write_text(out, name);
   codec::write_bool(out, flag);

@@ -14,6 +14,10 @@ namespace {
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kCbor = "application/cbor";
 constexpr std::string_view kProblem = "application/problem+json";
+constexpr std::string_view kEventStream = "text/event-stream";
+
+// How soon a reader whose connection is lost should come again, in ms.
+constexpr std::string_view kComeAgain = "retry: 1000\n\n";
 
 // What is kept of an answer's memory from one request to the next.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 10;
@@ -77,7 +81,7 @@ std::string methods_of(std::uint8_t methods) {
 
 bool Exchange::begin(const Request& request) {
   ++number_;
-  ++service_.traffic.requests;
+  begun_ = std::chrono::steady_clock::now();
   request_ = &request;
   route_ = nullptr;
   is_answered_ = false;
@@ -114,11 +118,13 @@ void Exchange::handle() {
     return refuse({ProblemCode::kBadBody, "this takes no body"});
   if (!request_->field(Field::kContentEncoding).empty())
     return refuse({ProblemCode::kMediaType, "a body that is encoded is not taken"});
+  service_.refresh();
   route_->handle(*this);
 }
 
 void Exchange::refuse_before(const Problem& problem) {
   ++number_;
+  begun_ = std::chrono::steady_clock::now();
   request_ = nullptr;
   route_ = nullptr;
   more_fields_.clear();
@@ -178,6 +184,91 @@ void Exchange::refuse(const Error& error) {
   refuse(problem);
 }
 
+void Exchange::begin_events(std::shared_ptr<EventSource> source) {
+  status_ = 200;
+  type_ = kEventStream;
+  source_ = std::move(source);
+  is_asking_ = true;  // what the source has now comes as if it had been asked
+  has_ended_ = false;
+  leaves_connection_ = false;
+  reuse(body_);
+  events_.clear();
+  append(events_, kComeAgain);
+  ++service_.traffic.streams;
+  finish();
+}
+
+void Exchange::events_are_there() {
+  if (has_ended_) return;
+  is_asking_ = false;
+  // The source has nothing to say just yet, but may be asked again.
+  if (events_.size() == 0) return ask_for_events();
+  wake_reader();
+}
+
+void Exchange::end_events() {
+  has_ended_ = true;
+  wake_reader();
+}
+
+void Exchange::fail_events(const Error& error) {
+  if (has_ended_) return;
+  Problem problem = problem_of(error, service_.engine.condition());
+  if (problem.code == ProblemCode::kInternal) {
+    if (service_.log) service_.log("an event stream failed: " + problem.detail);
+    problem.detail = "the log of the server says more";
+  }
+  write_problem_event(events_, problem);
+  end_events();
+}
+
+void Exchange::ask_for_events() {
+  if (has_ended_ || std::exchange(is_asking_, true)) return;
+  source_->next(*this);
+}
+
+void Exchange::say_that_it_lives() {
+  write_comment(events_, "still there");
+  wake_reader();
+}
+
+void Exchange::break_off() {
+  if (!goes_on()) return;
+  source_->stop();
+  end_events();
+}
+
+void Exchange::let_go() noexcept {
+  ++number_;
+  is_let_go_ = true;
+  request_ = nullptr;
+  waiter_ = nullptr;
+  if (!goes_on()) return;
+  --service_.traffic.streams;
+  std::exchange(source_, nullptr)->stop();
+}
+
+void Exchange::wake_reader() {
+  if (auto waiter = std::exchange(waiter_, nullptr)) waiter.resume();
+}
+
+std::optional<std::uint64_t> Exchange::last_event(std::string_view parameter) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+  // A reader that comes again has it from us; what stands in its target is where it began.
+  const std::string_view given = request_->field(Field::kLastEventId);
+  if (given.empty()) return number_in_query(parameter, 0, kMost);
+  std::uint64_t number = 0;
+  const char* const end = given.data() + given.size();
+  const auto read = std::from_chars(given.data(), end, number);
+  if (read.ec == std::errc() && read.ptr == end && number <= kMost) return number;
+  refuse({ProblemCode::kBadTarget, "Last-Event-ID is none of ours"});
+  return std::nullopt;
+}
+
+bool Exchange::wants_events() const noexcept {
+  return request_->field(Field::kAccept).find(kEventStream) != std::string_view::npos;
+}
+
 void Exchange::add_field(std::string_view name, std::string_view value) {
   more_fields_.append(name).append(": ").append(value).append("\r\n");
 }
@@ -196,6 +287,12 @@ std::optional<std::uint64_t> Exchange::number_in_query(std::string_view name,
   return std::nullopt;
 }
 
+const std::string& Exchange::text_in_query(std::string_view name) const {
+  static const std::string nothing;
+  const std::string* text = target_.find(name);
+  return text == nullptr ? nothing : *text;
+}
+
 std::optional<Bytes> Exchange::key_in_path() {
   auto key = service_.definitions.key_of(path_value(0), path_value(1));
   if (key) return std::move(*key);
@@ -207,6 +304,8 @@ std::optional<Bytes> Exchange::key_in_path() {
 
 void Exchange::finish() {
   is_answered_ = true;
+  const auto took = std::chrono::steady_clock::now() - begun_;
+  service_.routes.add(route_, status_, static_cast<std::uint64_t>(took.count()));
   if (auto waiter = std::exchange(waiter_, nullptr)) waiter.resume();
 }
 
@@ -219,8 +318,10 @@ void Exchange::write(codec::Buffer& out, std::string_view date, bool closes) con
   append(out, date);
   append(out, "\r\nContent-Type: ");
   append(out, type_);
-  append(out, "\r\nContent-Length: ");
-  append(out, body_.size());
+  if (!goes_on()) {
+    append(out, "\r\nContent-Length: ");
+    append(out, body_.size());
+  }
   append(out, "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n");
   append(out, more_fields_);
   append(out, closes ? "Connection: close\r\n\r\n" : "\r\n");

@@ -4,6 +4,7 @@
 // is still about the same request. A connection has one, and uses its memory again.
 #pragma once
 
+#include <chrono>
 #include <coroutine>
 #include <cstdint>
 #include <memory>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "codec/buffer.h"
+#include "gateway/event_stream.h"
 #include "gateway/problem.h"
 #include "gateway/request.h"
 #include "gateway/route.h"
@@ -40,14 +42,29 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const Route* route() const noexcept { return route_; }
   unsigned status() const noexcept { return status_; }
   bool leaves_connection() const noexcept { return leaves_connection_; }
-  // Appends the whole answer, as it goes over the wire.
+  // Appends the whole answer, as it goes over the wire; of one that goes on, its head.
   void write(codec::Buffer& out, std::string_view date, bool closes) const;
   // The connection is gone: nobody waits for the answer, and the request is not there any more.
-  void let_go() noexcept {
-    ++number_;
-    is_let_go_ = true;
-    request_ = nullptr;
-    waiter_ = nullptr;
+  void let_go() noexcept;
+
+  // Of an answer that goes on. The reader has what was taken before: asks for more, once.
+  bool goes_on() const noexcept { return source_ != nullptr; }
+  bool has_ended() const noexcept { return has_ended_; }  // with what is in `events`
+  void ask_for_events();
+  void say_that_it_lives();
+  void break_off();  // without an end: the reader comes again, or has left
+
+  // co_await exchange.events_come()
+  auto events_come() noexcept {
+    struct Awaiter {
+      Exchange& exchange;
+      bool await_ready() const noexcept {
+        return exchange.has_ended_ || exchange.events_.size() != 0;
+      }
+      void await_suspend(std::coroutine_handle<> waiter) noexcept { exchange.waiter_ = waiter; }
+      void await_resume() const noexcept {}
+    };
+    return Awaiter{*this};
   }
 
   // co_await exchange.answered()
@@ -75,12 +92,31 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void refuse(const Error& error);  // of the engine
   void add_field(std::string_view name, std::string_view value);
 
+  // Answers with an event stream, whose events come from this source from now on; the first may be
+  // put into `events` before. See gateway/event_stream.h.
+  void begin_events(std::shared_ptr<EventSource> source);
+  codec::Buffer& events() noexcept { return events_; }
+  void events_are_there();
+  void end_events();
+  void fail_events(const Error& error);  // says so, and ends
+
+  // The reader has seen everything up to here: what the header field says, or else the query. 0:
+  // nothing. Nothing at all: it is answered already.
+  std::optional<std::uint64_t> last_event(std::string_view parameter);
+  bool wants_events() const noexcept;  // it accepts an event stream
+
   // A number from the query; `otherwise` if it is not there. Nothing: it is answered already.
   std::optional<std::uint64_t> number_in_query(std::string_view name, std::uint64_t otherwise,
                                                std::uint64_t most);
 
+  // A text from the query; empty if it is not there.
+  const std::string& text_in_query(std::string_view name) const;
+
   // The instance that the path names: its key. Nothing: it is answered already.
   std::optional<Bytes> key_in_path();
+
+  // The name of the token that the request shows; empty: the server has none.
+  std::string client() const { return service_.client_of ? service_.client_of(*request_) : ""; }
 
   // What an engine is to call: `then(exchange, result)` follows on the serving thread.
   template <class T, class Function>
@@ -94,12 +130,17 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     };
   }
 
-  // Reads files on another thread: `read()` there, then `then(exchange, result)` here.
+  // Reads files on another thread: `read()` there, then `then(exchange, result)` here. False: too
+  // many wait for that already.
   template <class Read, class Function>
-  void read_files(Read read, Function then) {
+  [[nodiscard]] bool try_read_files(Read read, Function then) {
     using T = std::decay_t<decltype(*read())>;
     auto told = later<T>(std::move(then));
-    if (!service_.helper.post([read = std::move(read), told = std::move(told)] { told(read()); }))
+    return service_.helper.post([read = std::move(read), told = std::move(told)] { told(read()); });
+  }
+  template <class Read, class Function>
+  void read_files(Read read, Function then) {
+    if (!try_read_files(std::move(read), std::move(then)))
       refuse({ProblemCode::kFull, "too many requests that read files"});
   }
 
@@ -113,6 +154,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
  private:
   void finish();
   void write_body();
+  void wake_reader();
 
   Service& service_;
   std::shared_ptr<Wake> wake_;
@@ -122,12 +164,17 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   PathValues values_;
   codec::Buffer document_;
   codec::Buffer body_;
+  std::chrono::steady_clock::time_point begun_;
   unsigned status_ = 0;
   std::string_view type_;  // of the body
   std::string more_fields_;
   std::uint64_t number_ = 0;
   bool is_answered_ = false;
   bool is_let_go_ = false;
+  std::shared_ptr<EventSource> source_;  // of an answer that goes on
+  codec::Buffer events_;                 // of it, that were not taken yet
+  bool is_asking_ = false;               // the source
+  bool has_ended_ = false;
   bool leaves_connection_ = true;  // in a state in which the next request can be read
   std::coroutine_handle<> waiter_;
 };

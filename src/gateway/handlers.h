@@ -15,18 +15,32 @@ void get_limits(Exchange& exchange);
 void post_event(Exchange& exchange);
 void start_instance(Exchange& exchange);
 
+void list_instances(Exchange& exchange);
 void get_instance(Exchange& exchange);
 void get_state(Exchange& exchange);
 void get_why(Exchange& exchange);
 void get_timeline(Exchange& exchange);
+void stream_instance(Exchange& exchange);
 
 void cancel_instance(Exchange& exchange);
 void pause_instance(Exchange& exchange);
 void resume_instance(Exchange& exchange);
 void signal_instance(Exchange& exchange);
 
+void post_receipt(Exchange& exchange);
+void post_progress(Exchange& exchange);
+void get_effect(Exchange& exchange);
+
 void get_journal(Exchange& exchange);
 void take_snapshot(Exchange& exchange);
 void get_manifest(Exchange& exchange);
+
+void post_manifest(Exchange& exchange);
+void get_proposals(Exchange& exchange);
+void post_proposal(Exchange& exchange);
+void report_shadow(Exchange& exchange);
+void approve_proposal(Exchange& exchange);
+void reject_proposal(Exchange& exchange);
+void apply_proposal(Exchange& exchange);
 
 }  // namespace holdfast::gateway

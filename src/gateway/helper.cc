@@ -17,6 +17,11 @@ bool Helper::post(std::function<void()> job) {
   return true;
 }
 
+std::size_t Helper::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return jobs_.size();
+}
+
 void Helper::stop() {
   std::deque<std::function<void()>> left;
   {

@@ -21,6 +21,8 @@ class Helper {
   // False: too many wait already.
   [[nodiscard]] bool post(std::function<void()> job);
 
+  std::size_t waiting() const;
+
   // Ends when the job that it is at has ended; those that wait are let go of.
   void stop();
 
@@ -28,7 +30,7 @@ class Helper {
   void run();
 
   std::size_t most_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::function<void()>> jobs_;
   bool stops_ = false;

@@ -101,12 +101,7 @@ void get_timeline(Exchange& exchange) {
           codec::write_text(out, "records");
           codec::write_list_head(out, part->records.size());
           for (const Bytes& record : part->records) out.append(record);
-          codec::write_text(out, "next");
-          if (part->next == 0) {
-            codec::write_null(out);
-          } else {
-            codec::write_nat(out, part->next);
-          }
+          put_number_or_null(out, "next", part->next);
           put_flag(out, "trimmed", part->is_trimmed);
           exchange_then.answer(200);
         });

@@ -24,10 +24,11 @@ struct Limits {
   std::chrono::milliseconds body_time{10'000};
   std::size_t body_bytes_per_second = std::size_t{8} << 10;
 
-  std::chrono::milliseconds idle_time{75'000};   // between two requests
-  std::chrono::milliseconds write_time{30'000};  // until an answer is taken
-  std::chrono::milliseconds wait_time{60'000};   // the longest that a request may wait for an end
-  std::chrono::milliseconds stop_time{5'000};    // for what is under way, when the server stops
+  std::chrono::milliseconds idle_time{75'000};        // between two requests
+  std::chrono::milliseconds write_time{30'000};       // until an answer is taken
+  std::chrono::milliseconds keep_alive_time{15'000};  // an event stream says nothing for so long
+  std::chrono::milliseconds wait_time{60'000};  // the longest that a request may wait for an end
+  std::chrono::milliseconds stop_time{5'000};   // for what is under way, when the server stops
 
   std::size_t waiting_jobs = 64;  // for the thread that reads files
 };

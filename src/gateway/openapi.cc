@@ -49,7 +49,13 @@ std::string parameters_of(const Route& route) {
         .append(quoted(parameter.name))
         .append(R"(,"in":"query","description":)")
         .append(quoted(parameter.summary))
-        .append(R"(,"schema":{"type":"integer"}})");
+        .append(parameter.is_text ? R"(,"schema":{"type":"string"}})"
+                                  : R"(,"schema":{"type":"integer"}})");
+  }
+  if (route.streams != Streams::kNever) {
+    text.append(text.empty() ? "" : ",")
+        .append(R"({"name":"Last-Event-ID","in":"header","description":"of the last event that )"
+                R"(was seen","schema":{"type":"integer"}})");
   }
   if (route.takes == Takes::kEvent || route.path.ends_with("/start")) {
     text.append(text.empty() ? "" : ",")
@@ -84,10 +90,18 @@ std::string body_of(const Route& route) {
   return text + "}";
 }
 
+std::string answer_of(const Route& route) {
+  if (route.streams == Streams::kAlways)
+    return content({"text/event-stream"}, R"({"type":"string"})");
+  if (route.answer.empty()) return content({"text/plain"}, R"({"type":"string"})");
+  std::string text = content({"application/json", "application/cbor"}, route.answer);
+  if (route.streams == Streams::kNever) return text;
+  text.pop_back();
+  return text + R"(,"text/event-stream":{"schema":{"type":"string"}}})";
+}
+
 std::string answers_of(const Route& route) {
-  const std::string answer = route.answer.empty()
-                                 ? content({"text/plain"}, R"({"type":"string"})")
-                                 : content({"application/json", "application/cbor"}, route.answer);
+  const std::string answer = answer_of(route);
   std::string text = R"("200":{"description":"done",)" + answer + "}";
   for (std::string_view rest = route.statuses; !rest.empty();) {
     const std::string_view one = rest.substr(0, rest.find('|'));
@@ -142,7 +156,8 @@ std::string openapi_of(std::span<const Route> routes) {
     text.append(separator).append(quoted(kind.name));
     separator = ",";
   }
-  return text + R"(]},"detail":{"type":"string"},"path":{"type":"string"}}}}}}}}})";
+  return text + R"(]},"detail":{"type":"string"},"path":{"type":"string"},)"
+                R"("blocking":{"type":"array","items":{"type":"object"}}}}}}}}}})";
 }
 
 void get_openapi(Exchange& exchange) {

@@ -69,7 +69,7 @@ const ProblemKind& kind_of(ProblemCode code) noexcept {
 
 void write_document(codec::Buffer& out, const Problem& problem) {
   const ProblemKind& kind = kind_of(problem.code);
-  codec::write_map_head(out, problem.path.empty() ? 5 : 6);
+  codec::write_map_head(out, 5u + !problem.path.empty() + !problem.blocking.empty());
   field(out, "type", "urn:holdfast:problem:" + std::string(kind.name));
   field(out, "title", kind.title);
   codec::write_text(out, "status");
@@ -77,6 +77,9 @@ void write_document(codec::Buffer& out, const Problem& problem) {
   field(out, "code", kind.name);
   field(out, "detail", shown(problem.detail));
   if (!problem.path.empty()) field(out, "path", shown(problem.path));
+  if (problem.blocking.empty()) return;
+  codec::write_text(out, "blocking");
+  out.append(problem.blocking);
 }
 
 Problem problem_of(const Error& error, Condition condition) {

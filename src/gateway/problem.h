@@ -56,6 +56,7 @@ struct Problem {
   ProblemCode code = ProblemCode::kInternal;
   std::string detail;
   std::string path = {};  // inside the body, as in "$.value.cents"; empty: the request as a whole
+  Bytes blocking = {};    // instances that stand in the way, as a list in CBOR; empty: none
 };
 
 // The document, as CBOR for codec::to_json.

@@ -23,6 +23,7 @@ class Exchange;
 struct QueryParameter {
   std::string_view name;
   std::string_view summary;
+  bool is_text = false;  // otherwise a number
 };
 
 enum class Takes : std::uint8_t {
@@ -30,6 +31,9 @@ enum class Takes : std::uint8_t {
   kDocument,  // JSON or CBOR
   kEvent,     // the same, or a CloudEvent
 };
+
+// Whether it answers with an event stream.
+enum class Streams : std::uint8_t { kNever, kIfAccepted, kAlways };
 
 // In the order in which the table is read; there are few of them.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
@@ -43,6 +47,7 @@ struct Route {
   std::string_view body = {};      // what it takes, as a JSON schema
   std::string_view answer = {};    // what it answers, likewise
   std::string_view statuses = {};  // of answers that are no problems, and what they mean
+  Streams streams = Streams::kNever;
   std::span<const QueryParameter> query = {};
   void (*handle)(Exchange& exchange) = nullptr;
 };

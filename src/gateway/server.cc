@@ -57,6 +57,9 @@ struct Server::Body {
               Access(std::move(tokens), is_loopback)},
         tokens_file(options.world, options.log) {
     floor.left = [this](Connection& connection) { forget(connection); };
+    floor.service.client_of = [this](const Request& request) {
+      return floor.access.client_of(request);
+    };
   }
 
   base::Result<void> listen(const asio::ip::address& address);

@@ -118,15 +118,21 @@ base::Result<void> Tokens::revoke(std::string_view id) {
   return {};
 }
 
-std::optional<Role> Tokens::role_of(std::string_view text) const {
+const Token* Tokens::find(std::string_view text) const {
   const base::Hash shown = base::sha256(base::as_bytes(text));
-  std::optional<Role> role;
+  const Token* found = nullptr;
   for (const Token& token : all_) {
     const bool same =
         CRYPTO_memcmp(shown.bytes.data(), token.hash.bytes.data(), shown.bytes.size()) == 0;
-    if (same && !token.is_revoked) role = token.role;
+    if (same && !token.is_revoked) found = &token;
   }
-  return role;
+  return found;
+}
+
+std::optional<Role> Tokens::role_of(std::string_view text) const {
+  const Token* token = find(text);
+  if (token == nullptr) return std::nullopt;
+  return token->role;
 }
 
 std::string tokens_file(const std::string& world) { return world + "/tokens.json"; }

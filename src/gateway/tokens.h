@@ -42,8 +42,9 @@ class Tokens {
   // kNotFound: there is none with this id. Content if it is revoked already.
   base::Result<void> revoke(std::string_view id);
 
-  // What somebody may do who shows this; nothing: nobody's, or revoked. Takes the same time whether
-  // it is nearly right or not at all.
+  // Whose it is that somebody shows; null: nobody's, or revoked. Takes the same time whether it is
+  // nearly right or not at all.
+  const Token* find(std::string_view text) const;
   std::optional<Role> role_of(std::string_view text) const;
 
   // Also those that are revoked: a server whose tokens are all revoked is not open.

@@ -4,6 +4,7 @@
 #include "codec/view.h"
 #include "gateway/documents.h"
 #include "gateway/handlers.h"
+#include "gateway/journal_stream.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -17,6 +18,12 @@ void get_journal(Exchange& exchange) {
   if (!from) return;
   const auto limit = exchange.number_in_query("limit", 100, kMostRecords);
   if (!limit) return;
+  if (exchange.wants_events()) {
+    const auto seen = exchange.last_event("from");
+    if (!seen) return;
+    const bool comes_again = exchange.request().has_field(Field::kLastEventId);
+    return stream_journal(exchange, comes_again ? *seen + 1 : *seen);
+  }
   Engine& engine = exchange.service().engine;
   exchange.read_files([&engine, from = *from,
                        limit = *limit] { return engine.read_journal(from, {.records = limit}); },

@@ -56,6 +56,15 @@ std::optional<Refused> check_code(const WorldState& world, const Program& progra
   return refusal;
 }
 
+// Nothing: the program may run.
+std::optional<Answer> what_blocks(WorldState& world, const Program& program) {
+  if (auto refusal = check_code(world, program)) return std::move(*refusal);
+  auto blocked = list_blockers(world);
+  if (!blocked) return could_not_keep(world, std::move(blocked).error());
+  if (blocked->count != 0) return std::move(blocked).take();
+  return std::nullopt;
+}
+
 }  // namespace
 
 Answer could_not_keep(WorldState& world, base::Error error) {
@@ -86,10 +95,7 @@ void begin_cells(WorldState& world) {
 }
 
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program) {
-  if (auto refusal = check_code(world, *program)) return std::move(*refusal);
-  auto blocked = list_blockers(world);
-  if (!blocked) return could_not_keep(world, std::move(blocked).error());
-  if (blocked->count != 0) return std::move(blocked).take();
+  if (auto objection = what_blocks(world, *program)) return std::move(*objection);
   // They would be looked for in the new program, and those that have turns among cells that are
   // gone.
   if (world.intents.size() != 0 || !world.ready.empty())
@@ -108,6 +114,15 @@ Answer reduce_apply(WorldState& world, const ApplyManifest& apply) {
   auto program = load_program(world, apply.definitions, refusal);
   if (program == nullptr) return refusal;
   return replace_program(world, std::move(program));
+}
+
+Answer World::try_apply(base::ByteView definitions) {
+  Refused refusal;
+  const auto program = load_program(*state_, definitions, refusal);
+  if (program == nullptr) return refusal;
+  auto objection = what_blocks(*state_, *program);
+  trim(*state_);
+  return objection ? std::move(*objection) : Accepted{};
 }
 
 }  // namespace holdfast::kernel

@@ -108,6 +108,22 @@ TEST_F(ApplyTickTest, is_refused_while_anything_is_under_way_and_lists_exactly_w
   EXPECT_NE(manifest(), manifest_before);
 }
 
+TEST_F(ApplyTickTest, to_ask_whether_it_could_be_applied_changes_nothing) {
+  begin(kToKeyed);
+  keyed_ = testing::keep;
+  send("a", 1);
+  const base::Bytes before = *bench().world().snapshot();
+  const base::Bytes definitions = value(lab(kToSingle));
+  const base::Bytes bad = value("[]");
+  EXPECT_EQ(std::get<Blocked>(bench().world().try_apply(definitions)).count, 1u);
+  EXPECT_EQ(std::get<Refused>(bench().world().try_apply(bad)).code, base::ErrorCode::kInvalid);
+  bench().control(Control::kCancel, "lab/Keyed@1", R"("a")");
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().world().try_apply(definitions)));
+  EXPECT_NE(*bench().world().snapshot(), before);  // it was cancelled
+  EXPECT_EQ(manifest(), bench().replayed().program().manifest_hash());
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().apply(lab(kToSingle)).answer));
+}
+
 TEST_F(ApplyTickTest, what_is_queued_blocks) {
   begin(kToKeyed);
   keyed_ = [](const StepInput& input, StepOutput& output) {

@@ -116,8 +116,8 @@ Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply) {
 std::vector<ProposalView> World::proposals() const {
   std::vector<ProposalView> views;
   for (const auto& [id, proposal] : state_->proposals) {
-    views.push_back({id, name_of(proposal.stage), proposal.manifest, proposal.description,
-                     proposal.report, proposal.by, proposal.reason});
+    views.push_back({id, name_of(proposal.stage), proposal.base, proposal.manifest,
+                     proposal.description, proposal.report, proposal.by, proposal.reason});
   }
   return views;
 }

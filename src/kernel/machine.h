@@ -30,6 +30,9 @@ class Context {
   virtual base::ByteView key() const = 0;  // canonical; empty if the workflow has no key
   virtual bool is_keyed() const = 0;
 
+  // Messages that wait for the instance behind this one.
+  virtual std::uint64_t mail_waiting() const = 0;
+
   // The message as a value of the workflow's event type: an arm in its variant, a receipt in its
   // envelope. For machines that know messages as bytes only; canonical.
   virtual void write_event(const Mail& mail, codec::Buffer& out) const = 0;

@@ -113,6 +113,7 @@ void OpenIntents::remove(const base::Hash& hash) {
   const auto found = recent_.find(hash);
   CHECK(found != recent_.end() && found->second.intent);
   --size_;
+  counts_.remove(found->second.intent->effect(), found->second.intent->opened_ns());
   // Most come and go between two flushes, and leave nothing behind.
   if (!found->second.indexed) {
     recent_.erase(found);

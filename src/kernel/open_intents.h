@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "kernel/blobs.h"
 #include "kernel/hash_trie.h"
+#include "kernel/open_counts.h"
 
 namespace holdfast::kernel {
 
@@ -87,12 +88,18 @@ class OpenIntents {
       place->second.intent.emplace(parts...);
     }
     ++size_;
+    counts_.add(place->second.intent->effect(), place->second.intent->opened_ns());
     return *place->second.intent;
   }
   void remove(const base::Hash& intent);                              // one that was found
   void progressed(const base::Hash& intent, std::uint64_t sequence);  // one that was found
 
   std::uint64_t size() const noexcept { return size_; }
+  // Of those that were opened or counted here; what an index had before must be counted.
+  const OpenCounts& counts() const noexcept { return counts_; }
+  void count(const Intent& intent) { counts_.add(intent.effect(), intent.opened_ns()); }
+  void begin_counting() noexcept { counts_.clear(); }
+
   std::size_t in_memory() const noexcept { return recent_.size(); }
 
   // Lets go of those that were only looked at, when there are many. To be called between ticks.
@@ -136,6 +143,7 @@ class OpenIntents {
   std::unordered_map<base::Hash, Recent, FirstBytes> recent_;
   std::vector<base::Hash> looked_at_;  // came from the index; may have changed since
   std::uint64_t size_ = 0;
+  OpenCounts counts_;
   HashTrie trie_;
   TrieCache cache_;
   std::optional<base::Error> failure_;

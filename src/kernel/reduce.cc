@@ -104,6 +104,21 @@ bool World::has_ready() const noexcept { return !state_->ready.empty(); }
 const Counters& World::counters() const noexcept { return state_->counters; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
 
+std::vector<World::OpenEffects> World::open_effects() const {
+  std::vector<OpenEffects> open;
+  const OpenCounts& counts = state_->intents.counts();
+  for (std::uint32_t i = 0; i < state_->program->effect_count(); ++i) {
+    const auto oldest = counts.oldest_ns(i);
+    if (!oldest) continue;
+    const EffectProgram& effect = state_->program->effect(i);
+    open.push_back({effect.name, effect.executor.kind, counts.open(i), *oldest});
+  }
+  return open;
+}
+
+void World::begin_counting_intents() noexcept { state_->intents.begin_counting(); }
+void World::count_intent(const Intent& intent) { state_->intents.count(intent); }
+
 base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView key) {
   trim(*state_);  // before, as what is found must stay
   const auto index = state_->program->workflow_named(workflow);

@@ -25,6 +25,7 @@ class StepContext : public Context {
   base::Hash workflow_hash() const override { return workflow_.hash; }
   base::ByteView key() const override { return cell_.key; }
   bool is_keyed() const override { return workflow_.key.has_value(); }
+  std::uint64_t mail_waiting() const override { return cell_.mail.size(); }
   void write_event(const Mail& mail, codec::Buffer& out) const override;
   bool write_context(const Mail& mail, codec::Buffer& out) const override;
 

@@ -45,9 +45,10 @@ struct WorldOptions {
 struct ProposalView {
   std::uint64_t id = 0;
   std::string_view stage;  // proposed, shadowed, approved, rejected, applied
-  base::Hash manifest;
+  base::Hash base;         // the manifest that it would follow
+  base::Hash manifest;     // that it would put in its place
   std::string description;
-  base::Bytes report;
+  base::Bytes report;  // of a trial run; empty: there is none
   std::string by;
   std::string reason;
 };
@@ -136,6 +137,22 @@ class World {
   std::uint64_t open_intents() const noexcept;
   base::Result<const Intent*> find_intent(const base::Hash& intent);  // null: it is not open
   base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);
+
+  // How many effects of each kind are open, and since when (kernel/open_counts.h): of those that
+  // were opened by this world, and those that somebody counts who visits them anyway.
+  struct OpenEffects {
+    std::string_view effect;  // these two until the next tick
+    std::string_view executor;
+    std::uint64_t count = 0;
+    std::uint64_t oldest_ns = 0;
+  };
+  std::vector<OpenEffects> open_effects() const;
+  void begin_counting_intents() noexcept;
+  void count_intent(const Intent& intent);
+
+  // What would be answered to a tick that applies these definitions; nothing is applied. A
+  // question, as those above.
+  Answer try_apply(base::ByteView definitions);
 
   // The command that an open intent was opened by, for whoever has to start it again.
   OpenIntent command_of(const base::Hash& hash, const Intent& intent) const;

@@ -65,6 +65,7 @@ class FixedContext : public kernel::Context {
   base::Hash workflow_hash() const override { return {}; }
   base::ByteView key() const override { return key_; }
   bool is_keyed() const override { return true; }
+  std::uint64_t mail_waiting() const override { return 0; }
   void write_event(const kernel::Mail&, codec::Buffer&) const override {}
   bool write_context(const kernel::Mail&, codec::Buffer&) const override { return false; }
 

@@ -45,6 +45,8 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
       batch_.commands.push_back(std::move(command));
     }
   }
+  if (const auto* refused = std::get_if<kernel::Refused>(&outcome_.answer))
+    ++refusals_.at(static_cast<std::size_t>(refused->code));
   if (heard) batch_.replies.push_back({std::move(heard), std::move(outcome_.answer)});
   return {};
 }

@@ -64,6 +64,10 @@ class Core {
   void let_watchers_go() { watchers_ = listeners_ = {}; }
   void let_go();
 
+  // Inputs that the world refused since this began, by the code.
+  using Refusals = std::array<std::uint64_t, 8>;
+  const Refusals& refusals() const noexcept { return refusals_; }
+
   const Batch& batch() const noexcept { return batch_; }
   Batch take_batch(Batch next) { return std::exchange(batch_, std::move(next)); }
 
@@ -106,6 +110,7 @@ class Core {
   Batch batch_;
   Watchers watchers_;   // of those that end
   Watchers listeners_;  // of those that put something out
+  Refusals refusals_{};
   bool go_on_ = false;
 };
 

@@ -29,6 +29,7 @@ History::History(store::WorldFolder& folder, store::Journal& journal, env::Clock
       journal_(journal),
       clock_(clock),
       options_(std::move(options)),
+      sealing_(folder, journal, clock, options_.slice, options_.trouble),
       delay_ns_(kFirstDelayNs),
       wake_at_(kNever) {}
 
@@ -54,10 +55,20 @@ base::Result<void> History::ask(StreamQuery query, Told told) {
   return {};
 }
 
+base::Result<void> History::ask(store::HistoryQuery query, ToldList told) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return base::Error(base::ErrorCode::kUnavailable, "the node has stopped");
+  if (lists_.size() >= options_.most_lists)
+    return base::Error(base::ErrorCode::kUnavailable, "too many ask for lists");
+  lists_.push_back({std::move(query), std::move(told)});
+  for_worker_.notify_one();
+  return {};
+}
+
 store::RecordNumber History::needs_from() const {
   const store::RecordNumber durable = journal_.durable();
   const store::RecordNumber bound = durable < options_.most_lag ? 0 : durable - options_.most_lag;
-  return std::max(seen_.load(), bound) + 1;
+  return std::max(std::min(seen_ + 1, sealing_.needs_from()), bound + 1);
 }
 
 HistoryFigures History::figures() const {
@@ -73,11 +84,14 @@ void History::stop() {
 }
 
 // What they handed over may do anything when it goes, so it goes without the mutex.
-void History::let_go() {
+void History::finish() {
+  sealing_.finish();
   const std::deque<Query> parked = std::exchange(parked_, {});
   std::deque<Query> queries;
+  std::deque<ListQuery> lists;
   const std::lock_guard lock(mutex_);
   std::swap(queries, queries_);
+  std::swap(lists, lists_);
 }
 
 // When the next slice is due; nothing: not before something comes.
@@ -98,23 +112,27 @@ std::optional<std::int64_t> History::looks_at() const {
 }
 
 std::optional<std::int64_t> History::next_at() const {
-  if (!feed_) return retry_ns_;
-  const auto feeds = feeds_at();
-  const auto looks = looks_at();
-  if (!feeds || !looks) return feeds ? feeds : looks;
-  return std::min(*feeds, *looks);
+  std::optional<std::int64_t> next = sealing_.due_ns();
+  const auto or_at = [&next](std::optional<std::int64_t> at) {
+    if (at && (!next || *at < *next)) next = at;
+  };
+  or_at(feed_ ? feeds_at() : retry_ns_);
+  if (feed_) or_at(looks_at());
+  return next;
 }
 
 // The record that is worth waking up for.
 store::RecordNumber History::wakes_at() const {
-  if (!feed_ || retry_ns_ > clock_.since_boot_ns()) return kNever;
-  return seen_ + (feed_->lag() == 0 ? 1 : options_.slice.records);
+  const bool feeds = feed_ && retry_ns_ <= clock_.since_boot_ns();
+  const store::RecordNumber of_feed =
+      feeds ? seen_ + (feed_->lag() == 0 ? 1 : options_.slice.records) : kNever;
+  return std::min(of_feed, sealing_.wakes_at());
 }
 
 bool History::has_work() {
   const std::lock_guard lock(mutex_);
   const auto next = next_at();
-  return !queries_.empty() || (next && *next <= clock_.since_boot_ns());
+  return is_asked() || (next && *next <= clock_.since_boot_ns());
 }
 
 bool History::wait_for_work() {
@@ -124,7 +142,7 @@ bool History::wait_for_work() {
     wake_at_ = wakes_at();
     const auto next = next_at();
     const std::int64_t now = clock_.since_boot_ns();
-    if (!queries_.empty() || (next && *next <= now)) break;
+    if (is_asked() || (next && *next <= now)) break;
     if (next) {
       for_worker_.wait_for(lock, std::chrono::nanoseconds(*next - now));
     } else {
@@ -138,13 +156,15 @@ bool History::wait_for_work() {
 // For whoever works.
 
 void History::work() {
-  if (!feed_ && retry_ns_ <= clock_.since_boot_ns()) {
-    if (auto opened = open(); !opened) failed(std::move(opened).error());
-  }
-  answer();
   const auto is_due = [this](std::optional<std::int64_t> at) {
     return at && *at <= clock_.since_boot_ns();
   };
+  if (is_due(sealing_.due_ns())) sealing_.work();
+  if (!feed_ && is_due(retry_ns_)) {
+    if (auto opened = open(); !opened) failed(std::move(opened).error());
+  }
+  answer();
+  answer_lists();
   if (feed_ && is_due(feeds_at())) {
     auto fed = feed_slice();
     if (!fed) return failed(std::move(fed).error());
@@ -246,6 +266,25 @@ void History::answer() {
       query.told(std::move(**page));
     }
   }
+}
+
+// One at a time, so that streams and the feed are not kept waiting by many.
+void History::answer_lists() {
+  std::optional<ListQuery> query;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lists_.empty()) return;
+    query = std::move(lists_.front());
+    lists_.pop_front();
+  }
+  if (!feed_) {
+    return query->told(base::Error(base::ErrorCode::kUnavailable, "history",
+                                   "cannot be read now: " + last_trouble_));
+  }
+  auto page = index_->list(query->what);
+  if (!page) return query->told(std::move(page).error());
+  const HistoryFigures now = figures();
+  query->told(HistoryList{std::move(*page), now.seen, now.lag});
 }
 
 void History::refuse_all(const base::Error& why) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // History: what a node does behind its loop: it brings the index of instances up to the journal,
-// answers those who read streams, and has instances forgotten that ended long ago. Without threads
-// of its own, as the Loop: one caller works, who may be a thread (wait_for_work) or a simulation.
+// answers those who read streams or lists of instances, has instances forgotten that ended long
+// ago, and seals the records. Without threads of its own, as the Loop: one caller works, who may be
+// a thread (wait_for_work) or a simulation.
 //
 // Promises:
 //  1. Nothing of it is on the path of an acknowledgement, and no error of the index ends the world:
@@ -31,6 +32,7 @@
 #include "node/input.h"
 #include "node/read_stream.h"
 #include "node/retention.h"
+#include "node/sealing.h"
 
 namespace holdfast::node {
 
@@ -39,13 +41,14 @@ struct HistoryOptions {
   std::int64_t gather_ns = 100'000'000;  // between two slices that are not full
   store::RecordNumber most_lag = 16'000'000;
   std::size_t most_queries = std::size_t{1} << 16;  // that wait
+  std::size_t most_lists = 256;                     // that wait, each of which may take a while
 
   // What has ended is forgotten when it was not touched for so long. 0: never.
   std::uint64_t retention_ns = 0;
   // Sends an input to the world, as Loop::send. Without it nothing is forgotten.
   std::function<base::Result<void>(Input, Heard)> send = {};
 
-  // Something went wrong that it goes on with. On the thread that works.
+  // Something went wrong that it goes on with. On the thread that works, or finishes.
   std::function<void(const base::Error&)> trouble = {};
 };
 
@@ -54,6 +57,13 @@ struct HistoryFigures {
   store::RecordNumber lag = 0;   // durable records behind it
   std::uint64_t failures = 0;    // of the index
   bool is_well = true;           // the last thing that was tried went well
+};
+
+// Some rows of the index, and what they are of.
+struct HistoryList {
+  store::HistoryPage page;
+  store::RecordNumber seen = 0;  // the last record that is in the index
+  store::RecordNumber lag = 0;   // durable records behind it
 };
 
 class History {
@@ -72,6 +82,8 @@ class History {
   // the end is let go of. kUnavailable: too many ask.
   using Told = std::function<void(base::Result<StreamPage>)>;
   base::Result<void> ask(StreamQuery query, Told told);
+  using ToldList = std::function<void(base::Result<HistoryList>)>;
+  base::Result<void> ask(store::HistoryQuery query, ToldList told);
 
   // For any thread: the first record that the journal must keep for it.
   store::RecordNumber needs_from() const;
@@ -82,7 +94,9 @@ class History {
   void work();
   bool wait_for_work();  // until there is some; false: it was stopped
   void stop();
-  void let_go();  // of all who are not answered; nobody works any more
+
+  // When nobody works any more: seals what is left, and lets go of all who are not answered.
+  void finish();
 
   // The index, if it is open; for tests and simulations that work themselves.
   store::HistoryIndex* index() noexcept { return index_.get(); }
@@ -93,6 +107,11 @@ class History {
     Told told;
   };
 
+  struct ListQuery {
+    store::HistoryQuery what;
+    ToldList told;
+  };
+
   std::optional<std::int64_t> feeds_at() const;
   std::optional<std::int64_t> looks_at() const;
   std::optional<std::int64_t> next_at() const;
@@ -100,7 +119,9 @@ class History {
   base::Result<void> open();
   base::Result<void> begin_anew();
   base::Result<void> feed_slice();
+  bool is_asked() const noexcept { return !queries_.empty() || !lists_.empty(); }
   void answer();
+  void answer_lists();
   void refuse_all(const base::Error& why);
   void failed(base::Error error);
   void went_well();
@@ -114,6 +135,7 @@ class History {
   std::unique_ptr<store::HistoryIndex> index_;
   std::optional<HistoryFeed> feed_;
   std::optional<Retention> retention_;
+  Sealing sealing_;
   std::deque<Query> parked_;            // until the index has gone on
   std::optional<std::int64_t> fed_ns_;  // when the last slice was done
   std::int64_t retry_ns_ = 0;
@@ -123,6 +145,7 @@ class History {
   mutable std::mutex mutex_;
   std::condition_variable for_worker_;
   std::deque<Query> queries_;
+  std::deque<ListQuery> lists_;
   bool stopping_ = false;
   std::atomic<store::RecordNumber> wake_at_;
   std::atomic<store::RecordNumber> seen_ = 0;

@@ -102,6 +102,13 @@ class HistoryTest : public testing::LabWorldTest {
     if (page->end) all.push_back(page->end->status);
     return all;
   }
+  // The last record that is.
+  store::RecordNumber sealed() {
+    const auto look = store::SealsLook::open(store::WorldPlace::of(open_->folder())).take();
+    store::RecordNumber last = 0;
+    while (const auto seal = look->next().take()) last = seal->last;
+    return last;
+  }
   bool is_there(const std::string& id) { return query(id, 0).last_record != 0; }
   bool has_row(const std::string& id) {
     return history_->index()
@@ -251,7 +258,7 @@ TEST_F(HistoryTest, streams_are_there_after_a_restart_and_after_the_journal_was_
   catch_up();
   for (int i = 0; i < 4; ++i) {
     send_many(60);
-    catch_up();
+    pass(1);
     ASSERT_TRUE(open_->take_snapshot(1, {.keep = 1, .readers_need = history_->needs_from()}));
   }
   ASSERT_GT(open_->journal().first(), 4u);
@@ -316,7 +323,8 @@ TEST_F(HistoryTest, damage_to_the_journal_costs_the_index_nothing) {
   pass(3);
   EXPECT_GE(history_->figures().failures, 1u);
   EXPECT_EQ(history_->figures().lag, 1u);
-  EXPECT_EQ(std::count(trouble_.begin(), trouble_.end(), '\n'), 1) << trouble_;
+  EXPECT_EQ(std::count(trouble_.begin(), trouble_.end(), '\n'), 2)
+      << "the index and the seals, once each: " << trouble_;
   EXPECT_THAT(words(read("a")), ElementsAre("2/0", "2/1"));
   EXPECT_EQ(read("b").error().code(), base::ErrorCode::kCorrupt);
 }
@@ -330,13 +338,67 @@ TEST_F(HistoryTest, without_room_it_waits_and_goes_on_when_there_is_some) {
     if (history_->has_work()) history_->work();
   }
   EXPECT_GE(history_->figures().failures, 10u);
-  EXPECT_EQ(std::count(trouble_.begin(), trouble_.end(), '\n'), 1) << trouble_;
+  EXPECT_EQ(std::count(trouble_.begin(), trouble_.end(), '\n'), 2)
+      << "the index and the seals, once each: " << trouble_;
   EXPECT_NE(history_->figures().lag, 0u);
   disk_->set_capacity(std::nullopt);
   pass(70);
   EXPECT_EQ(history_->figures().lag, 0u);
   EXPECT_TRUE(history_->figures().is_well);
   EXPECT_THAT(words(read("order-1")), ElementsAre("1/0"));
+  EXPECT_EQ(sealed(), open_->journal().last());
+}
+
+TEST_F(HistoryTest, records_are_sealed_a_second_later_or_at_the_end) {
+  send("a", 1);
+  pass(1);
+  EXPECT_EQ(sealed(), 2u);
+  send_many(3);
+  history_->work();
+  EXPECT_EQ(sealed(), 2u) << "they wait for company";
+  pass(1);
+  EXPECT_EQ(sealed(), 5u);
+  send_many(2);
+  EXPECT_EQ(history_->needs_from(), 6u) << "the journal keeps what is not sealed";
+  history_->finish();
+  EXPECT_EQ(sealed(), 7u);
+}
+
+TEST_F(HistoryTest, a_list_has_the_rows_of_the_index_and_says_how_far_it_is_behind) {
+  const auto list = [this](const store::HistoryQuery& query) {
+    std::optional<base::Result<HistoryList>> answer;
+    EXPECT_TRUE(history_->ask(
+        query, [&](base::Result<HistoryList> found) { answer.emplace(std::move(found)); }));
+    history_->work();
+    return std::move(answer).value();
+  };
+  send("a", 1);
+  catch_up();
+  send("b", 1);
+  const auto lagging = list({});
+  ASSERT_TRUE(lagging) << lagging.error().to_string();
+  ASSERT_EQ(lagging->page.rows.size(), 1u);
+  EXPECT_EQ(lagging->page.rows[0].key_text, R"("a")");
+  EXPECT_EQ(lagging->lag, 1u);
+  EXPECT_EQ(lagging->seen + 1, open_->journal().durable());
+  catch_up();
+  EXPECT_EQ(list({})->page.rows.size(), 2u);
+  EXPECT_EQ(list({.limit = 0}).error().code(), base::ErrorCode::kInvalid);
+}
+
+TEST_F(HistoryTest, only_so_many_may_wait_for_lists_and_all_are_let_go_of_at_the_end) {
+  options_.most_lists = 1;
+  make();
+  int told = 0;
+  ASSERT_TRUE(history_->ask(store::HistoryQuery{}, [&](auto) { ++told; }));
+  EXPECT_TRUE(history_->has_work());
+  EXPECT_EQ(history_->ask(store::HistoryQuery{}, [&](auto) { ++told; }).error().code(),
+            base::ErrorCode::kUnavailable);
+  history_->stop();
+  history_->let_go();
+  EXPECT_EQ(told, 0);
+  EXPECT_EQ(history_->ask(store::HistoryQuery{}, [&](auto) { ++told; }).error().code(),
+            base::ErrorCode::kUnavailable);
 }
 
 TEST_F(HistoryTest, a_query_is_refused_when_too_many_wait_and_let_go_of_at_the_end) {
@@ -348,7 +410,7 @@ TEST_F(HistoryTest, a_query_is_refused_when_too_many_wait_and_let_go_of_at_the_e
             base::ErrorCode::kUnavailable);
   history_->stop();
   EXPECT_FALSE(history_->wait_for_work());
-  history_->let_go();
+  history_->finish();
   EXPECT_EQ(told, 0);
 }
 

@@ -77,6 +77,24 @@ Input Input::apply(const kernel::ApplyManifest& apply) {
   return Input(own, block.take(), block.size());
 }
 
+Input Input::propose(const kernel::Propose& propose) {
+  kernel::Propose own = propose;
+  Block block = own_all(own.document, own.description);
+  return Input(own, block.take(), block.size());
+}
+
+Input Input::shadow(const kernel::ReportShadow& report) {
+  kernel::ReportShadow own = report;
+  Block block = own_all(own.report);
+  return Input(own, block.take(), block.size());
+}
+
+Input Input::decide(const kernel::Decide& decide) {
+  kernel::Decide own = decide;
+  Block block = own_all(own.by, own.reason);
+  return Input(own, block.take(), block.size());
+}
+
 Input Input::forget(const kernel::ForgetEnded& forget) {
   kernel::ForgetEnded own = forget;
   Block block = own_all(own.instances);

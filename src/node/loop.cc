@@ -62,9 +62,14 @@ Loop::Waiting Loop::Line::take() {
 base::Result<void> Loop::send(Input input, Heard heard) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
-  if (is_full_) return no_room();
-  if (!inbox_.has_room(input, options_))
+  if (is_full_ && !input.ends_work()) {
+    ++figures_.refused_for_room;
+    return no_room();
+  }
+  if (!inbox_.has_room(input, options_)) {
+    ++figures_.refused_for_room;
     return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
+  }
   inbox_.add({std::move(input), std::move(heard)});
   for_reducer_.notify_one();
   return {};
@@ -146,6 +151,7 @@ LoopFigures Loop::figures() {
   const std::lock_guard lock(mutex_);
   LoopFigures figures = figures_;
   figures.waiting_inputs = inbox_.size() + results_.size();
+  figures.waiting_results = results_.size();
   return figures;
 }
 

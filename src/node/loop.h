@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "holdfast/histogram.h"
 #include "node/core.h"
 #include "node/take_snapshot.h"
 #include "store/journal.h"
@@ -71,7 +72,11 @@ struct LoopFigures {
   std::uint64_t records = 0;
   std::uint64_t syncs = 0;
   std::uint64_t journal_bytes = 0;
-  std::uint64_t waiting_inputs = 0;  // now
+  std::uint64_t waiting_inputs = 0;    // now
+  std::uint64_t waiting_results = 0;   // of effects; now, and counted above, too
+  std::uint64_t refused_for_room = 0;  // inputs, as too much waited, or the disk was full
+  Histogram sync_ns{kTimeBounds};      // what it took to make a batch durable
+  Histogram batch_records{kCountBounds};
 };
 
 enum class LoopCondition : std::uint8_t { kReady, kDiskFull, kEnded };
@@ -195,7 +200,7 @@ class Loop : private executors::Reports {
   void write_batch();
   base::Result<void> trim_if_due();
   base::Result<store::RecordNumber> append(const Batch& batch);
-  void end_writing(base::Result<store::RecordNumber> written);
+  void end_writing(base::Result<store::RecordNumber> written, std::int64_t took_ns);
 
   store::Journal& journal_;
   env::Clock& clock_;

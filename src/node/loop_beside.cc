@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of the loop that is beside reducing: writing batches, letting out what waited for them,
 // preparing the journal's next files, and finishing snapshots.
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -58,10 +59,11 @@ void Loop::write_batch() {
     return;
   }
   // Before the batch: one that is durable is answered, whatever becomes of the trimming.
-  if (auto trimmed = trim_if_due(); !trimmed) return end_writing(std::move(trimmed).error());
+  if (auto trimmed = trim_if_due(); !trimmed) return end_writing(std::move(trimmed).error(), 0);
+  const std::int64_t begun_ns = clock_.since_boot_ns();
   auto written = append(at_journal_);  // nobody else touches the batch while it is here
   if (written) written = journal_.sync();
-  end_writing(std::move(written));
+  end_writing(std::move(written), clock_.since_boot_ns() - begun_ns);
 }
 
 // What was reduced cannot be taken back, so it may use what is kept back for results: there is no
@@ -84,7 +86,7 @@ base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
   return journal_.append(records, store::Room::kReserve);
 }
 
-void Loop::end_writing(base::Result<store::RecordNumber> written) {
+void Loop::end_writing(base::Result<store::RecordNumber> written, std::int64_t took_ns) {
   std::unique_lock lock(mutex_);
   const bool no_space = !written && written.error().code() == base::ErrorCode::kUnavailable;
   is_stalled_ = no_space && !stopping_ && !failure_;
@@ -102,6 +104,8 @@ void Loop::end_writing(base::Result<store::RecordNumber> written) {
   stage_ = Stage::kDurable;
   figures_.records += at_journal_.records.size();
   figures_.syncs += 1;
+  figures_.sync_ns.add(static_cast<std::uint64_t>(std::max<std::int64_t>(took_ns, 0)));
+  figures_.batch_records.add(at_journal_.records.size());
   figures_.journal_bytes += store::batch_bytes_of(
       at_journal_.records.bytes() + at_journal_.records.size() * store::kRecordLengthBytes);
   if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;

@@ -104,7 +104,7 @@ class Reader {
 
   base::Result<void> add_from_index() {
     for (store::StreamEntry& entry :
-         TRY(index_.stream(row_->id, after_, query_.limit + 1, kMaxStreamPageBytes))) {
+         TRY(index_.stream(row_->id, after_, query_.limit + 1, query_.bytes))) {
       add(std::move(entry));
     }
     // It may have been cut by its bytes.
@@ -117,9 +117,8 @@ class Reader {
 
   void add(store::StreamEntry entry) {
     if (entry.sequence <= after_ || is_full_) return;
-    const bool has_room =
-        page_.entries.empty() ||
-        (page_.entries.size() < query_.limit && bytes_ + entry.value.size() <= kMaxStreamPageBytes);
+    const bool has_room = page_.entries.empty() || (page_.entries.size() < query_.limit &&
+                                                    bytes_ + entry.value.size() <= query_.bytes);
     if (!has_room) {
       is_full_ = true;
       return;

@@ -22,6 +22,7 @@ struct StreamQuery {
   kernel::InstanceName instance;
   std::uint64_t after = 0;  // the sequence of the last entry that the reader has; 0: none
   std::size_t limit = kMaxStreamPage;
+  std::size_t bytes = kMaxStreamPageBytes;  // or one entry
 
   // The instance as it was when the reader asked; all of it is durable.
   store::RecordNumber last_record = 0;  // 0: it was not there

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/resumption.h"
 
+#include <utility>
+
 namespace holdfast::node {
 
 base::Result<void> Resumption::go_on(const TryStart& try_start) {
@@ -25,13 +27,17 @@ base::Result<void> Resumption::start_some(Line& line, const TryStart& try_start)
 // In the order of the intents, so that it is known where to go on.
 base::Result<void> Resumption::look(const TryStart& try_start) {
   is_more_ = false;
+  const bool counts = !std::exchange(has_counted_, true);
+  if (counts) world_.begin_counting_intents();
   return world_.visit_intents([&](const base::Hash& hash, const kernel::Intent& intent) {
+    if (counts) world_.count_intent(intent);
+    if (is_more_) return true;  // only counted
     if (intent.opened_at() >= opened_before_ || (after_ && hash <= *after_)) return true;
     const kernel::OpenIntent open = world_.command_of(hash, intent);
     const std::string& kind = open.effect->executor.kind;
     if (waiting_.contains(kind) || !try_start(open)) {
       is_more_ = count_ == most_waiting_;
-      if (is_more_) return false;
+      if (is_more_) return counts;
       waiting_[kind].push_back(hash);
       ++count_;
     }

@@ -45,6 +45,7 @@ class Resumption {
   std::size_t count_ = 0;
   std::optional<base::Hash> after_;  // the last that was started or waits
   bool is_more_ = true;
+  bool has_counted_ = false;  // the first time, and with it every open intent that there is
 };
 
 }  // namespace holdfast::node

@@ -76,5 +76,27 @@ TEST_F(ResumptionTest, what_was_opened_since_or_has_settled_is_not_its_business)
   EXPECT_EQ(started_.size(), 8u);
 }
 
+TEST_F(ResumptionTest, everything_that_is_open_is_counted_once_also_what_finds_no_room) {
+  const auto counted = [this] {
+    std::uint64_t all = 0;
+    for (const auto& open : open_->world().open_effects()) all += open.count;
+    return all;
+  };
+  for (const std::size_t most_waiting : {1u, 100u}) {
+    Resumption resumption(open_->world(), most_waiting);
+    ASSERT_TRUE(go_on(resumption));
+    EXPECT_EQ(counted(), 10u);
+    ASSERT_TRUE(go_on(resumption));
+    EXPECT_EQ(counted(), 10u);
+  }
+  base::Hash first;
+  ASSERT_TRUE(open_->world().visit_intents([&](const base::Hash& hash, const kernel::Intent&) {
+    first = hash;
+    return false;
+  }));
+  settle(first);
+  EXPECT_EQ(counted(), 9u);
+}
+
 }  // namespace
 }  // namespace holdfast::node

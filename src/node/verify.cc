@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "node/back_references.h"
+#include "node/seal_check.h"
 #include "node/trial_replay.h"
 
 namespace holdfast::node {
@@ -16,7 +17,8 @@ class Verification {
       : journal_(journal),
         witnesses_(witnesses),
         references_(journal.first()),
-        replay_(machines, witnesses.blobs) {
+        replay_(machines, witnesses.blobs),
+        seals_(witnesses.seals.get(), journal.first(), witnesses.terms, report_.errors) {
     report_.first = journal.first();
     report_.last = journal.last();
     report_.segments = journal.segment_count();
@@ -30,6 +32,9 @@ class Verification {
     if (!read) report_.errors.push_back(std::move(read).error());
     auto looked = look_behind();
     if (!looked) report_.errors.push_back(std::move(looked).error());
+    seals_.finish(journal_.last(), report_.notes);
+    report_.sealed = seals_.records();
+    report_.last_seal = seals_.last();
     report_.instances = references_.followed();
     report_.unfollowed = references_.unfollowed();
     report_.replayed = replay_.replayed();
@@ -71,6 +76,7 @@ class Verification {
   }
 
   void check(const store::Record& record) {
+    seals_.check(record);
     const auto view = kernel::read_record(record.bytes);
     const std::string name = "record " + std::to_string(record.number);
     if (!view) {
@@ -128,6 +134,7 @@ class Verification {
   TrialReplay replay_;
   bool is_wrong_ = false;
   VerifyReport report_;
+  SealCheck seals_;  // puts errors into the report
 };
 
 }  // namespace

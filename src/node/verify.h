@@ -26,6 +26,9 @@ struct VerifyReport {
   std::size_t snapshots = 0;             // that are listed
   std::uint64_t snapshots_replayed = 0;  // of them: that replay came to
 
+  std::uint64_t sealed = 0;              // records that are as they were sealed
+  std::optional<store::Seal> last_seal;  // nothing: there are no seals
+
   std::uint64_t replayed = 0;  // records that came out as they were
   std::string replay_stopped;  // why not all of them; empty: all of them, or `errors` says why
 

@@ -51,6 +51,12 @@ Witnesses Witnesses::of(store::BlobsLook* blobs, const store::WorldPlace& world,
   } else {
     errors.push_back(std::move(history).error());
   }
+  auto seals = store::SealsLook::open(world);
+  if (seals) {
+    found.seals = std::move(*seals);
+  } else {
+    errors.push_back(std::move(seals).error());
+  }
   return found;
 }
 

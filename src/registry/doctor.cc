@@ -11,6 +11,9 @@
 namespace holdfast::registry {
 namespace {
 
+// Longer than anybody who is well keeps the lock, however many want it.
+constexpr std::int64_t kPatience_ns = 5'000'000'000;
+
 class Doctor {
  public:
   explicit Doctor(const Site& site) : site_(site) {}
@@ -22,12 +25,10 @@ class Doctor {
       return base::Error(names.error().code(), names.error().where(), names.error().message());
     }
     TRY(look_at_file_system());
-    const auto bytes = TRY(read_state_file(site_));
-    const auto state = bytes ? parse_state(*bytes) : State{};
+    const auto file = TRY(read_state_file(site_));
+    const auto state = file ? parse_state(*file) : State{};
     if (!state) {
-      needs_somebody(site_.place.state(), "is not a state: " + state.error().to_string(),
-                     "every call is refused, and nothing is forgotten; put a good file in its "
-                     "place, or remove it when no workflow and no swap is running");
+      cannot_be_read(state.error().to_string());
     } else {
       TRY(look_at_workflows(*state));
     }
@@ -47,6 +48,12 @@ class Doctor {
   }
   void needs_somebody(std::string place, std::string problem, std::string remedy) {
     findings_.push_back({std::move(place), std::move(problem), std::move(remedy), true});
+  }
+
+  void cannot_be_read(const std::string& why) {
+    needs_somebody(site_.place.state(), "is not a state: " + why,
+                   "every call is refused, and nothing is forgotten; put a good file in its "
+                   "place, or remove it when no workflow and no swap is running");
   }
 
   base::Result<void> look_at_file_system() {
@@ -107,7 +114,22 @@ class Doctor {
 
   // Needs the lock: the swap lock may only be tried by who has it.
   base::Result<void> look_at_swap() {
-    Session session = TRY(Session::open(site_, Access::kLook));
+    Site patient = site_;
+    patient.lock_timeout_ns = std::min(patient.lock_timeout_ns, kPatience_ns);
+    auto opened = Session::open(patient, Access::kLook);
+    if (!opened && opened.error().code() == base::ErrorCode::kUnavailable) {
+      needs_somebody(site_.place.lock(), opened.error().message(),
+                     "nobody can register, renew, release or swap until it is given back, and the "
+                     "swap was not looked at; `fuser` names the process that has it: it may be a "
+                     "child of the one that is named here and has died");
+      return {};
+    }
+    // Since it was read for the first time.
+    if (!opened && opened.error().code() == base::ErrorCode::kCorrupt) {
+      cannot_be_read(opened.error().message());
+      return {};
+    }
+    Session session = TRY(std::move(opened));
     const bool has_marker = session.state().swap.has_value();
     if (const auto why = TRY(session.orphaned())) {
       mends_itself("the swap to " + session.state().swap->recipe, "is nobody's: " + *why,

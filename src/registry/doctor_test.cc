@@ -102,6 +102,29 @@ TEST_F(DoctorTest, tells_a_file_that_cannot_be_read_and_its_copy) {
   EXPECT_NE(findings().find(".corrupt-"), std::string::npos);
 }
 
+TEST_F(DoctorTest, tells_a_file_that_is_too_large) {
+  machine.put("workflows.json", std::string(kMaxStateBytes + 1, ' '));
+  EXPECT_EQ(findings(),
+            "./gpu/workflows.json: is not a state: $: is 8388609 bytes long; no state has more "
+            "than 8388608 !\n");
+}
+
+TEST_F(DoctorTest, tells_a_lock_that_is_not_given_back) {
+  ASSERT_TRUE(job.lease("train", "llama"));
+  auto lock = machine.disk->lock("./gpu/.workflows.lock", "process 7 on host gpu-1");
+  ASSERT_TRUE(lock);
+  machine.put("preempt-nobody", "");
+  const std::int64_t before = machine.clock.since_boot_ns();
+  EXPECT_EQ(findings(),
+            "./gpu/preempt-nobody: is a signal file that is nobody's !\n"
+            "./gpu/.workflows.lock: others have had the lock all the time; it is held by process 7 "
+            "on host gpu-1 !\n")
+      << "and the rest is looked at all the same";
+  EXPECT_LT(machine.clock.since_boot_ns() - before, 6 * kSecond);
+  lock->reset();
+  EXPECT_EQ(findings(), "./gpu/preempt-nobody: is a signal file that is nobody's !\n");
+}
+
 TEST_F(DoctorTest, tells_a_place_that_is_not_of_this_machine) {
   ASSERT_TRUE(job.lease("train", "llama"));
   machine.disk->set_file_system({env::FileSystemKind::kNetwork, "nfs"});

@@ -25,11 +25,20 @@ struct Host {
   std::function<void(std::int64_t nanoseconds)> sleep;
 };
 
+class StateCache;
+
 struct Site {
   Host host;
   Place place;
   std::int64_t lock_timeout_ns = 30'000'000'000;
+  StateCache* cache = nullptr;  // for whoever uses the same registry again and again
 };
+
+// The time of day as the files hold it.
+inline std::int64_t wall_in_whole_ms(const Host& host) {
+  constexpr std::int64_t kMillisecond = 1'000'000;
+  return host.clock.wall_ns() / kMillisecond * kMillisecond;
+}
 
 // So much later; for ever, if it cannot be counted.
 inline std::int64_t later(std::int64_t now_ns, std::int64_t by_ns) {

@@ -80,7 +80,7 @@ base::Result<void> make_room(const Site& site, Session& session, const Workflow&
 }
 
 void renew_at(const Site& site, Workflow& workflow) {
-  workflow.last_renewed_at_ns = site.host.clock.wall_ns();
+  workflow.last_renewed_at_ns = wall_in_whole_ms(site.host);
   workflow.renewed_since_boot_ns = site.host.clock.since_boot_ns();
 }
 

@@ -107,6 +107,43 @@ TEST_F(LeasesTest, step_of_the_wall_clock_expires_nobody_and_keeps_nobody) {
   EXPECT_EQ(a.live(), "");
 }
 
+// Ten years of sleep: both clocks go on, so who was not woken to renew is late.
+TEST_F(LeasesTest, ten_years_that_have_passed_expire_a_lease) {
+  ASSERT_TRUE(b.lease("train", "llama", false, kMaxTtlSeconds));
+  machine.clock.advance_ns(kTenYears);
+  EXPECT_EQ(a.live(), "");
+  EXPECT_EQ(code(renew_lease(b.site(), "train", {})), ErrorCode::kNotFound);
+}
+
+// The wall clock is set while a swap waits: neither is it given up early, nor does it wait longer.
+TEST_F(LeasesTest, step_of_the_wall_clock_moves_no_deadline) {
+  for (const std::int64_t step : {kTenYears, -kTenYears}) {
+    ASSERT_TRUE(b.lease("train", "llama", true, 3600));
+    const std::int64_t begun = machine.clock.since_boot_ns();
+    a.while_asleep = [&] { machine.clock.set_wall_ns(machine.clock.wall_ns() + step / 100); };
+    EXPECT_EQ(code(a.swap("qwen", 5 * kSecond)), ErrorCode::kUnavailable);
+    const std::int64_t waited = machine.clock.since_boot_ns() - begun;
+    EXPECT_GE(waited, 5 * kSecond) << step;
+    EXPECT_LT(waited, 6 * kSecond) << step;
+    EXPECT_EQ(a.live(), "train") << step;
+  }
+}
+
+// A machine that was started again has a clock that begins anew: what it says is less than what was
+// written, and no lease of before is anybody's; nor does it keep one of now alive.
+TEST_F(LeasesTest, clock_that_begins_anew_with_the_machine_misleads_nobody) {
+  ASSERT_TRUE(b.lease("train", "llama", false, 60));
+  Machine again(std::move(machine.disk));  // a thousand seconds after its start, as the first
+  again.boot_id = "boot-2";
+  const Actor survivor(again, 51);  // the same number
+  EXPECT_EQ(survivor.live(), "");
+  ASSERT_TRUE(survivor.lease("train", "llama", false, 60));
+  again.clock.set_wall_ns(again.clock.wall_ns() - kTenYears);
+  EXPECT_EQ(survivor.live(), "train");
+  again.clock.advance_ns(60 * kSecond + 1);
+  EXPECT_EQ(survivor.live(), "");
+}
+
 TEST_F(LeasesTest, renewal_in_the_future_counts_as_now) {
   ASSERT_TRUE(b.lease("train", "llama"));
   std::string text = *machine.file("workflows.json");

@@ -9,38 +9,25 @@
 #include <utility>
 
 #include "env/posix_disk.h"
+#include "errors/translate.h"
 #include "registry/doctor.h"
 #include "registry/leases.h"
 #include "registry/list.h"
 #include "registry/signals.h"
+#include "registry/state_cache.h"
 #include "registry/swaps.h"
 
 namespace holdfast {
 namespace {
 
+using errors::outside;
 using registry::Claim;
-
-ErrorCode outside(base::ErrorCode code) {
-  switch (code) {
-    case base::ErrorCode::kInvalid: return ErrorCode::kInvalid;
-    case base::ErrorCode::kTooLarge: return ErrorCode::kTooLarge;
-    case base::ErrorCode::kNotFound: return ErrorCode::kNotFound;
-    case base::ErrorCode::kConflict: return ErrorCode::kConflict;
-    case base::ErrorCode::kUnavailable: return ErrorCode::kUnavailable;
-    case base::ErrorCode::kEnded: return ErrorCode::kEnded;
-    case base::ErrorCode::kIo: return ErrorCode::kIo;
-    case base::ErrorCode::kCorrupt: return ErrorCode::kCorrupt;
-  }
-  return ErrorCode::kCorrupt;
-}
 
 // A hundred years are for ever, and can be counted.
 std::int64_t in_ns(std::chrono::milliseconds time) {
   constexpr std::chrono::hours kForEver(100 * 365 * 24);
   return std::chrono::nanoseconds(std::min<std::chrono::milliseconds>(time, kForEver)).count();
 }
-
-Error outside(const base::Error& error) { return {outside(error.code()), error.to_string()}; }
 
 Result<Done> outside(const base::Result<void>& result) {
   if (!result) return outside(result.error());
@@ -50,6 +37,11 @@ Result<Done> outside(const base::Result<void>& result) {
 Result<bool> outside(const base::Result<bool>& result) {
   if (!result) return outside(result.error());
   return *result;
+}
+
+Result<SwapEnd> outside(const base::Result<registry::Ending>& ended) {
+  if (!ended) return outside(ended.error());
+  return SwapEnd{.not_logged = ended->not_logged ? ended->not_logged->to_string() : ""};
 }
 
 Claim inside(const LeaseClaim& claim) {
@@ -66,9 +58,10 @@ LeaseStanding outside(registry::Standing standing) {
 }
 
 void sleep_ns(std::int64_t nanoseconds) {
-  timespec left{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
-  // A signal may end it early: whoever waits looks again, and may have been told to give up.
-  ::nanosleep(&left, nullptr);
+  const timespec time{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+  // A signal that is caught ends it early, and one that is held back does not. Either way whoever
+  // waits looks at the clock, and whether to give up, again: so nobody sleeps for long at once.
+  ::nanosleep(&time, nullptr);
 }
 
 }  // namespace
@@ -79,12 +72,14 @@ struct Registry::Body {
   const std::unique_ptr<env::Random> random = env::posix_random();
   const std::unique_ptr<env::Process> process = env::posix_process();
   const std::unique_ptr<env::ProcessTable> processes = env::posix_process_table();
+  registry::StateCache cache;
   registry::Site site;
 
   Body(std::string folder, std::chrono::milliseconds lock_timeout)
       : site{.host = {*disk, *clock, *random, *process, *processes, &sleep_ns},
              .place = {std::move(folder)},
-             .lock_timeout_ns = in_ns(lock_timeout)} {}
+             .lock_timeout_ns = in_ns(lock_timeout),
+             .cache = &cache} {}
 
   LeaseView view_of(const registry::Workflow& workflow, registry::Standing standing) const {
     return {.name = workflow.name,
@@ -243,9 +238,9 @@ Swap::~Swap() {
 const std::string& Swap::id() const noexcept { return body_->held.id(); }
 const std::string& Swap::recipe() const noexcept { return body_->held.recipe(); }
 
-Result<Done> Swap::finish() { return outside(body_->held.finish(body_->registry->body_->site)); }
+Result<SwapEnd> Swap::finish() { return outside(body_->held.finish(body_->registry->body_->site)); }
 
-Result<Done> Swap::abort(std::string_view reason) {
+Result<SwapEnd> Swap::abort(std::string_view reason) {
   return outside(body_->held.abort(body_->registry->body_->site, std::string(reason)));
 }
 

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <functional>
 
+#include "env/posix_disk.h"
 #include "env/testing.h"
 
 namespace holdfast {
@@ -214,6 +215,49 @@ TEST_F(RegistryTest, forked_child_does_not_keep_a_dead_holder_alive) {
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   for (int i = 0; i < 500 && !registry->begin_swap({.recipe = "llama"}); ++i) ::usleep(10'000);
   EXPECT_TRUE(registry->begin_swap({.recipe = "llama"}));
+  ::close(child_id[0]);
+  ::close(child_id[1]);
+}
+
+// Who dies while it changes something has the registry's lock. A child that was forked just then,
+// by another thread, and runs no other program, keeps it.
+TEST_F(RegistryTest, forked_child_of_one_that_died_inside_a_change_is_named_and_waited_for) {
+  registry = *Registry::open(
+      {.dir = folder.path() + "/a/b", .lock_timeout = std::chrono::milliseconds(100)});
+  ASSERT_TRUE(registry->take_lease({.name = "serve", .recipe = "qwen"}));
+  int child_id[2];
+  ASSERT_EQ(::pipe(child_id), 0);
+  pid_t child = -1;
+  pid_t dead = -1;
+  {
+    Other changing([&] {
+      static const auto disk = env::posix_disk();
+      static auto lock =
+          disk->lock(registry->dir() + "/.workflows.lock", "process " + std::to_string(::getpid()));
+      const pid_t id = ::fork();
+      if (id == 0) {
+        for (;;) ::pause();
+      }
+      return lock && ::write(child_id[1], &id, sizeof id) == sizeof id;
+    });
+    dead = changing.id();
+    ASSERT_EQ(::read(child_id[0], &child, sizeof child), ssize_t{sizeof child});
+  }
+  const auto refused = registry->take_lease({.name = "train", .recipe = "qwen"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable) << "and not for ever";
+  EXPECT_NE(refused.error().message.find("process " + std::to_string(dead)), std::string::npos);
+  EXPECT_EQ(registry->list()->workflows.size(), 1u) << "who reads does not need it";
+  const auto findings = registry->diagnose();
+  ASSERT_TRUE(findings) << trouble(findings);
+  ASSERT_EQ(findings->size(), 1u);
+  EXPECT_TRUE((*findings)[0].needs_somebody);
+  EXPECT_NE((*findings)[0].remedy.find("child"), std::string::npos);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  const auto taken = [&] { return registry->take_lease({.name = "train", .recipe = "qwen"}); };
+  for (int i = 0; i < 500 && !taken(); ++i) ::usleep(10'000);
+  EXPECT_TRUE(taken());
+  EXPECT_TRUE(registry->diagnose()->empty());
   ::close(child_id[0]);
   ::close(child_id[1]);
 }

@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "registry/not_busy.h"
 #include "registry/signals.h"
+#include "registry/state_cache.h"
 #include "registry/swap_log.h"
 
 namespace holdfast::registry {
@@ -49,12 +50,13 @@ base::Result<void> make_folder(env::Disk& disk, const std::string& path) {
 }
 
 // One copy of each file that was found, however often it is.
-base::Error put_copy_aside(const Site& site, const std::string& bytes, const base::Error& why) {
-  const std::string hash = base::sha256(base::as_bytes(bytes)).to_text();
+base::Error put_copy_aside(const Site& site, const StateFile& file, const base::Error& why) {
+  const std::string hash = base::sha256(base::as_bytes(file.bytes)).to_text();
   const std::string copy = site.place.state() + ".corrupt-" + hash.substr(hash.find(':') + 1, 12);
-  std::string told = "; it is left as it is, and a copy is in " + copy;
+  std::string told = "; it is left as it is, and a copy " +
+                     std::string(file.is_whole() ? "" : "of its beginning ") + "is in " + copy;
   if (!site.host.disk.open(copy, env::OpenMode::kRead)) {
-    const auto kept = env::replace_file(site.host.disk, copy, base::as_bytes(bytes));
+    const auto kept = env::replace_file(site.host.disk, copy, base::as_bytes(file.bytes));
     if (!kept)
       told = "; it is left as it is, and no copy could be made: " + kept.error().to_string();
   }
@@ -74,17 +76,31 @@ base::Result<bool> is_swap_lock_held(const Site& site) {
 
 }  // namespace
 
-base::Result<std::optional<std::string>> read_state_file(const Site& site) {
-  const auto bytes = not_busy(env::read_file(site.host.disk, site.place.state(), kMaxStateBytes));
-  if (bytes) return std::optional(std::string(base::as_text(*bytes)));
-  if (bytes.error().code() == base::ErrorCode::kNotFound) return std::optional<std::string>();
-  return base::Error(bytes.error().code(), bytes.error().where(), bytes.error().message());
+base::Result<std::optional<StateFile>> read_state_file(const Site& site) {
+  const auto opened = not_busy(site.host.disk.open(site.place.state(), env::OpenMode::kRead));
+  if (!opened) {
+    if (opened.error().code() == base::ErrorCode::kNotFound) return std::optional<StateFile>();
+    return base::Error(opened.error().code(), opened.error().where(), opened.error().message());
+  }
+  StateFile file;
+  file.size = TRY((*opened)->size());
+  file.bytes.resize(std::min<std::uint64_t>(file.size, kMaxStateBytes));
+  TRY(env::read_all(**opened, 0,
+                    {reinterpret_cast<std::uint8_t*>(file.bytes.data()), file.bytes.size()}));
+  return std::optional(std::move(file));
+}
+
+base::Result<State> parse_state(const StateFile& file) {
+  if (file.is_whole()) return parse_state(file.bytes);
+  return base::Error(base::ErrorCode::kCorrupt, "$",
+                     "is " + std::to_string(file.size) + " bytes long; no state has more than " +
+                         std::to_string(kMaxStateBytes));
 }
 
 base::Result<State> read_state(const Site& site) {
-  const auto bytes = TRY(read_state_file(site));
-  if (!bytes) return State{};
-  auto state = parse_state(*bytes);
+  const auto file = TRY(read_state_file(site));
+  if (!file) return State{};
+  auto state = parse_state(*file);
   if (!state) return std::move(state).error().within(site.place.state());
   return state;
 }
@@ -107,10 +123,14 @@ base::Result<Session> Session::open(const Site& site, Access access) {
   }
   auto held = TRY(std::move(lock));
   Session session(site, std::move(held));
-  const auto bytes = TRY(read_state_file(site));
-  if (!bytes) return session;
-  auto state = parse_state(*bytes);
-  if (!state) return put_copy_aside(site, *bytes, state.error());
+  const auto file = TRY(read_state_file(site));
+  if (!file) return session;
+  if (auto known = site.cache != nullptr ? site.cache->find(file->bytes) : std::nullopt) {
+    session.state_ = std::move(*known);
+    return session;
+  }
+  auto state = parse_state(*file);
+  if (!state) return put_copy_aside(site, *file, state.error());
   session.state_ = std::move(*state);
   return session;
 }
@@ -170,8 +190,10 @@ base::Result<bool> Session::sweep() {
 }
 
 base::Result<void> Session::save() {
-  const std::string json = TRY(to_json(state_));
-  return not_busy(env::replace_file(site_->host.disk, site_->place.state(), base::as_bytes(json)));
+  std::string json = TRY(to_json(state_));
+  TRY(not_busy(env::replace_file(site_->host.disk, site_->place.state(), base::as_bytes(json))));
+  if (site_->cache != nullptr) site_->cache->keep(std::move(json), state_);
+  return {};
 }
 
 }  // namespace holdfast::registry

@@ -25,7 +25,7 @@ enum class Access : std::uint8_t {
 class Session {
  public:
   // kUnavailable: others have had the lock all the time. kCorrupt: the file is not a state; it is
-  // left as it is, and there is a copy beside it.
+  // left as it is, and there is a copy beside it, of as much as is ever read.
   static base::Result<Session> open(const Site& site, Access access = Access::kChange);
 
   State& state() { return state_; }
@@ -61,8 +61,19 @@ class Session {
 // that nobody has used yet is empty.
 base::Result<State> read_state(const Site& site);
 
-// The file as it is, for somebody who wants to see what is wrong with it. Nothing: there is none.
-base::Result<std::optional<std::string>> read_state_file(const Site& site);
+// The file as it is, for somebody who wants to see what is wrong with it.
+struct StateFile {
+  std::string bytes;       // no more than kMaxStateBytes of it
+  std::uint64_t size = 0;  // of all of it
+
+  bool is_whole() const { return bytes.size() == size; }
+};
+
+// Nothing: there is none.
+base::Result<std::optional<StateFile>> read_state_file(const Site& site);
+
+// kCorrupt: it is not a state, or is larger than one can be.
+base::Result<State> parse_state(const StateFile& file);
 
 enum class Standing : std::uint8_t { kLive, kDead, kExpired };
 

@@ -130,6 +130,27 @@ TEST_F(SessionTest, file_that_cannot_be_read_is_told_and_copied_and_never_reset)
   EXPECT_EQ(copies.size(), 4u) << "one of each, however often it was met";
 }
 
+TEST_F(SessionTest, file_that_is_too_large_counts_as_one_that_cannot_be_read) {
+  ASSERT_TRUE(a.lease("train", "llama"));
+  std::string text = *machine.file("workflows.json");
+  text.append(kMaxStateBytes - text.size(), ' ');
+  machine.put("workflows.json", text);
+  EXPECT_EQ(b.live(), "train") << "as large as it may be";
+  machine.put("workflows.json", text + " ");
+  const auto refused = b.lease("other", "llama");
+  EXPECT_EQ(code(refused), ErrorCode::kCorrupt);
+  EXPECT_NE(trouble(refused).find("8388609 bytes"), std::string::npos) << trouble(refused);
+  EXPECT_EQ(code(list(b.site())), ErrorCode::kCorrupt);
+  EXPECT_EQ(machine.file("workflows.json"), text + " ") << "it is left as it is";
+  std::vector<std::string> copies = machine.names();
+  std::erase_if(copies,
+                [](const std::string& name) { return name.find(".corrupt-") == name.npos; });
+  ASSERT_EQ(copies.size(), 1u);
+  EXPECT_NE(trouble(refused).find("a copy of its beginning is in ./gpu/" + copies[0]),
+            std::string::npos);
+  EXPECT_EQ(machine.file(copies[0]), text);
+}
+
 TEST_F(SessionTest, leftover_temporary_is_ignored_and_replaced) {
   ASSERT_TRUE(a.lease("train", "llama"));
   machine.put("workflows.json.new", "half of some");
@@ -210,6 +231,21 @@ TEST(SwapLog, every_event_is_logged_with_time_recipe_pid_and_start) {
   EXPECT_EQ(events,
             "swap_refused swap_begun preempt_requested swap_aborted swap_begun swap_finished "
             "swap_begun orphan_marker_cleared ");
+}
+
+TEST(SwapLog, reason_may_be_anybodys_text) {
+  Machine machine;
+  const Actor a(machine, 50);
+  machine.put("swap_log.jsonl", "");
+  const std::string ugly = "\x1b[31m\n\xff\"" + std::string(std::size_t{1} << 20, 'x');
+  ASSERT_TRUE(
+      append(a.site(), {.event = SwapEvent::kAborted, .who = {.nonce = "1"}, .reason = ugly}));
+  const std::string log = *machine.file("swap_log.jsonl");
+  EXPECT_LT(log.size(), kMaxReason + 500);
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 1);
+  EXPECT_NE(log.find("\"reason\":\"\\\\x1b[31m\\\\x0a\\\\xff\\\"xxx"), std::string::npos) << log;
+  EXPECT_NE(log.find("xxx...\""), std::string::npos);
+  EXPECT_TRUE(*is_logged(a.site(), SwapEvent::kAborted, "1"));
 }
 
 TEST(SwapLog, one_that_has_grown_large_is_put_aside) {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-#include "codec/cbor_writer.h"
+#include "codec/buffer.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
 #include "codec/utf8.h"
@@ -21,7 +21,16 @@ base::Error corrupt(std::string where, std::string message) {
   return {base::ErrorCode::kCorrupt, std::move(where), std::move(message)};
 }
 
-// Takes the members of a map one by one; those that nobody took are unknown.
+bool is_id(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxId &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-';
+         });
+}
+
+// Takes the members of a map one by one; those that nobody took are unknown. The map is walked
+// once: there may be thousands of them, and every change reads them all.
 class Members {
  public:
   static base::Result<Members> of(codec::View map, std::string path) {
@@ -29,22 +38,36 @@ class Members {
     return Members(map, std::move(path));
   }
 
-  std::optional<codec::View> take(const char* name) {
-    taken_.insert(name);
-    const auto found = map_.find(name);
-    return found && !found->is_null() ? found : std::nullopt;
+  std::optional<codec::View> take(std::string_view name) {
+    for (Member& member : members_) {
+      if (member.name != name) continue;
+      member.is_taken = true;
+      return member.value.is_null() ? std::nullopt : std::optional(member.value);
+    }
+    return std::nullopt;
   }
 
   base::Result<void> text(const char* name, std::string& into) {
-    const auto found = take(name);
-    const auto value = found ? found->text() : std::nullopt;
-    if (!value) return corrupt(path_ + "." + name, "is not a text");
-    into = *value;
-    return {};
+    return text_of(name, take(name), into);
   }
   base::Result<void> text_if_there(const char* name, std::string& into) {
+    const auto found = take(name);
+    return found ? text_of(name, found, into) : base::Result<void>();
+  }
+  // Names and ids go into messages and into the log: another program may have written them.
+  base::Result<void> name(const char* name, std::string& into) {
+    TRY(text(name, into));
+    if (!check_name(name, into)) return corrupt(path_ + "." + name, "is not a name");
+    return {};
+  }
+  base::Result<void> id(const char* name, std::string& into) {
+    TRY(text(name, into));
+    if (!is_id(into)) return corrupt(path_ + "." + name, "is not an id");
+    return {};
+  }
+  base::Result<void> id_if_there(const char* name, std::string& into) {
     if (!take(name)) return {};
-    return text(name, into);
+    return id(name, into);
   }
   base::Result<void> integer(const char* name, std::int64_t& into) {
     const auto found = take(name);
@@ -79,11 +102,10 @@ class Members {
 
   UnknownMembers rest() const {
     UnknownMembers unknown;
-    for (const auto& [key, value] : map_.entries()) {
-      const auto name = key.text();
-      if (!name || taken_.contains(*name)) continue;
-      const base::ByteView bytes = value.encoded();
-      unknown.emplace_back(*name, base::Bytes(bytes.begin(), bytes.end()));
+    for (const Member& member : members_) {
+      if (member.is_taken) continue;
+      const base::ByteView bytes = member.value.encoded();
+      unknown.emplace_back(member.name, base::Bytes(bytes.begin(), bytes.end()));
     }
     return unknown;
   }
@@ -91,11 +113,30 @@ class Members {
   const std::string& path() const { return path_; }
 
  private:
-  Members(codec::View map, std::string path) : map_(map), path_(std::move(path)) {}
+  struct Member {
+    std::string_view name;
+    codec::View value;
+    bool is_taken = false;
+  };
 
-  codec::View map_;
+  // What comes from JSON has keys that are texts, and none twice.
+  Members(codec::View map, std::string path) : path_(std::move(path)) {
+    members_.reserve(map.size());
+    for (const auto& [key, value] : map.entries()) {
+      if (const auto name = key.text()) members_.push_back({*name, value});
+    }
+  }
+
+  base::Result<void> text_of(const char* name, const std::optional<codec::View>& found,
+                             std::string& into) const {
+    const auto value = found ? found->text() : std::nullopt;
+    if (!value) return corrupt(path_ + "." + name, "is not a text");
+    into = *value;
+    return {};
+  }
+
   std::string path_;
-  std::set<std::string, std::less<>> taken_;
+  std::vector<Member> members_;
 };
 
 // The members of an identity: owner_pid, holder_pid and so on.
@@ -105,7 +146,7 @@ base::Result<void> read_identity(Members& members, const char* const (&names)[6]
   TRY(members.text(names[2], into.boot_id));
   TRY(members.text_if_there(names[3], into.id_space));
   TRY(members.inode(names[4], into.pidfd_inode));
-  TRY(members.text(names[5], into.nonce));
+  TRY(members.id(names[5], into.nonce));
   return {};
 }
 
@@ -117,8 +158,8 @@ constexpr const char* kHolder[6] = {"holder_pid",           "holder_start_ns",  
 base::Result<Workflow> read_workflow(codec::View value, std::string path) {
   Members members = TRY(Members::of(value, std::move(path)));
   Workflow workflow;
-  TRY(members.text("name", workflow.name));
-  TRY(members.text("recipe", workflow.recipe));
+  TRY(members.name("name", workflow.name));
+  TRY(members.name("recipe", workflow.recipe));
   TRY(read_identity(members, kOwner, workflow.owner));
   TRY(members.time("started_at", workflow.started_at_ns));
   TRY(members.time("last_renewed_at", workflow.last_renewed_at_ns));
@@ -126,7 +167,7 @@ base::Result<Workflow> read_workflow(codec::View value, std::string path) {
   TRY(members.integer("ttl_seconds", workflow.ttl_seconds));
   TRY(members.boolean("preemptible", workflow.preemptible));
   TRY(members.text_if_there("preempt_signal_path", workflow.signal_name));
-  TRY(members.text_if_there("preempt_requested_by", workflow.preempt_requested_by));
+  TRY(members.id_if_there("preempt_requested_by", workflow.preempt_requested_by));
   if (workflow.ttl_seconds < 1 || workflow.ttl_seconds > kMaxTtlSeconds)
     return corrupt(members.path() + ".ttl_seconds", "is out of range");
   // It would be removed one day: nothing but a signal file may be.
@@ -140,7 +181,7 @@ base::Result<Workflow> read_workflow(codec::View value, std::string path) {
 base::Result<SwapMarker> read_swap(codec::View value, std::string path) {
   Members members = TRY(Members::of(value, std::move(path)));
   SwapMarker swap;
-  TRY(members.text("recipe", swap.recipe));
+  TRY(members.name("recipe", swap.recipe));
   TRY(read_identity(members, kHolder, swap.holder));
   TRY(members.time("started_at", swap.started_at_ns));
   swap.unknown = members.rest();
@@ -150,62 +191,103 @@ base::Result<SwapMarker> read_swap(codec::View value, std::string path) {
 base::Result<void> read_workflows(codec::View list, State& state) {
   if (list.kind() != codec::ViewKind::kList) return corrupt("$.workflows", "is not a list");
   if (list.size() > kMaxWorkflows) return corrupt("$.workflows", "has too many entries");
-  std::set<std::string> names;
+  state.workflows.reserve(list.size() + 1);  // whoever reads may add one
+  std::set<std::string_view> names;          // in the workflows, which stay where they are
   std::size_t index = 0;
   for (const codec::View each : list.elements()) {
     const std::string path = "$.workflows[" + std::to_string(index++) + "]";
     Workflow workflow = TRY(read_workflow(each, path));
-    if (!names.insert(workflow.name).second)
-      return corrupt(path + ".name", "is the name of another one too");
     state.workflows.push_back(std::move(workflow));
+    if (!names.insert(state.workflows.back().name).second)
+      return corrupt(path + ".name", "is the name of another one too");
   }
   return {};
 }
 
+// JSON as codec::to_json indents it, without canonical bytes in between: every change writes all of
+// it again.
 class Writer {
  public:
   explicit Writer(codec::Buffer& out) : out_(out) {}
 
-  void text(const char* name, std::string_view value) {
-    codec::write_text(out_, name);
-    codec::write_text(out_, value);
+  void open(char bracket) {
+    out_.push(static_cast<std::uint8_t>(bracket));
+    ++depth_;
+    is_empty_ = true;
   }
-  void text_or_null(const char* name, std::string_view value) {
-    codec::write_text(out_, name);
-    value.empty() ? codec::write_null(out_) : codec::write_text(out_, value);
+  void close(char bracket) {
+    --depth_;
+    if (!is_empty_) line();
+    is_empty_ = false;
+    out_.push(static_cast<std::uint8_t>(bracket));
   }
-  void integer(const char* name, std::int64_t value) {
-    codec::write_text(out_, name);
-    codec::write_int(out_, value);
+  void element() {
+    if (!is_empty_) out_.push(',');
+    is_empty_ = false;
+    line();
   }
-  void boolean(const char* name, bool value) {
-    codec::write_text(out_, name);
-    codec::write_bool(out_, value);
+  void key(std::string_view name) {
+    element();
+    codec::write_string_json(out_, name);
+    raw(": ");
+  }
+
+  void text(std::string_view name, std::string_view value) {
+    key(name);
+    codec::write_string_json(out_, value);
+  }
+  void null(std::string_view name) {
+    key(name);
+    raw("null");
+  }
+  void text_or_null(std::string_view name, std::string_view value) {
+    value.empty() ? null(name) : text(name, value);
+  }
+  void integer(std::string_view name, std::int64_t value) {
+    key(name);
+    const bool negative = value < 0;
+    codec::write_integer_json(out_, negative,
+                              static_cast<std::uint64_t>(negative ? ~value : value));
+  }
+  void nat_or_null(std::string_view name, std::uint64_t value) {
+    if (value == 0) return null(name);
+    key(name);
+    codec::write_integer_json(out_, false, value);
+  }
+  void boolean(std::string_view name, bool value) {
+    key(name);
+    raw(value ? "true" : "false");
   }
   void identity(const char* const (&names)[6], const Identity& identity) {
     integer(names[0], identity.pid);
     integer(names[1], identity.start_ns);
     text(names[2], identity.boot_id);
     text_or_null(names[3], identity.id_space);
-    codec::write_text(out_, names[4]);
-    identity.pidfd_inode == 0 ? codec::write_null(out_)
-                              : codec::write_nat(out_, identity.pidfd_inode);
+    nat_or_null(names[4], identity.pidfd_inode);
     text(names[5], identity.nonce);
   }
   void unknown(const UnknownMembers& members) {
     for (const auto& [name, value] : members) {
-      codec::write_text(out_, name);
-      out_.append(value);
+      key(name);
+      codec::write_json(out_, codec::View::of(value), codec::JsonStyle::kIndented, depth_);
     }
   }
 
  private:
+  void raw(std::string_view text) { out_.append(text.data(), text.size()); }
+  void line() {
+    out_.push('\n');
+    for (std::size_t i = 0; i < depth_; ++i) raw("  ");
+  }
+
   codec::Buffer& out_;
+  std::size_t depth_ = 0;
+  bool is_empty_ = true;  // what was opened last
 };
 
-void write_workflow(codec::Buffer& out, const Workflow& workflow) {
-  Writer writer(out);
-  codec::write_map_head(out, 15 + workflow.unknown.size());
+void write_workflow(Writer& writer, const Workflow& workflow) {
+  writer.element();
+  writer.open('{');
   writer.text("name", workflow.name);
   writer.text("recipe", workflow.recipe);
   writer.identity(kOwner, workflow.owner);
@@ -217,15 +299,17 @@ void write_workflow(codec::Buffer& out, const Workflow& workflow) {
   writer.text_or_null("preempt_signal_path", workflow.signal_name);
   writer.text_or_null("preempt_requested_by", workflow.preempt_requested_by);
   writer.unknown(workflow.unknown);
+  writer.close('}');
 }
 
-void write_swap(codec::Buffer& out, const SwapMarker& swap) {
-  Writer writer(out);
-  codec::write_map_head(out, 8 + swap.unknown.size());
+void write_swap(Writer& writer, const SwapMarker& swap) {
+  writer.key("swap_in_progress");
+  writer.open('{');
   writer.text("recipe", swap.recipe);
   writer.identity(kHolder, swap.holder);
   writer.text("started_at", to_utc(swap.started_at_ns));
   writer.unknown(swap.unknown);
+  writer.close('}');
 }
 
 }  // namespace
@@ -257,17 +341,18 @@ base::Result<State> parse_state(std::string_view json) {
 
 base::Result<std::string> to_json(const State& state) {
   codec::Buffer out;
-  codec::write_map_head(out, 3 + state.unknown.size());
-  codec::write_text(out, "version");
-  codec::write_int(out, kVersion);
-  codec::write_text(out, "workflows");
-  codec::write_list_head(out, state.workflows.size());
-  for (const Workflow& workflow : state.workflows) write_workflow(out, workflow);
-  codec::write_text(out, "swap_in_progress");
-  state.swap ? write_swap(out, *state.swap) : codec::write_null(out);
-  Writer(out).unknown(state.unknown);
-  std::string json =
-      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented) + "\n";
+  Writer writer(out);
+  writer.open('{');
+  writer.integer("version", kVersion);
+  writer.key("workflows");
+  writer.open('[');
+  for (const Workflow& workflow : state.workflows) write_workflow(writer, workflow);
+  writer.close(']');
+  state.swap ? write_swap(writer, *state.swap) : writer.null("swap_in_progress");
+  writer.unknown(state.unknown);
+  writer.close('}');
+  out.push('\n');
+  std::string json(base::as_text(out.view()));
   if (json.size() <= kMaxStateBytes && state.workflows.size() <= kMaxWorkflows) return json;
   return base::Error(base::ErrorCode::kTooLarge, "workflows.json",
                      "would hold more than " + std::to_string(kMaxWorkflows) + " workflows or " +

@@ -18,6 +18,7 @@ namespace holdfast::registry {
 inline constexpr std::size_t kMaxStateBytes = std::size_t{8} << 20;
 inline constexpr std::size_t kMaxWorkflows = 4096;
 inline constexpr std::size_t kMaxName = 255;  // of a workflow or a recipe, in bytes
+inline constexpr std::size_t kMaxId = 64;     // of a lease or a swap: letters, digits and '-'
 inline constexpr std::int64_t kMaxTtlSeconds = 366 * 24 * 3600;
 
 // By name, with the value in canonical bytes.

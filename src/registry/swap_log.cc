@@ -5,6 +5,7 @@
 
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "registry/not_busy.h"
 #include "registry/utc.h"
 
@@ -34,7 +35,7 @@ std::string text_of(const Site& site, const LogLine& line) {
   if (!line.who.nonce.empty()) text("swap_id", line.who.nonce);
   integer("pid", line.who.pid);
   integer("start_ns", line.who.start_ns);
-  if (!line.reason.empty()) text("reason", line.reason);
+  if (!line.reason.empty()) text("reason", codec::printable(line.reason, kMaxReason));
   if (!line.workflows.empty()) {
     ++members;
     const std::size_t named = std::min(line.workflows.size(), kMostNamed);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The swap log: one JSON object a line, appended under the registry's lock, durable when it
-// returns. A line that a crash cut short is removed by whoever writes the next one. When the log
-// has grown large it becomes swap_log.1.jsonl, in place of the one that had that name.
+// returns. A reason may be anybody's text: it is cut, and made so that a terminal can show it. A
+// line that a crash cut short is removed by whoever writes the next one. When the log has grown
+// large it becomes swap_log.1.jsonl, in place of the one that had that name.
 #pragma once
 
 #include <string>
@@ -15,6 +16,7 @@
 namespace holdfast::registry {
 
 inline constexpr std::uint64_t kMaxLogBytes = std::uint64_t{4} << 20;
+inline constexpr std::size_t kMaxReason = 2000;  // bytes of one; what is spelled out may be longer
 
 enum class SwapEvent : std::uint8_t {
   kBegun,

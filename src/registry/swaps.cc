@@ -33,6 +33,11 @@ std::string listed(const std::vector<Workflow>& workflows) {
   return text;
 }
 
+// For the end of a message: what the log does not say is said here.
+std::string unless_logged(const std::optional<base::Error>& not_logged) {
+  return not_logged ? "; and this could not be logged: " + not_logged->to_string() : "";
+}
+
 base::Error busy(const Site& site, const base::Error& lock, const std::optional<SwapMarker>& swap) {
   if (swap) {
     return {base::ErrorCode::kUnavailable, swap->recipe,
@@ -51,14 +56,16 @@ base::Error refused_by(const Site& site, Session& session, const std::string& re
     auto saved = session.save();
     if (!saved) return std::move(saved).error();
   }
-  const auto logged = append(site, {.event = SwapEvent::kRefused,
-                                    .recipe = recipe,
-                                    .who = who,
-                                    .reason = "not preemptible",
-                                    .workflows = names_of(unyielding)});
-  if (!logged) return {logged.error().code(), logged.error().where(), logged.error().message()};
+  auto logged = append(site, {.event = SwapEvent::kRefused,
+                              .recipe = recipe,
+                              .who = who,
+                              .reason = "not preemptible",
+                              .workflows = names_of(unyielding)});
+  std::optional<base::Error> not_logged;
+  if (!logged) not_logged = std::move(logged).error();
   return {base::ErrorCode::kConflict, recipe,
-          "workflows that are not preemptible need another recipe: " + listed(unyielding)};
+          "workflows that are not preemptible need another recipe: " + listed(unyielding) +
+              unless_logged(not_logged)};
 }
 
 // After the marker is there, so that whoever finds it an orphan withdraws the signals.
@@ -102,7 +109,7 @@ base::Result<HeldSwap> take(const Site& site, const std::string& recipe) {
   std::erase_if(unyielding, [](const Workflow& each) { return each.preemptible; });
   if (!unyielding.empty()) return refused_by(site, session, recipe, who, unyielding, changed);
   state.swap = SwapMarker{.recipe = recipe, .holder = who};
-  state.swap->started_at_ns = site.host.clock.wall_ns();
+  state.swap->started_at_ns = wall_in_whole_ms(site.host);
   std::vector<std::string> asked;
   for (const Workflow& conflict : conflicts) {
     Workflow& workflow = *state.find(conflict.name);
@@ -150,13 +157,13 @@ base::Result<std::vector<Workflow>> wait_for_yielding(const Site& site, const Ne
 HeldSwap::HeldSwap(std::string recipe, Identity holder, std::unique_ptr<env::FileLock> lock)
     : recipe_(std::move(recipe)), holder_(std::move(holder)), lock_(std::move(lock)) {}
 
-base::Result<void> HeldSwap::finish(const Site& site) { return end(site, End::kFinished, ""); }
+base::Result<Ending> HeldSwap::finish(const Site& site) { return end(site, End::kFinished, ""); }
 
-base::Result<void> HeldSwap::abort(const Site& site, const std::string& reason) {
+base::Result<Ending> HeldSwap::abort(const Site& site, const std::string& reason) {
   return end(site, End::kAborted, reason);
 }
 
-base::Result<void> HeldSwap::end(const Site& site, End how, const std::string& reason) {
+base::Result<Ending> HeldSwap::end(const Site& site, End how, const std::string& reason) {
   if (is_over()) return base::Error(base::ErrorCode::kConflict, recipe_, "the swap is over");
   // A child has a copy of everything, and may come by here when it ends.
   if (site.host.process.id() != holder_.pid)
@@ -177,10 +184,14 @@ base::Result<void> HeldSwap::end(const Site& site, End how, const std::string& r
   TRY(session.save());
   // Still in the session: see the invariant there.
   lock_.reset();
-  return append(site, {.event = how == End::kFinished ? SwapEvent::kFinished : SwapEvent::kAborted,
-                       .recipe = recipe_,
-                       .who = holder_,
-                       .reason = reason});
+  auto logged =
+      append(site, {.event = how == End::kFinished ? SwapEvent::kFinished : SwapEvent::kAborted,
+                    .recipe = recipe_,
+                    .who = holder_,
+                    .reason = reason});
+  Ending ending;
+  if (!logged) ending.not_logged = std::move(logged).error();
+  return ending;
 }
 
 base::Result<HeldSwap> begin_swap(const Site& site, const NewSwap& swap) {
@@ -192,11 +203,12 @@ base::Result<HeldSwap> begin_swap(const Site& site, const NewSwap& swap) {
   const std::string why = !left      ? left.error().to_string()
                           : given_up ? std::string("given up")
                                      : "not yielded in time: " + listed(*left);
-  TRY(held.abort(site, why));
+  const Ending ending = TRY(held.abort(site, why));
   if (!left) return std::move(left).error();
   return base::Error(base::ErrorCode::kUnavailable, swap.recipe,
-                     given_up ? "busy: given up while workflows had not yielded: " + listed(*left)
-                              : "busy: workflows have not yielded in time: " + listed(*left));
+                     (given_up ? "busy: given up while workflows had not yielded: "
+                               : "busy: workflows have not yielded in time: ") +
+                         listed(*left) + unless_logged(ending.not_logged));
 }
 
 base::Result<std::vector<Workflow>> conflicts_with(const Site& site, const Witness& witness,

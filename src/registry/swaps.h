@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,11 @@ struct NewSwap {
   std::function<bool()> is_given_up = {};  // asked now and then while waiting
 };
 
+// A swap that is over.
+struct Ending {
+  std::optional<base::Error> not_logged = {};  // why the log does not say so; nothing: it does
+};
+
 class HeldSwap {
  public:
   // The lock goes with it. The marker that is left then is nobody's.
@@ -29,15 +35,16 @@ class HeldSwap {
   const std::string& id() const { return holder_.nonce; }
 
   // What the swap asked for is withdrawn; then marker first, lock second. If it fails, it may be
-  // tried again, or let go.
-  base::Result<void> finish(const Site& site);
-  base::Result<void> abort(const Site& site, const std::string& reason);
+  // tried again, or let go. Nothing depends on the line in the log, so that it could not be written
+  // is no failure.
+  base::Result<Ending> finish(const Site& site);
+  base::Result<Ending> abort(const Site& site, const std::string& reason);
 
   bool is_over() const { return !lock_; }
 
  private:
   enum class End : std::uint8_t { kFinished, kAborted };
-  base::Result<void> end(const Site& site, End how, const std::string& reason);
+  base::Result<Ending> end(const Site& site, End how, const std::string& reason);
 
   std::string recipe_;
   Identity holder_;

@@ -55,6 +55,53 @@ TEST_F(SwapsTest, lock_comes_before_the_marker_and_goes_after_it) {
   EXPECT_EQ(machine.orphan_lines(), 0u);
 }
 
+TEST_F(SwapsTest, one_whose_end_cannot_be_logged_is_over_all_the_same) {
+  for (const bool finished : {true, false}) {
+    for (const std::uint64_t call : {6u, 7u}) {  // behind the six of the state: write, sync
+      auto swap = coordinator.swap("qwen");
+      ASSERT_TRUE(swap) << trouble(swap);
+      machine.disk->fail_call(call, env::DiskFault::kNoSpace);
+      const auto ended =
+          finished ? swap->finish(coordinator.site()) : swap->abort(coordinator.site(), "no");
+      ASSERT_TRUE(ended) << trouble(ended);
+      ASSERT_TRUE(ended->not_logged) << call;
+      EXPECT_EQ(ended->not_logged->code(), ErrorCode::kIo);
+      EXPECT_TRUE(swap->is_over());
+      EXPECT_FALSE(has_marker());
+    }
+  }
+  EXPECT_EQ(machine.orphan_lines(), 0u);
+  auto next = other.swap("llama");
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(next->finish(other.site())->not_logged);
+}
+
+TEST_F(SwapsTest, refusal_stays_what_it_is_when_it_cannot_be_logged) {
+  ASSERT_TRUE(job.lease("train", "llama"));
+  ASSERT_TRUE(other.lease("batch", "mistral", true));
+  const auto refused_at = [&](const std::string& recipe, std::uint64_t from_behind) {
+    EXPECT_FALSE(coordinator.swap(recipe)) << "makes the log, or mends its end";
+    const std::uint64_t before = machine.disk->changing_calls();
+    EXPECT_FALSE(coordinator.swap(recipe));
+    const std::uint64_t calls = machine.disk->changing_calls() - before;
+    machine.disk->fail_call(calls - from_behind, env::DiskFault::kIoError);
+    return coordinator.swap(recipe);
+  };
+  for (const std::uint64_t from_behind : {1u, 2u}) {  // the sync of the log, the write
+    const auto conflict = refused_at("mistral", from_behind);
+    EXPECT_EQ(code(conflict), ErrorCode::kConflict);
+    EXPECT_NE(trouble(conflict).find("could not be logged"), std::string::npos);
+  }
+  ASSERT_TRUE(*release_lease(job.site(), "train", {}));
+  for (const std::uint64_t from_behind : {1u, 2u}) {
+    const auto late = refused_at("qwen", from_behind);
+    EXPECT_EQ(code(late), ErrorCode::kUnavailable) << trouble(late);
+    EXPECT_NE(trouble(late).find("could not be logged"), std::string::npos) << trouble(late);
+    EXPECT_FALSE(has_marker());
+    EXPECT_TRUE(machine.signals().empty());
+  }
+}
+
 TEST_F(SwapsTest, second_swap_is_refused_as_busy) {
   auto first = coordinator.swap("qwen");
   ASSERT_TRUE(first);

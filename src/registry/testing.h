@@ -14,6 +14,7 @@
 #include "registry/leases.h"
 #include "registry/list.h"
 #include "registry/session.h"
+#include "registry/state_cache.h"
 #include "registry/swaps.h"
 
 namespace holdfast::registry::testing {
@@ -105,7 +106,8 @@ class Actor {
                          machine_.clock.advance_ns(ns);
                          if (while_asleep) while_asleep();
                        }},
-              .place = {kFolder}} {
+              .place = {kFolder},
+              .cache = &cache_} {
     machine.table.processes[pid] = {.start_ns = (start_ticks == 0 ? pid : start_ticks) * 10'000'000,
                                     .pidfd_inode = next_inode_++};
   }
@@ -159,6 +161,7 @@ class Actor {
   const std::int64_t pid_;
   std::unique_ptr<env::Random> random_;
   FakeProcess process_;
+  StateCache cache_;
   Site site_;
   bool is_dead_ = false;
 };

@@ -28,7 +28,7 @@ struct WorldPlace {
 
 class DatabaseLook {
  public:
-  // Null: there is no such file. kCorrupt: it belongs to another world.
+  // Null: there is no such file, or nothing in it. kCorrupt: it belongs to another world.
   static base::Result<std::unique_ptr<DatabaseLook>> open(const WorldPlace& world,
                                                           const std::string& name);
 

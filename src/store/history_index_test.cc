@@ -232,6 +232,33 @@ TEST_F(HistoryIndexTest, pages_go_on_where_the_last_one_ended_also_when_rows_are
   EXPECT_EQ(index().list({.limit = kMaxPageRows + 1}).error().code(), base::ErrorCode::kInvalid);
 }
 
+TEST_F(HistoryIndexTest, only_so_many_rows_are_looked_at_for_a_page_and_the_next_goes_on) {
+  constexpr std::size_t kMany = 50'000;
+  std::vector<InstanceChange> changes;
+  for (std::size_t i = 0; i < kMany; ++i)
+    changes.push_back(change(std::to_string(i), i == 0 ? "failed" : "running", {"word"}));
+  changes.front().paused = true;  // the last that is come to
+  const std::uint64_t since = changes.back().time_ns;
+  ASSERT_TRUE(apply(std::move(changes)));
+  const HistoryQuery queries[] = {{.paused = true}, {.status = "failed", .words = "word"}};
+  for (HistoryQuery query : queries) {
+    std::string seen;
+    std::size_t pages = 0;
+    do {
+      const auto page = *index().list(query);
+      for (const InstanceRow& each : page.rows) seen += each.key_text;
+      query.after = page.next;
+      ++pages;
+    } while (query.after != 0);
+    EXPECT_EQ(seen, "0");
+    EXPECT_EQ(pages, 3u);
+  }
+  const auto newest = *index().list({.since_ns = since, .limit = 10});
+  ASSERT_EQ(newest.rows.size(), 1u);
+  EXPECT_EQ(newest.rows[0].key_text, std::to_string(kMany - 1));
+  EXPECT_EQ(index().list({.status = "failed"})->next, 0u) << "an index tells which fit";
+}
+
 TEST_F(HistoryIndexTest, an_index_of_another_world_is_refused_and_stays_as_it_is) {
   ASSERT_TRUE(apply({change("a", "running")}));
   open_.reset();

@@ -24,19 +24,34 @@ std::string match_of(std::string_view words) {
   return match;
 }
 
+// How many rows are looked at for one page, where no index tells which fit.
+constexpr std::uint64_t kMostLookedAt = 20'000;
+
+// Whether the indexes, or the search for words, leave rows that do not fit.
+bool must_look(const HistoryQuery& query, bool searches) {
+  const bool is_narrowed = !query.workflow.empty() || !query.status.empty();
+  return query.paused || query.since_ns > 0 || (searches && is_narrowed);
+}
+
+// What the statement has not asked for.
+bool fits(const SqliteStatement& row, const HistoryQuery& query) {
+  if (!query.workflow.empty() && row.text(1) != query.workflow) return false;
+  if (!query.status.empty() && row.text(4) != query.status) return false;
+  if (query.paused && (row.number(5) != 0) != *query.paused) return false;
+  return row.nat(9) >= query.since_ns;
+}
+
 std::string sql_of(const HistoryQuery& query, bool searches) {
   std::string sql = std::string("SELECT ") + kRowColumns + " FROM ";
   // The text is looked up first, and then the rows that have it.
   sql += searches ? "said CROSS JOIN instances i ON i.id = said.rowid" : "instances i";
   sql += " JOIN workflows w ON w.id = i.workflow WHERE ";
   sql += searches ? "said MATCH ?1 AND said.rowid < ?2" : "i.id < ?2";
-  if (!query.workflow.empty())
+  if (!query.workflow.empty() && !searches)
     sql += " AND i.workflow = (SELECT id FROM workflows WHERE name = ?3)";
-  if (!query.status.empty()) sql += " AND i.status = ?4";
-  if (query.paused) sql += " AND i.paused = ?5";
-  if (query.since_ns > 0) sql += " AND i.last_ns >= ?6";
+  if (!query.status.empty() && !searches) sql += " AND i.status = ?4";
   sql += searches ? " ORDER BY said.rowid DESC" : " ORDER BY i.id DESC";
-  return sql + " LIMIT ?7";
+  return sql + " LIMIT ?5";
 }
 
 }  // namespace
@@ -74,18 +89,20 @@ base::Result<HistoryPage> HistoryIndex::list(const HistoryQuery& query) {
   constexpr std::uint64_t kEnd = std::numeric_limits<std::int64_t>::max();
   if (searches) select.bind(1, std::string_view(match));
   select.bind(2, query.after == 0 ? kEnd : query.after);
-  if (!query.workflow.empty()) select.bind(3, std::string_view(query.workflow));
-  if (!query.status.empty()) select.bind(4, std::string_view(query.status));
-  if (query.paused) select.bind(5, std::uint64_t{*query.paused});
-  if (query.since_ns > 0) select.bind(6, query.since_ns);
-  select.bind(7, std::uint64_t{query.limit} + 1);  // one more tells whether there are more
+  if (!query.workflow.empty() && !searches) select.bind(3, std::string_view(query.workflow));
+  if (!query.status.empty() && !searches) select.bind(4, std::string_view(query.status));
+  const bool looks = must_look(query, searches);
+  const std::uint64_t most = looks ? kMostLookedAt : std::uint64_t{query.limit};
+  select.bind(5, most + 1);  // one more tells whether there are more
   HistoryPage page;
-  while (TRY(select.step())) {
-    if (page.rows.size() == query.limit) {
-      page.next = page.rows.back().id;
+  std::uint64_t last = 0;
+  for (std::uint64_t looked_at = 0; TRY(select.step()); ++looked_at) {
+    if (page.rows.size() == query.limit || looked_at == most) {
+      page.next = last;
       break;
     }
-    page.rows.push_back(read_row(select));
+    last = select.nat(0);
+    if (!looks || fits(select, query)) page.rows.push_back(read_row(select));
   }
   return page;
 }

@@ -152,7 +152,7 @@ struct HistoryQuery {
   std::string workflow = {};
   std::string status = {};
   std::optional<bool> paused = {};
-  std::uint64_t since_ns = 0;  // touched then or later; every other row is looked at
+  std::uint64_t since_ns = 0;  // touched then or later
   std::string words = {};      // all of them occur in what the instance said
   std::uint64_t after = 0;     // where the page before ended: its `next`
   std::size_t limit = 50;      // up to kMaxPageRows
@@ -165,6 +165,8 @@ struct EndedInstance {
   RecordNumber last_record = 0;
 };
 
+// It may have fewer rows than it could, and even none, though there are more: only so many are
+// looked at for one page.
 struct HistoryPage {
   std::vector<InstanceRow> rows;
   std::uint64_t next = 0;  // 0: there are no more

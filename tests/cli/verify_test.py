@@ -23,13 +23,38 @@ class Verify(OrderWorldTest):
                            f"instances {ORDERS} followed\n"
                            f"replay    {RECORDS} records came out as recorded\n"
                            "snapshots 0, of which replay came to 0\n"
+                           "seals     none\n"
                            "blobs     not looked at (--blobs)\n", "verify", "world")
         self.assertEqual(self.contents(), before)
         found = json.loads(self.run_program("verify", "world", "--json", "--blobs").stdout)
         self.assertEqual(found, {
             "first": 1, "last": RECORDS, "segments": 3, "records": RECORDS, "instances": ORDERS, "instances_not_followed": 0,
-            "snapshots": 0, "snapshots_replayed": 0, "replayed": RECORDS, "replay_stopped": None, "blobs": 0, "index_rows": None,
-            "notes": [], "errors": []})
+            "snapshots": 0, "snapshots_replayed": 0, "sealed": 0, "last_seal": None, "key": None, "replayed": RECORDS, "replay_stopped": None, "blobs": 0,
+            "index_rows": None, "notes": [], "errors": []})
+
+    def test_seals_answer_for_every_record(self):
+        world = self.make_world(how=("sealed",))
+        self.assertEqual((world / "keys" / "node").stat().st_mode & 0o777, 0o600)
+        found = json.loads(self.run_program("verify", "world", "--json").stdout)
+        self.assertEqual((found["sealed"], found["errors"]), (RECORDS, []))
+        key, seal = found["key"], found["last_seal"]
+        self.assertIn(f"seals     {RECORDS} records as sealed; the last seal is {seal}, the key {key}\n".encode(),
+                      self.run_program("verify", "world", "--key", key, "--seal", seal).stdout)
+        done = self.run_program("verify", "world", "--key", "00" * 32)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"was signed by another key: {key}", done.stderr.decode())
+        done = self.run_program("verify", "world", "--seal", f"{RECORDS}:{'00' * 32}")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is not the one that is remembered", done.stderr.decode())
+        for text in ("12", ""):
+            self.assert_refuses("holdfast: --key: a public key is 64 hexadecimal digits\n", "verify", "world", "--key", text)
+        for text in ("12", f":{'00' * 32}", "x:00", ""):
+            self.assert_refuses("holdfast: --seal: a seal is RECORD:HASH, as verify prints it\n", "verify", "world", "--seal", text)
+        with contextlib.closing(sqlite3.connect(world / "seals.db")) as seals, seals:
+            seals.execute("UPDATE seals SET first = 2")
+        done = self.run_program("verify", "world")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"the seal of records 2 to {RECORDS} was not signed", done.stderr.decode())
 
     def test_a_process_that_died_leaves_a_good_world(self):
         self.make_world(how=("dies",))

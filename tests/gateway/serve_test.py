@@ -60,7 +60,7 @@ class Serve(ServerTest):
             self.assertEqual(done.returncode, 1, listen)
 
     def test_definitions_are_applied_only_where_that_is_asked_for(self):
-        done = subprocess.Popen([self.program(), "serve", "--world", str(self.world), "--any-file-system",
+        done = subprocess.Popen([str(self.program), "serve", "--world", str(self.world), "--any-file-system",
                                  "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True,
                                 stderr=subprocess.DEVNULL)
         self.addCleanup(done.stdout.close)
@@ -68,11 +68,6 @@ class Serve(ServerTest):
         self.port = int(done.stdout.readline().rsplit(":", 1)[1])
         self.assertEqual(self.client().get("/v1/manifest").json(), {"definitions": []})
         self.assertEqual(self.client().post("/v1/events", order("a")).status, 404)
-
-    @staticmethod
-    def program():
-        from server import PROGRAM
-        return str(PROGRAM)
 
 
 class Dev(ServerTest):

@@ -3,10 +3,11 @@
 // orders fill one: every third order is shipped, every third refused, every third waits. With a
 // number of snapshots, so many orders come before each of them.
 //
-// usage: order_world FOLDER ORDERS [SNAPSHOTS] [held|dies|strange]
+// usage: order_world FOLDER ORDERS [SNAPSHOTS] [held|dies|strange|sealed]
 //   held: then says "ready", and keeps the world until its standard input ends
 //   dies: nothing is closed
 //   strange: with code that nobody else has
+//   sealed: its records are signed
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -17,6 +18,7 @@
 #include "env/posix_disk.h"
 #include "native/machines.h"
 #include "node/local_world.h"
+#include "node/sealer.h"
 
 namespace {
 
@@ -88,6 +90,8 @@ class Shop {
     records_.clear();
   }
 
+  void seal() { node::Sealer::open(open_->folder(), open_->journal()).take()->run().take(); }
+
   void close() { open_->journal().close().take(); }
 
  private:
@@ -152,5 +156,6 @@ int main(int argc, char** argv) {
     while (std::getchar() != EOF) continue;
   }
   if (how == "dies") std::_Exit(0);
+  if (how == "sealed") shop.seal();
   shop.close();
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of instances, from the index behind a world: what to look for, and what was found.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "holdfast/types.h"
+
+namespace holdfast {
+
+// What does not matter is left empty.
+struct ListOptions {
+  std::string workflow = {};
+  std::string status = {};  // running, waiting, completed, failed, cancelled, deleted
+  std::optional<bool> paused = {};
+  std::uint64_t since_ns = 0;  // touched then or later
+  std::string words = {};      // all of them occur in what the instance put out
+  std::uint64_t after = 0;     // InstanceList::next of the part before
+  std::size_t limit = 50;      // from 1 to 1000
+};
+
+// An instance as the index has it.
+struct ListedInstance {
+  std::string workflow;
+  Bytes key;           // canonical; empty if the workflow has none
+  std::string status;  // as in ListOptions
+  bool is_paused = false;
+  std::uint64_t first_record = 0;  // 0: it began before the index did
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_record = 0;
+  std::uint64_t last_ns = 0;
+  std::uint64_t steps = 0;
+  std::string error_code;  // that it failed with; empty: it has not
+  std::string error_message;
+};
+
+// Those that were seen last come first. A part may have fewer than were asked for, and even none,
+// though there are more: only so many are looked at for one.
+struct InstanceList {
+  std::vector<ListedInstance> instances;
+  std::uint64_t next = 0;  // where to go on; 0: there are no more
+  std::uint64_t seen = 0;  // the record that the index has come to
+  std::uint64_t lag = 0;   // durable records that it has not seen
+};
+
+}  // namespace holdfast

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/printable.h"
+
+#include "codec/utf8.h"
+
+namespace holdfast::codec {
+namespace {
+
+bool continues_a_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const bool utf8 = is_utf8(text);
+  std::string shown;
+  const auto spell = [&](unsigned char byte) {
+    shown += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    // U+0080 to U+009F are control characters too, and some terminals obey them.
+    const bool lead = byte == 0xc2 && i + 1 < text.size();
+    const bool control = lead && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8) || control) {
+      spell(byte);
+      if (utf8 && control) spell(static_cast<unsigned char>(text[++i]));
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
+std::string printable(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return printable(text);
+  // Not inside a character, or what is left would no longer be UTF-8. One has four bytes at most.
+  std::size_t end = most;
+  while (end > 0 && most - end < 3 && continues_a_character(text[end])) --end;
+  return printable(text.substr(0, end)) + "...";
+}
+
+}  // namespace holdfast::codec

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/printable.h"
+
+#include <gtest/gtest.h>
+
+#include "codec/utf8.h"
+
+namespace holdfast::codec {
+namespace {
+
+TEST(Printable, what_terminals_obey_is_spelled_out) {
+  EXPECT_EQ(printable("plain \u00e4"), "plain \u00e4");
+  EXPECT_EQ(printable("a\nb\x1b[31m\x7f"), "a\\x0ab\\x1b[31m\\x7f");
+  EXPECT_EQ(printable("\xc2\x9b[31m"), "\\xc2\\x9b[31m") << "both bytes of it";
+  EXPECT_EQ(printable("\xff \xc3\xa4"), "\\xff \\xc3\\xa4") << "what is not UTF-8 is bytes";
+}
+
+TEST(Printable, long_text_is_cut_between_characters) {
+  EXPECT_EQ(printable("abcdef", 6), "abcdef");
+  EXPECT_EQ(printable("abcdef", 5), "abcde...");
+  const std::string umlauts = "\u00e4\u00e4\u00e4";
+  for (std::size_t most = 0; most <= 7; ++most) {
+    const std::string shown = printable(umlauts, most);
+    EXPECT_TRUE(is_utf8(shown)) << most;
+    EXPECT_EQ(shown.find('\\'), std::string::npos) << most;
+  }
+  EXPECT_EQ(printable(umlauts, 3), "\u00e4...");
+}
+
+}  // namespace
+}  // namespace holdfast::codec

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other definitions: applied, tried, proposed and decided.
+#include <utility>
+#include <variant>
+
+#include "codec/normaliser.h"
+#include "codec/view.h"
+#include "defs/builtin.h"
+#include "engine/body.h"
+#include "engine/ticket.h"
+#include "engine/translate.h"
+
+namespace holdfast {
+namespace {
+
+Applied outside(const kernel::Blocked& blocked) {
+  Applied applied;
+  applied.blocking_count = blocked.count;
+  for (const kernel::Blocker& blocker : blocked.blockers) {
+    applied.blocking.push_back({.workflow = blocker.workflow,
+                                .key = blocker.key,
+                                .status = std::string(name_of(blocker.status)),
+                                .is_paused = blocker.paused,
+                                .effects = blocker.intents.size(),
+                                .mail = blocker.mail});
+  }
+  return applied;
+}
+
+Result<Applied> applied(const kernel::Answer& answer) {
+  if (const auto* blocked = std::get_if<kernel::Blocked>(&answer)) return outside(*blocked);
+  if (const auto error = engine::refusal(answer)) return engine::outside(*error);
+  const auto* accepted = std::get_if<kernel::Accepted>(&answer);
+  return Applied{.record = accepted->record};
+}
+
+Result<std::uint64_t> record_of(const kernel::Answer& answer) {
+  if (const auto error = engine::refusal(answer)) return engine::outside(*error);
+  return std::get_if<kernel::Accepted>(&answer)->record;
+}
+
+ProposalInfo outside(kernel::ProposalView&& view) {
+  return {.id = view.id,
+          .stage = std::string(view.stage),
+          .base = {view.base.bytes},
+          .manifest = {view.manifest.bytes},
+          .description = std::move(view.description),
+          .report = std::move(view.report),
+          .by = std::move(view.by),
+          .reason = std::move(view.reason)};
+}
+
+}  // namespace
+
+base::Result<void> Engine::Body::check_performed(base::ByteView document) const {
+  codec::Normaliser normaliser;
+  auto value = normaliser.from_cbor(codec::Schema::any(), document, codec::Strictness::kLenient);
+  if (!value) return std::move(value).error().within("definitions");
+  const codec::View view = codec::View::of(*value);
+  if (view.kind() != codec::ViewKind::kList) return {};  // a patch: the kernel knows of what
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  return performers.check(defs::load(view, "$", &builtin));
+}
+
+// Behind the tick that may have changed them, and before anything that it opens is started.
+void Engine::Body::refresh_definitions() {
+  static_cast<void>(node->look(
+      [this](node::Core& core) {
+        core.ask([this](kernel::World& present) -> std::function<void()> {
+          use_definitions(
+              base::Bytes(present.program().closure().begin(), present.program().closure().end()));
+          return nullptr;
+        });
+      },
+      node::Loop::LookKind::kTakesBack));
+}
+
+void Engine::Body::use_definitions(base::Bytes closure) {
+  const std::lock_guard lock(defining);
+  if (closure == definitions) return;
+  if (closure.empty()) {
+    secrets.declare({});
+  } else if (auto declared = executors::secrets_of(closure)) {
+    secrets.declare(std::move(*declared));
+  } else {
+    log("the secrets of the definitions cannot be read: " + declared.error().to_string());
+  }
+  definitions = std::move(closure);
+  ++definitions_version;
+}
+
+void Engine::apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then) {
+  if (const auto performed = body_->check_performed(definitions); !performed)
+    return then(engine::outside(performed.error()));
+  if (mode == ApplyMode::kApply) {
+    body_->send(node::Input::apply({definitions}),
+                [then = std::move(then)](Result<kernel::Answer> answer) {
+                  then(answer ? applied(*answer) : Result<Applied>(answer.error()));
+                });
+    return body_->refresh_definitions();
+  }
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked =
+      body_->node->look([definitions = std::move(definitions), ticket](node::Core& core) {
+        core.ask([&](kernel::World& world) -> std::function<void()> {
+          auto seen = std::make_shared<Result<Applied>>(applied(world.try_apply(definitions)));
+          return [ticket, seen] { ticket->tell(std::move(*seen)); };
+        });
+      });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
+void Engine::propose_raw(Bytes document, std::string_view description, Then<std::uint64_t> then) {
+  if (const auto performed = body_->check_performed(document); !performed)
+    return then(engine::outside(performed.error()));
+  body_->send(node::Input::propose({document, description}),
+              [then = std::move(then)](Result<kernel::Answer> answer) {
+                then(answer ? record_of(*answer) : Result<std::uint64_t>(answer.error()));
+              });
+}
+
+void Engine::proposals_raw(Then<std::vector<ProposalInfo>> then) {
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked = body_->node->look([ticket](node::Core& core) {
+    core.ask([&](kernel::World& world) -> std::function<void()> {
+      auto seen = std::make_shared<std::vector<ProposalInfo>>();
+      for (kernel::ProposalView& view : world.proposals())
+        seen->push_back(outside(std::move(view)));
+      return [ticket, seen] { ticket->tell(std::move(*seen)); };
+    });
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
+void Engine::report_shadow_raw(std::uint64_t proposal, Bytes report, Then<std::uint64_t> then) {
+  body_->send(node::Input::shadow({proposal, report}),
+              [then = std::move(then)](Result<kernel::Answer> answer) {
+                then(answer ? record_of(*answer) : Result<std::uint64_t>(answer.error()));
+              });
+}
+
+void Engine::decide_raw(const ProposalDecision& decision, Then<std::uint64_t> then) {
+  body_->send(
+      node::Input::decide({decision.proposal, decision.approve, decision.by, decision.reason}),
+      [then = std::move(then)](Result<kernel::Answer> answer) {
+        then(answer ? record_of(*answer) : Result<std::uint64_t>(answer.error()));
+      });
+}
+
+void Engine::apply_proposal_raw(std::uint64_t proposal, Then<Applied> then) {
+  body_->send(node::Input::apply_proposal({proposal}),
+              [then = std::move(then)](Result<kernel::Answer> answer) {
+                then(answer ? applied(*answer) : Result<Applied>(answer.error()));
+              });
+  body_->refresh_definitions();
+}
+
+}  // namespace holdfast

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// GET /metrics: what those want to know who look after the server. docs/grafana/holdfast.json shows
+// it, and a test compares.
+#include "gateway/documents.h"
+#include "gateway/handlers.h"
+#include "gateway/metrics_text.h"
+
+namespace holdfast::gateway {
+namespace {
+
+void put_journal(MetricsText& text, const Measures& measures) {
+  const Figures& figures = measures.figures;
+  text.counter("holdfast_records_total", "Records made durable.", figures.records);
+  text.counter("holdfast_syncs_total", "Batches made durable.", figures.syncs);
+  text.counter("holdfast_journal_bytes_total", "Bytes written to the journal.",
+               figures.journal_bytes);
+  text.gauge("holdfast_next_record", "The number of the next record.", measures.next_record);
+  text.family("holdfast_sync_seconds", "histogram", "What it took to make a batch durable.");
+  text.time_histogram({}, measures.sync_ns);
+  text.family("holdfast_batch_records", "histogram", "Records that became durable together.");
+  text.histogram({}, measures.batch_records);
+  text.family("holdfast_recovery_seconds", "gauge", "What opening the world took.");
+  text.seconds({}, measures.recovery_ns);
+  text.gauge("holdfast_replayed_records", "Records that were replayed then.",
+             measures.replayed_records);
+  text.gauge("holdfast_records_behind_snapshot", "Records that a restart would replay.",
+             measures.behind_snapshot);
+  text.gauge("holdfast_history_lag", "Durable records that the index has not seen.",
+             figures.history_lag);
+  text.counter("holdfast_history_failures_total", "Failures of the index.",
+               figures.history_failures);
+  text.gauge("holdfast_history_well", "1: the index can be read and written.",
+             figures.history_is_well ? 1 : 0);
+}
+
+void put_inputs(MetricsText& text, const Measures& measures) {
+  text.gauge("holdfast_waiting_inputs", "Inputs that wait to be reduced.",
+             measures.figures.waiting_inputs);
+  text.gauge("holdfast_waiting_results", "Results of effects among them.",
+             measures.waiting_results);
+  text.counter("holdfast_refused_inputs_total", "Inputs that the world refused.", measures.refused);
+  text.family("holdfast_rejected_inputs_total", "counter", "Inputs that were refused, by why.");
+  for (const Refusals& refusals : measures.refusals)
+    text.sample({{"code", refusals.code}}, refusals.count);
+  text.counter("holdfast_repeated_events_total", "Events that were sent before.",
+               measures.repeated_events);
+  text.counter("holdfast_repeated_receipts_total", "Receipts that came before.",
+               measures.repeated_receipts);
+  text.counter("holdfast_repeated_progress_total", "Signs of life that came before, or too late.",
+               measures.repeated_progress);
+  text.counter("holdfast_bad_signatures_total", "Receipts whose signature is not good.",
+               measures.bad_signatures);
+}
+
+void put_effects(MetricsText& text, const Measures& measures) {
+  text.gauge("holdfast_open_effects", "Effects that are open.", measures.open_effects);
+  text.family("holdfast_open_effects_by_kind", "gauge", "Effects that are open, by kind.");
+  std::uint64_t timers = 0;
+  for (const OpenEffects& open : measures.open_by_effect) {
+    text.sample({{"effect", open.effect}, {"executor", open.executor}}, open.count);
+    if (open.executor == "timer") timers += open.count;
+  }
+  text.family("holdfast_oldest_effect_age_seconds", "gauge",
+              "How long the oldest of a kind has been open.");
+  for (const OpenEffects& open : measures.open_by_effect)
+    text.seconds({{"effect", open.effect}, {"executor", open.executor}}, open.oldest_age_ns);
+  text.gauge("holdfast_timers", "Timers that are set.", timers);
+}
+
+void put_disk(MetricsText& text, const DiskUse& disk) {
+  text.gauge("holdfast_disk_free_bytes", "Room where the world is.", disk.free_bytes);
+  text.gauge("holdfast_disk_total_bytes", "How large that place is.", disk.total_bytes);
+  text.gauge("holdfast_disk_journal_bytes", "Files of the journal.", disk.journal_bytes);
+  text.gauge("holdfast_disk_other_bytes", "Blobs, the index, and everything else.",
+             disk.other_bytes);
+}
+
+void put_routes(MetricsText& text, const AllRouteFigures& all) {
+  const auto each = [&](const auto& put) {
+    for (const Route& route : routes()) put(route.name, all.of(&route));
+    put(std::string_view("none"), all.of(nullptr));
+  };
+  text.family("holdfast_http_requests_total", "counter", "Requests, by route and status.");
+  each([&](std::string_view name, const RouteFigures& figures) {
+    for (const auto& [status, count] : figures.by_status)
+      text.sample({{"route", name}, {"status", std::to_string(status)}}, count);
+  });
+  text.family("holdfast_http_request_seconds", "histogram",
+              "From the header of a request to its answer, by route.");
+  each([&](std::string_view name, const RouteFigures& figures) {
+    if (!figures.by_status.empty()) text.time_histogram({{"route", name}}, figures.time_ns);
+  });
+}
+
+void put_traffic(MetricsText& text, const Service& service) {
+  const Traffic& traffic = service.traffic;
+  text.gauge("holdfast_http_connections", "Connections that are open.", traffic.connections);
+  text.gauge("holdfast_http_streams", "Event streams that are read.", traffic.streams);
+  text.gauge("holdfast_http_body_bytes", "Bytes of bodies that are being received.",
+             traffic.body_bytes);
+  text.gauge("holdfast_http_waiting_jobs", "Requests that wait for files to be read.",
+             service.helper.waiting());
+  text.counter("holdfast_http_accepted_total", "Connections that were accepted.", traffic.accepted);
+  text.counter("holdfast_http_problems_total", "Answers of 400 and above.", traffic.problems);
+  text.counter("holdfast_http_refused_connections_total", "Connections that were one too many.",
+               traffic.refused_connections);
+  text.counter("holdfast_http_timeouts_total", "Connections that were too slow.", traffic.timeouts);
+  put_routes(text, service.routes);
+}
+
+}  // namespace
+
+void get_metrics(Exchange& exchange) {
+  exchange.service().engine.measure(
+      exchange.later<Measures>([](Exchange& self, const Result<Measures>& measures) {
+        if (!measures) return self.refuse(measures.error());
+        auto text = std::make_shared<MetricsText>();
+        put_journal(*text, *measures);
+        put_inputs(*text, *measures);
+        put_effects(*text, *measures);
+        Engine& engine = self.service().engine;
+        self.read_files([&engine] { return engine.disk_use(); },
+                        [text](Exchange& then, const Result<DiskUse>& disk) {
+                          if (!disk) return then.refuse(disk.error());
+                          put_disk(*text, *disk);
+                          put_traffic(*text, then.service());
+                          then.answer_text(200, "text/plain; version=0.0.4", text->text());
+                        });
+      }));
+}
+
+}  // namespace holdfast::gateway

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steps/results_codec.h"
+
+#include <gtest/gtest.h>
+
+#include "codec/schema.h"
+#include "steps/testing_body.h"
+#include "steps/testing_graph.h"
+
+namespace holdfast::steps::testing {
+namespace {
+
+// The graph with the names that bodies use.
+Graph named_graph() {
+  const Graph plain = graph_of("work: A -> B \n end: B -> Stop \n ask: Start -> Ask");
+  std::vector<EventType> types = plain.types();
+  for (EventType& type : types) type.schema = full_name(type.schema);
+  return {types, plain.steps()};
+}
+
+class Results : public ::testing::Test {
+ protected:
+  base::Result<std::vector<Did>> read(const Doing& doing) {
+    bytes_ = doing.results();
+    return read_results(bytes_, graph_, arena_);
+  }
+  std::string refused(const Doing& doing) {
+    const auto did = read(doing);
+    return did ? "good" : did.error().to_string();
+  }
+
+  Graph graph_ = named_graph();
+  Arena arena_;
+  base::Bytes bytes_;
+};
+
+TEST_F(Results, everything_that_a_body_can_do_is_read) {
+  Doing doing;
+  doing.returns("B", 1)
+      .returns_nothing()
+      .returns_list("A", {1, 2})
+      .fails("oops", 7)
+      .fails("oops")
+      .collects("A", 3, "pairs")
+      .empties("pairs")
+      .waits("w", "A", 9, "Ask")
+      .sends("A", 4, "work")
+      .sends("A", 5)
+      .streams("B", 6)
+      .stores("n", 7, true)
+      .cancels("end")
+      .cancels_run("enough");
+  const auto did = read(doing);
+  ASSERT_TRUE(did) << did.error().to_string();
+  ASSERT_EQ(did->size(), 14U);
+  EXPECT_EQ(number_in(std::get<Returned>((*did)[0]).event->value), 1U);
+  EXPECT_FALSE(std::get<Returned>((*did)[1]).event);
+  EXPECT_EQ(std::get<ReturnedList>((*did)[2]).events.size(), 2U);
+  EXPECT_EQ(std::get<Failed>((*did)[3]).retry_ns, 7U);
+  EXPECT_TRUE(std::get<Failed>((*did)[3]).is_judged);
+  EXPECT_FALSE(std::get<Failed>((*did)[4]).retry_ns);
+  EXPECT_EQ(std::get<AddCollected>((*did)[5]).buffer, "pairs");
+  EXPECT_EQ(std::get<DeleteCollected>((*did)[6]).buffer, "pairs");
+  const auto& waiter = std::get<AddWaiter>((*did)[7]);
+  EXPECT_EQ(waiter.id, "w");
+  EXPECT_EQ(waiter.timeout_ns, 9U);
+  EXPECT_EQ(graph_.type(waiter.asks->type).schema, "t/Ask@1");
+  EXPECT_EQ(std::get<Sent>((*did)[8]).target, graph_.step_named("work"));
+  EXPECT_FALSE(std::get<Sent>((*did)[9]).target);
+  EXPECT_EQ(number_in(std::get<Streamed>((*did)[10]).event.value), 6U);
+  EXPECT_TRUE(std::get<StoreEdit>((*did)[11]).is_transactional);
+  EXPECT_EQ(std::get<CancelStep>((*did)[12]).step, *graph_.step_named("end"));
+  EXPECT_EQ(std::get<CancelRun>((*did)[13]).reason, "enough");
+}
+
+TEST_F(Results, that_name_what_is_not_there_are_refused) {
+  EXPECT_EQ(refused(Doing().returns("X", 1)), "results: no event of the workflow is a 't/X@1'");
+  EXPECT_EQ(refused(Doing().sends("A", 1, "rest")), "results: there is no step 'rest'");
+  EXPECT_EQ(refused(Doing().cancels("rest")), "results: there is no step 'rest'");
+  EXPECT_EQ(refused(Doing().waits("w", "X")), "results: no event of the workflow is a 't/X@1'");
+}
+
+TEST_F(Results, a_value_must_fit_the_schema_of_its_type) {
+  std::vector<EventType> types = graph_.types();
+  for (EventType& type : types) type.form = codec::Schema::any();
+  const Graph strict(types, graph_.steps());
+  codec::Buffer out;
+  codec::write_list_head(out, 1);
+  codec::write_list_head(out, 3);
+  codec::write_nat(out, 0);
+  codec::write_text(out, "t/B@1");
+  const std::uint8_t bytes[] = {0x41, 0x01};  // a byte string, which JSON does not have
+  codec::write_bytes(out, bytes);
+  EXPECT_TRUE(read_results(out.view(), graph_, arena_));
+  const auto did = read_results(out.view(), strict, arena_);
+  ASSERT_FALSE(did);
+  EXPECT_TRUE(did.error().to_string().starts_with("t/B@1: ")) << did.error().to_string();
+}
+
+TEST_F(Results, a_text_that_is_too_long_or_no_text_is_refused) {
+  EXPECT_EQ(refused(Doing().cancels_run(std::string(4097, 'x'))),
+            "results: they are not of the form of results");
+  EXPECT_EQ(refused(Doing().cancels_run("\xff")), "results: they are not of the form of results");
+  EXPECT_EQ(refused(Doing().stores(std::string(1025, 'x'), 1)),
+            "results: they are not of the form of results");
+}
+
+TEST_F(Results, a_body_that_does_too_much_is_refused) {
+  Doing doing;
+  for (int i = 0; i < 16'385; ++i) doing.empties();
+  EXPECT_EQ(refused(doing), "results: they are not of the form of results");
+}
+
+TEST_F(Results, bytes_that_are_wrong_are_refused_and_do_no_harm) {
+  Doing doing;
+  doing.returns_list("A", {1, 2}).waits("w", "A", 9, "Ask").stores("n", 7).fails("x", 1);
+  const base::Bytes good = doing.results();
+  ASSERT_TRUE(read_results(good, graph_, arena_));
+  for (std::size_t size = 0; size < good.size(); ++size)
+    EXPECT_FALSE(read_results(base::ByteView(good).first(size), graph_, arena_)) << size;
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    for (int bit = 1; bit < 256; bit *= 2) {
+      base::Bytes bad = good;
+      bad[at] = static_cast<std::uint8_t>(bad[at] ^ bit);
+      static_cast<void>(read_results(bad, graph_, arena_).has_value());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::steps::testing

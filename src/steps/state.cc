@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steps/state.h"
+
+#include <algorithm>
+
+namespace holdfast::steps {
+
+Stream* State::find_stream(std::uint64_t id) {
+  const auto found = std::lower_bound(
+      streams.begin(), streams.end(), id,
+      [](const Stream& stream, std::uint64_t wanted) { return stream.id < wanted; });
+  return found == streams.end() || found->id != id ? nullptr : &*found;
+}
+
+bool State::is_idle() const {
+  return is_running && std::all_of(steps.begin(), steps.end(), [](const StepState& step) {
+           return step.queue.empty() && step.running.empty();
+         });
+}
+
+void State::forget_changes() {
+  std::uint64_t oldest = last_change;
+  for (StepState& step : steps) {
+    std::uint64_t oldest_of_step = last_change;
+    for (const Running& running : step.running)
+      oldest_of_step = std::min(oldest_of_step, running.seen);
+    std::erase_if(step.buffers, [&](const Buffer& buffer) {
+      return buffer.events.empty() && buffer.changed <= oldest_of_step;
+    });
+    oldest = std::min(oldest, oldest_of_step);
+  }
+  std::erase_if(store, [&](const StoreEntry& entry) {
+    return entry.value.empty() && entry.changed <= oldest;
+  });
+}
+
+}  // namespace holdfast::steps

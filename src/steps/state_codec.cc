@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steps/state_codec.h"
+
+#include <algorithm>
+
+#include "codec/pen.h"
+#include "steps/scanner.h"
+
+namespace holdfast::steps {
+namespace {
+
+constexpr std::uint64_t kVersion = 1;
+constexpr std::size_t kReserved = 1024;  // what bytes may claim before they show it
+
+class StateWriter {
+ public:
+  explicit StateWriter(codec::Buffer& out) : out_(out) {}
+
+  void write(const State& state) {
+    codec::write_list_head(out_, 10);
+    codec::write_nat(out_, kVersion);
+    codec::write_bool(out_, state.is_running);
+    codec::write_nat(out_, state.deadline_ns);
+    codec::write_nat(out_, state.last_item);
+    codec::write_nat(out_, state.last_run);
+    codec::write_nat(out_, state.last_stream);
+    codec::write_nat(out_, state.last_change);
+    write_all(state.steps);
+    write_all(state.streams);
+    write_all(state.store);
+  }
+
+ private:
+  void write(const Event& event) {
+    codec::write_list_head(out_, 3);
+    codec::write_nat(out_, event.type);
+    codec::write_bool(out_, event.is_list);
+    codec::write_bytes(out_, event.value);
+  }
+
+  void write(const std::vector<Event>& events) {
+    codec::write_list_head(out_, events.size());
+    for (const Event& event : events) write(event);
+  }
+
+  void write(const Lineage& lineage) {
+    codec::write_list_head(out_, lineage.size());
+    for (const Recovery& recovery : lineage) {
+      codec::write_list_head(out_, 2);
+      codec::write_nat(out_, recovery.handler);
+      codec::write_nat(out_, recovery.count);
+    }
+  }
+
+  void write(const Attempt& attempt) {
+    codec::write_list_head(out_, 7);
+    write(attempt.event);
+    codec::write_nat(out_, attempt.item);
+    codec::write_nat(out_, attempt.stream);
+    codec::write_nat(out_, attempt.failures);
+    codec::write_nat(out_, attempt.first_ns);
+    codec::write_nat(out_, attempt.not_before_ns);
+    write(attempt.lineage);
+  }
+
+  void write(const Running& running) {
+    codec::write_list_head(out_, 6);
+    write(running.attempt);
+    codec::write_nat(out_, running.slot);
+    codec::write_nat(out_, running.run);
+    codec::write_nat(out_, running.seen);
+    codec::write_bool(out_, running.is_issued);
+    codec::write_list_head(out_, running.unjudged ? 2 : 0);
+    if (!running.unjudged) return;
+    codec::write_text(out_, running.unjudged->code);
+    codec::write_text(out_, running.unjudged->message);
+  }
+
+  void write(const Buffer& buffer) {
+    codec::write_list_head(out_, 3);
+    codec::write_text(out_, buffer.name);
+    codec::write_nat(out_, buffer.changed);
+    write(buffer.events);
+  }
+
+  void write(const Waiter& waiter) {
+    codec::write_list_head(out_, 7);
+    codec::write_text(out_, waiter.id);
+    codec::write_nat(out_, waiter.type);
+    codec::write_list_head(out_, waiter.requirements.size());
+    for (const Requirement& requirement : waiter.requirements) {
+      codec::write_list_head(out_, 2);
+      codec::write_text(out_, requirement.field);
+      codec::write_bytes(out_, requirement.value);
+    }
+    write(waiter.trigger);
+    codec::write_nat(out_, waiter.deadline_ns);
+    codec::write_bool(out_, waiter.is_timed_out);
+    codec::write_list_head(out_, waiter.resolved ? 1 : 0);
+    if (waiter.resolved) write(*waiter.resolved);
+  }
+
+  template <class T>
+  void write_all(const std::vector<T>& all) {
+    codec::write_list_head(out_, all.size());
+    for (const T& one : all) write(one);
+  }
+
+  void write(const StepState& step) {
+    codec::write_list_head(out_, 4);
+    write_all(step.queue);
+    write_all(step.running);
+    write_all(step.buffers);
+    write_all(step.waiters);
+  }
+
+  void write(const JoinState& join) {
+    codec::write_list_head(out_, 3);
+    codec::write_nat(out_, join.step);
+    codec::write_bool(out_, join.has_fired);
+    write(join.members);
+  }
+
+  void write(const Stream& stream) {
+    codec::write_list_head(out_, 5);
+    codec::write_nat(out_, stream.id);
+    codec::write_nat(out_, stream.parent);
+    codec::write_nat(out_, stream.open);
+    write(stream.lineage);
+    write_all(stream.joins);
+  }
+
+  void write(const StoreEntry& entry) {
+    codec::write_list_head(out_, 3);
+    codec::write_text(out_, entry.key);
+    codec::write_nat(out_, entry.changed);
+    codec::write_bytes(out_, entry.value);
+  }
+
+  codec::Pen out_;
+};
+
+class StateReader {
+ public:
+  StateReader(base::ByteView bytes, const Graph& graph) : in_(bytes), graph_(graph) {}
+
+  bool read(State& state) {
+    in_.list(10);
+    in_.require(in_.nat() == kVersion);
+    state.is_running = in_.boolean();
+    state.deadline_ns = in_.nat();
+    state.last_item = in_.nat();
+    state.last_run = in_.nat();
+    state.last_stream = in_.nat();
+    state.last_change = in_.nat();
+    in_.list(state.steps.size());
+    for (StepState& step : state.steps) read(step);
+    read_all(state.streams);
+    read_all(state.store);
+    return in_.done();
+  }
+
+ private:
+  template <class T>
+  void read_all(std::vector<T>& all) {
+    std::size_t count = in_.list();
+    all.reserve(std::min(count, kReserved));
+    for (; count != 0 && in_.good(); --count) read(all.emplace_back());
+  }
+  TypeIndex type() {
+    const std::uint32_t type = in_.nat32();
+    in_.require(type < graph_.types().size());
+    return type;
+  }
+  StepIndex step() {
+    const std::uint32_t step = in_.nat32();
+    in_.require(step < graph_.steps().size());
+    return step;
+  }
+
+  void read(Event& event) {
+    in_.list(3);
+    event.type = type();
+    event.is_list = in_.boolean();
+    event.value = in_.bytes();
+  }
+  void read(Recovery& recovery) {
+    in_.list(2);
+    recovery.handler = step();
+    recovery.count = in_.nat32();
+  }
+  void read(Attempt& attempt) {
+    in_.list(7);
+    read(attempt.event);
+    attempt.item = in_.nat();
+    attempt.stream = in_.nat();
+    attempt.failures = in_.nat32();
+    attempt.first_ns = in_.nat();
+    attempt.not_before_ns = in_.nat();
+    read_all(attempt.lineage);
+  }
+  void read(Running& running) {
+    in_.list(6);
+    read(running.attempt);
+    running.slot = in_.nat32();
+    running.run = in_.nat();
+    running.seen = in_.nat();
+    running.is_issued = in_.boolean();
+    const std::size_t parts = in_.list();
+    in_.require(parts == 0 || parts == 2);
+    if (parts == 0) return;
+    Failure& failure = running.unjudged.emplace();
+    failure.code = in_.text();
+    failure.message = in_.text();
+  }
+  void read(Buffer& buffer) {
+    in_.list(3);
+    buffer.name = in_.text();
+    buffer.changed = in_.nat();
+    read_all(buffer.events);
+  }
+  void read(Requirement& requirement) {
+    in_.list(2);
+    requirement.field = in_.text();
+    requirement.value = in_.bytes();
+  }
+  void read(Waiter& waiter) {
+    in_.list(7);
+    waiter.id = in_.text();
+    waiter.type = type();
+    read_all(waiter.requirements);
+    read(waiter.trigger);
+    waiter.deadline_ns = in_.nat();
+    waiter.is_timed_out = in_.boolean();
+    const std::size_t answers = in_.list();
+    in_.require(answers <= 1);
+    if (answers == 1) read(waiter.resolved.emplace());
+  }
+  void read(StepState& step) {
+    in_.list(4);
+    read_all(step.queue);
+    read_all(step.running);
+    read_all(step.buffers);
+    read_all(step.waiters);
+  }
+  void read(JoinState& join) {
+    in_.list(3);
+    join.step = step();
+    join.has_fired = in_.boolean();
+    read_all(join.members);
+  }
+  void read(Stream& stream) {
+    in_.list(5);
+    stream.id = in_.nat();
+    stream.parent = in_.nat();
+    stream.open = in_.nat();
+    read_all(stream.lineage);
+    read_all(stream.joins);
+  }
+  void read(StoreEntry& entry) {
+    in_.list(3);
+    entry.key = in_.text();
+    entry.changed = in_.nat();
+    entry.value = in_.bytes();
+  }
+
+  Scanner in_;
+  const Graph& graph_;
+};
+
+}  // namespace
+
+void write_state(codec::Buffer& out, const State& state) { StateWriter(out).write(state); }
+
+std::optional<State> read_state(base::ByteView bytes, const Graph& graph) {
+  std::optional<State> state(std::in_place, graph.steps().size());
+  if (!StateReader(bytes, graph).read(*state)) state.reset();
+  return state;
+}
+
+}  // namespace holdfast::steps

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steps/state_codec.h"
+
+#include <gtest/gtest.h>
+
+#include "steps/testing.h"
+
+namespace holdfast::steps::testing {
+namespace {
+
+constexpr char kGraph[] = R"(
+  split: Start -> A[]
+  work*2: A -> B
+  sum: B[] -> Stop
+  rescue!2: StepFailed -> B
+)";
+
+constexpr char kState[] = R"(
+  last i9 r8 s2 c3
+  deadline 45
+  split running 0 r1 Start1 i1 t2 issued
+  work running 0 r2 A1 i2 s1 f1 t3 rescue=1 saw3 judging:oops
+  work running 1 r3 A2 i3 s2 t3 saw2 issued
+  work queued A3 i4 s1 @70
+  work queued A4 i5
+  work buffer default c1 A1 A2
+  work buffer other c3
+  work waits w B for A1 i6 until 9 where who="x" where n=7
+  work waits v B for A2 i7 answered B3
+  work waits u B for A3 i8 timed-out
+  stream 1 open 2 in 0
+  stream 1 joins sum B1 B2
+  stream 2 open 1 in 1
+  stream 2 joins sum fired
+  store a c2 5
+  store b c3
+)";
+
+class StateCodec : public ::testing::Test {
+ protected:
+  base::Bytes written(std::string_view text) {
+    codec::Buffer out;
+    write_state(out, table_.parse().state(text));
+    return out.to_bytes();
+  }
+
+  Table table_{kGraph};
+};
+
+TEST_F(StateCodec, a_state_is_read_as_it_was_written) {
+  const base::Bytes bytes = written(kState);
+  const auto state = read_state(bytes, table_.graph());
+  ASSERT_TRUE(state);
+  EXPECT_EQ(table_.print().state(*state), trimmed(kState));
+  codec::Buffer again;
+  write_state(again, *state);
+  EXPECT_EQ(again.to_bytes(), bytes);
+}
+
+TEST_F(StateCodec, an_idle_run_takes_little) {
+  // A number or two for each step, and nothing else.
+  EXPECT_LT(written("last i100000 r100000").size(), 60U);
+}
+
+TEST_F(StateCodec, a_state_of_another_graph_is_refused) {
+  const base::Bytes bytes = written(kState);
+  EXPECT_FALSE(read_state(bytes, graph_of("work: A -> B")));
+  EXPECT_FALSE(read_state(bytes, graph_of("a: A -> A \n b: A -> A \n c: A -> A \n d: A -> A")));
+}
+
+TEST_F(StateCodec, what_is_cut_off_or_has_more_behind_it_is_refused) {
+  base::Bytes bytes = written(kState);
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(read_state(base::ByteView(bytes).first(size), table_.graph())) << size;
+  bytes.push_back(0);
+  EXPECT_FALSE(read_state(bytes, table_.graph()));
+}
+
+TEST_F(StateCodec, a_byte_that_is_wrong_does_no_harm) {
+  const base::Bytes bytes = written(kState);
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    for (const int mask : {0x01, 0x20, 0x80, 0xff}) {
+      base::Bytes other = bytes;
+      other[at] = static_cast<std::uint8_t>(other[at] ^ mask);
+      static_cast<void>(read_state(other, table_.graph()));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::steps::testing

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of a step is over. It has failed, or begun to wait, or ended well; only in the last case
+// does anything that its body did become true, in the order it did it.
+#include <algorithm>
+#include <utility>
+
+#include "steps/work.h"
+
+namespace holdfast::steps {
+namespace {
+
+struct Place {
+  StepIndex step;
+  std::size_t at;
+};
+
+std::optional<Place> find_run(const State& state, std::uint64_t run) {
+  for (StepIndex step = 0; step < state.steps.size(); ++step) {
+    const std::vector<Running>& running = state.steps[step].running;
+    for (std::size_t at = 0; at < running.size(); ++at) {
+      if (running[at].run == run) return Place{step, at};
+    }
+  }
+  return std::nullopt;
+}
+
+template <class T>
+const T* find(const StepResult& tick) {
+  for (const Did& did : tick.did) {
+    if (const T* found = std::get_if<T>(&did)) return found;
+  }
+  return nullptr;
+}
+
+void stop(Work& work, const Event& event) {
+  work.publish({.kind = EntryKind::kStopped, .event = event});
+  State& state = work.state;
+  state.is_running = false;
+  state.steps.assign(state.steps.size(), StepState());
+  state.streams.clear();
+  work.has_exited = true;
+  work.emit(CompleteRun{event});
+}
+
+// Ends of one run of one step, by what its body did. Nothing is done any more when the run of the
+// workflow is over.
+struct Apply {
+  Work& work;
+  StepIndex step;
+  const Attempt& attempt;
+
+  bool is_stop(const Event& event) const { return work.graph.type(event.type).role == Role::kStop; }
+
+  void operator()(const Returned& returned) const {
+    if (!returned.event) return settle_item(work, attempt.stream, 0);
+    const Event& event = *returned.event;
+    if (is_stop(event)) return stop(work, event);
+    publish_question(event);
+    work.emit(QueueEvent{{.event = event, .stream = attempt.stream, .lineage = attempt.lineage}});
+  }
+  void operator()(const ReturnedList& returned) const {
+    for (const Event& event : returned.events) {
+      if (is_stop(event)) return stop(work, event);
+    }
+    for (const Event& event : returned.events) publish_question(event);
+    open_stream(work, step, attempt, returned.events);
+  }
+  void operator()(const Sent& sent) const {
+    publish_question(sent.event);
+    work.emit(QueueEvent{{.event = sent.event, .target = sent.target, .lineage = attempt.lineage}});
+  }
+  void operator()(const AddCollected& added) const {
+    add_collected(work, work.state.steps[step], added);
+  }
+  void operator()(const DeleteCollected& deleted) const {
+    delete_collected(work, work.state.steps[step], deleted);
+  }
+  void operator()(const Streamed& streamed) const { work.publish({.event = streamed.event}); }
+  void operator()(const StoreEdit& edit) const { edit_store(work, edit); }
+  void operator()(const CancelStep& cancelled) const { cancel_step(work, cancelled.step); }
+  void operator()(const CancelRun& cancelled) const { reduce_cancel(work, cancelled); }
+  void operator()(const Failed&) const {}     // dealt with before
+  void operator()(const AddWaiter&) const {}  // likewise
+
+  // Somebody outside is asked, whether anybody inside takes it or not.
+  void publish_question(const Event& event) const {
+    if (work.graph.type(event.type).role == Role::kInputRequired) work.publish({.event = event});
+  }
+};
+
+bool has_returned(const StepResult& tick) {
+  return find<Returned>(tick) != nullptr || find<ReturnedList>(tick) != nullptr;
+}
+
+}  // namespace
+
+Attempt leave_slot(Work& work, StepIndex step, std::size_t at) {
+  std::vector<Running>& running = work.state.steps[step].running;
+  const auto place = running.begin() + static_cast<std::ptrdiff_t>(at);
+  Attempt attempt = std::move(place->attempt);
+  work.publish(
+      {.kind = EntryKind::kNotRunning, .step = step, .slot = place->slot, .item = attempt.item});
+  running.erase(place);
+  return attempt;
+}
+
+void reduce_step_result(Work& work, const StepResult& tick) {
+  const auto place = find_run(work.state, tick.run);
+  if (!place) return;  // nobody waits for it any more
+  const auto [step, at] = *place;
+  if (const Failed* failed = find<Failed>(tick)) return step_failed(work, step, at, *failed);
+  StepState& state = work.state.steps[step];
+  if (const AddWaiter* added = find<AddWaiter>(tick)) {
+    const Attempt attempt = leave_slot(work, step, at);
+    add_waiter(work, step, attempt, *added);
+    return drain(work, step);
+  }
+  if (is_stale(work, state, state.running[at], tick))
+    return run_again(work, step, state.running[at]);
+
+  const Attempt attempt = leave_slot(work, step, at);
+  end_item(work, step, attempt.item);
+  const Apply apply{work, step, attempt};
+  for (const Did& did : tick.did) {
+    if (work.has_exited) return;
+    std::visit(apply, did);
+  }
+  if (work.has_exited) return;
+  if (!has_returned(tick)) apply(Returned{});
+  drain(work, step);
+  work.state.forget_changes();
+}
+
+}  // namespace holdfast::steps

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turn: what a step workflow does with one message. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "kernel/machine.h"
+#include "steps/broker.h"
+#include "steps/command.h"
+#include "steps/entry_codec.h"
+#include "steps/machine.h"
+#include "steps/tick.h"
+
+namespace holdfast::steps {
+
+class Turn {
+ public:
+  Turn(const StepsMachine& machine, const kernel::StepInput& input, kernel::StepOutput& output,
+       Broker& broker);
+
+  void take(const kernel::Mail& mail);
+  void finish();
+
+ private:
+  // turn.cc: messages become ticks, ticks are reduced.
+  void take_event(const kernel::Mail& mail);
+  void take_answer(const kernel::Mail& mail);
+  void take_result(std::uint64_t run, const kernel::Mail& mail);
+  void take_alarm(std::uint64_t due_ns);
+  void take_progress(const kernel::Mail& mail);
+  void reduce_all(Tick first);
+  void perform(const Command& command);
+  void check_idle();
+  void end(const Ending& ending);
+
+  // turn_output.cc: what they asked for goes out, as far as it fits.
+  void check_size();
+  void issue_entries();
+  void issue_runs();
+  void set_alarm();
+  void go_on_later();
+  bool try_to_end();
+  void write_state(std::string_view status);
+  void write_timer(std::uint64_t due_ns, std::string_view ref);
+  void fail_run(std::string_view code, std::string_view message);
+  std::size_t room() const;  // in bytes, for what has not been written yet
+
+  const StepsMachine& machine_;
+  const Graph& graph_;
+  const kernel::StepInput& input_;
+  kernel::StepOutput& output_;
+  State& state_;
+  Outbox& outbox_;
+  const std::uint64_t now_ns_;
+  const std::size_t old_entries_;  // that were there before this turn
+  EntryWriter entries_;
+  std::vector<Command> commands_;
+  std::deque<Tick> ticks_;
+  bool idle_check_ = false;  // it was asked for
+  bool is_removed_ = false;
+  std::size_t issued_ = 0;  // in this turn: effects
+  std::size_t issued_bytes_ = 0;
+  bool has_moved_ = false;  // something went out, so that more may fit the next time
+};
+
+}  // namespace holdfast::steps

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that wait for an event. A waiter is answered once; its answer stays until the body that
+// waited has ended well, as that may run several times before it does.
+#include <algorithm>
+#include <utility>
+
+#include "codec/view.h"
+#include "steps/work.h"
+
+namespace holdfast::steps {
+namespace {
+
+// The value under a dotted name.
+bool has_field(base::ByteView value, const Requirement& wanted) {
+  std::optional<codec::View> at = codec::View::of(value);
+  std::string_view left = wanted.field;
+  while (at && !left.empty()) {
+    const std::size_t dot = std::min(left.find('.'), left.size());
+    at = at->find(left.substr(0, dot));
+    left.remove_prefix(std::min(dot + 1, left.size()));
+  }
+  return at && base::equal(at->encoded(), wanted.value);
+}
+
+bool answers(const Event& event, const Waiter& waiter) {
+  return waiter.is_open() && waiter.type == event.type &&
+         std::all_of(waiter.requirements.begin(), waiter.requirements.end(),
+                     [&](const Requirement& wanted) { return has_field(event.value, wanted); });
+}
+
+}  // namespace
+
+// A fresh attempt of the same item, with what it has learned.
+void restart_trigger(Work& work, StepIndex step, const Waiter& waiter) {
+  Attempt attempt = waiter.trigger;
+  attempt.failures = 0;
+  attempt.first_ns = 0;
+  dispatch(work, step, std::move(attempt));
+}
+
+bool wake_waiters(Work& work, StepIndex step, const Event& event) {
+  bool has_woken = false;
+  for (Waiter& waiter : work.state.steps[step].waiters) {
+    if (!answers(event, waiter)) continue;
+    waiter.resolved = event;
+    waiter.deadline_ns = 0;
+    restart_trigger(work, step, waiter);
+    has_woken = true;
+  }
+  return has_woken;
+}
+
+// One that is open already is replaced in silence, and keeps its deadline.
+void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added) {
+  std::vector<Waiter>& waiters = work.state.steps[step].waiters;
+  const auto found = std::find_if(waiters.begin(), waiters.end(), [&](const Waiter& waiter) {
+    return waiter.trigger.item == attempt.item && waiter.id == added.id;
+  });
+  if (found != waiters.end() && found->is_open()) {
+    found->type = added.type;
+    found->requirements = added.requirements;
+    return;
+  }
+  if (found != waiters.end()) waiters.erase(found);
+  Waiter waiter{.id = added.id,
+                .type = added.type,
+                .requirements = added.requirements,
+                .trigger = attempt,
+                .resolved = std::nullopt};
+  if (added.asks) work.publish({.event = added.asks});
+  if (added.timeout_ns != 0) {
+    waiter.deadline_ns = after(work.now_ns, added.timeout_ns);
+    work.emit(ScheduleWaiterTimeout{step, attempt.item, added.id, waiter.deadline_ns});
+  }
+  waiters.push_back(std::move(waiter));
+}
+
+void end_item(Work& work, StepIndex step, std::uint64_t item) {
+  std::erase_if(work.state.steps[step].waiters,
+                [&](const Waiter& waiter) { return waiter.trigger.item == item; });
+}
+
+}  // namespace holdfast::steps

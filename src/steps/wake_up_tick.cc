@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Delayed attempts whose time has come.
+#include "steps/work.h"
+
+namespace holdfast::steps {
+
+void reduce_wake_up(Work& work, const WakeUp& tick) {
+  for (StepState& step : work.state.steps) {
+    for (Attempt& attempt : step.queue) {
+      if (attempt.not_before_ns <= tick.due_ns) attempt.not_before_ns = 0;
+    }
+  }
+  drain_all(work);
+}
+
+}  // namespace holdfast::steps

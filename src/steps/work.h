@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reducers of all ticks share. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "steps/reduce.h"
+
+namespace holdfast::steps {
+
+struct Work {
+  const Graph& graph;
+  State& state;
+  std::uint64_t now_ns;
+  std::vector<Command>& commands;
+  bool has_exited = false;  // the run is over: nothing else is begun
+
+  void emit(Command command) { commands.push_back(std::move(command)); }
+  void publish(Entry entry) { emit(PublishEntry{std::move(entry)}); }
+};
+
+// A time, or the end of time.
+inline std::uint64_t after(std::uint64_t now_ns, std::uint64_t ns) noexcept {
+  return now_ns > UINT64_MAX - ns ? UINT64_MAX : now_ns + ns;
+}
+
+// One for each kind of tick.
+void reduce_add_event(Work& work, const AddEvent& tick);
+void reduce_step_result(Work& work, const StepResult& tick);
+void reduce_cancel(Work& work, const CancelRun& tick);
+void reduce_timeout(Work& work);
+void reduce_waiter_timeout(Work& work, const WaiterTimeout& tick);
+void reduce_publish(Work& work, const Publish& tick);
+void reduce_idle_check(Work& work);
+void reduce_idle_release(Work& work);
+void reduce_wake_up(Work& work, const WakeUp& tick);
+
+// dispatch.cc. A free slot, or the end of the queue.
+void dispatch(Work& work, StepIndex step, Attempt attempt);
+void drain(Work& work, StepIndex step);  // the queue into free slots
+void drain_all(Work& work);
+void run_again(Work& work, StepIndex step, Running& running);  // on its slot
+
+// failure.cc
+void fail_run(Work& work, Entry entry);
+void step_failed(Work& work, StepIndex step, std::size_t at, const Failed& failed);
+
+// step_result_tick.cc. Frees the slot.
+Attempt leave_slot(Work& work, StepIndex step, std::size_t at);
+
+// fan_out.cc. What is open in a fan-out is counted: one that ends may have `successors` in it.
+void open_stream(Work& work, StepIndex opener, const Attempt& attempt,
+                 const std::vector<Event>& events);
+void settle_item(Work& work, std::uint64_t stream, std::uint64_t successors);
+
+enum class Joined : std::uint8_t { kNo, kYes, kCannot };
+Joined join(Work& work, StepIndex step, const AddEvent& tick);
+
+// collect.cc. Whether a run saw buffers and store as they are, where it matters.
+bool is_stale(const Work& work, const StepState& step, const Running& running,
+              const StepResult& result);
+void add_collected(Work& work, StepState& step, const AddCollected& added);
+void delete_collected(Work& work, StepState& step, const DeleteCollected& deleted);
+void edit_store(Work& work, const StoreEdit& edit);
+
+// waiters.cc
+bool wake_waiters(Work& work, StepIndex step, const Event& event);
+void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added);
+// Of an item that has ended, or is given up.
+void end_item(Work& work, StepIndex step, std::uint64_t item);
+void restart_trigger(Work& work, StepIndex step, const Waiter& waiter);
+
+// cancel_tick.cc
+void cancel_step(Work& work, StepIndex step);
+
+}  // namespace holdfast::steps

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Other definitions: applied at run time, or proposed, decided and applied; what blocks is said."""
+import copy
+import unittest
+
+from server import TELLER, ServerTest
+
+HOUSE = "/v1/instances/test/House@1/"
+START = "/v1/workflows/test/House@1/start"
+INPUT = {"input": {"house": "a", "colour": "red"}}
+
+
+class Governance(ServerTest):
+    program = TELLER
+
+    def setUp(self):
+        super().setUp()
+        self.start()
+        self.present = self.client().get("/v1/manifest").json()["definitions"]
+
+    def with_another_schema(self, name="test/More@1"):
+        """The present definitions and one that they do not have."""
+        definitions = copy.deepcopy(self.present)
+        definitions.append({"$kind": "defschema", "name": name, "type": {"text": {}}})
+        for definition in definitions:
+            if definition["$kind"] == "manifest":
+                definition["schemas"].append({"name": name})
+                definition["schemas"].sort(key=lambda entry: entry["name"])
+        return definitions
+
+    def post(self, path, body, status=200):
+        reply = self.client().post(path, body)
+        self.assertEqual(reply.status, status, reply.body)
+        return reply.json()
+
+    def test_the_present_definitions_can_be_applied_again(self):
+        applied = self.post("/v1/manifest", {"definitions": self.present})
+        self.assertEqual((applied["blocking"], applied["blocking_count"]), ([], 0))
+        self.assertEqual(applied["record"], self.client().get("/v1/journal").json()["last"])
+        self.assertEqual(self.client().get("/v1/manifest").json()["definitions"], self.present)
+
+    def test_what_blocks_is_said_and_nothing_is_applied(self):
+        self.post(START, INPUT, 201)
+        last = self.client().get("/v1/journal").json()["last"]
+        checked = self.post("/v1/manifest?check=1", {"definitions": self.present})
+        self.assertEqual(checked["blocking"], [{"workflow": "test/House@1", "key": "a", "status": "waiting",
+                                                "paused": False, "effects": 1, "mail": 0}])
+        self.assertIsNone(checked["record"])
+        problem = self.post("/v1/manifest", {"definitions": self.present}, 409)
+        self.assertEqual((problem["code"], problem["blocking"]), ("conflict", checked["blocking"]))
+        self.assertEqual(self.client().get("/v1/journal").json()["last"], last)
+        self.post(HOUSE + "a/cancel", {})
+        self.assertEqual(self.post("/v1/manifest?check=1", {"definitions": self.present})["blocking_count"], 0)
+        self.post("/v1/manifest", {"definitions": self.present})
+
+    def test_the_server_goes_by_what_was_applied(self):
+        event = {"schema": "test/More@1", "value": "x"}
+        self.assertEqual(self.client().post("/v1/events", event).status, 404)
+        self.post("/v1/manifest", {"definitions": self.with_another_schema()})
+        self.assertEqual(self.client().post("/v1/events", event).status, 200)
+        names = [definition.get("name") for definition in self.client().get("/v1/manifest").json()["definitions"]]
+        self.assertIn("test/More@1", names)
+        self.post(START, {**INPUT, "wait": 1}, 202)  # what was there before is still known
+
+    def test_bad_definitions_are_refused(self):
+        for definitions, status in (([], 422), ([{"$kind": "nonsense"}], 422), ("x", 422)):
+            self.post("/v1/manifest", {"definitions": definitions}, status)
+            self.post("/v1/manifest?check=1", {"definitions": definitions}, status)
+        self.post("/v1/manifest", {}, 400)
+        self.post("/v1/manifest?check=2", {"definitions": self.present}, 400)
+        unknown = copy.deepcopy(self.present)
+        for definition in unknown:
+            if definition.get("executor") == {"kind": "outside"}:
+                definition["executor"] = {"kind": "teleport"}
+        self.assertIn("teleport", self.post("/v1/manifest", {"definitions": unknown}, 422)["detail"])
+
+    def test_a_proposal_goes_its_way(self):
+        self.assertEqual(self.client().get("/v1/proposals").json(), {"proposals": []})
+        proposal = self.post("/v1/proposals", {"definitions": self.with_another_schema(), "description": "more"},
+                             201)["proposal"]
+        path = f"/v1/proposals/{proposal}"
+        self.assertEqual(self.post(path + "/approve", {}, 409)["code"], "conflict")
+        self.assertEqual(self.post(path + "/apply", {}, 409)["code"], "conflict")
+        self.post(path + "/shadow", {"report": {"differs": 0}})
+        self.post(path + "/approve", {"by": "Ada", "reason": "why not"})
+        shown, = self.client().get("/v1/proposals").json()["proposals"]
+        self.assertEqual((shown["proposal"], shown["stage"], shown["by"], shown["reason"], shown["report"],
+                          shown["description"]), (proposal, "approved", "Ada", "why not", {"differs": 0}, "more"))
+        self.post(START, INPUT, 201)
+        self.assertEqual(self.post(path + "/apply", {}, 409)["blocking"][0]["key"], "a")
+        self.post(HOUSE + "a/cancel", {})
+        self.assertIsNotNone(self.post(path + "/apply", {})["record"])
+        self.assertEqual(self.client().get("/v1/proposals").json()["proposals"][0]["stage"], "applied")
+        self.assertEqual(self.client().post("/v1/events", {"schema": "test/More@1", "value": "x"}).status, 200)
+
+    def test_a_proposal_can_be_rejected_and_only_once(self):
+        proposal = self.post("/v1/proposals", {"definitions": self.present}, 201)["proposal"]
+        self.post(f"/v1/proposals/{proposal}/reject", {"reason": "no"})
+        self.post(f"/v1/proposals/{proposal}/reject", {"reason": "no"}, 409)
+        for path in ("x", "99999"):
+            self.assertEqual(self.post(f"/v1/proposals/{path}/reject", {}, 404)["code"], "not_found")
+        self.post("/v1/proposals", {}, 400)
+        self.post("/v1/proposals", {"definitions": [], "patch": {}}, 400)
+        self.post("/v1/proposals", {"definitions": []}, 422)
+
+    def test_who_decides_is_whose_token_it_is(self):
+        self.kill()
+        tokens = {}
+        for role in ("admin", "operator"):
+            done = self.run_program("token", "add", "--world", self.world, "--role", role, "--name", f"{role}-Ada")
+            tokens[role] = {"Authorization": "Bearer " + done.stdout.strip()}
+        self.start()
+        client = self.client()
+        made = client.post("/v1/proposals", {"definitions": self.present}, **tokens["operator"])
+        self.assertEqual(made.status, 201, made.body)
+        path = f"/v1/proposals/{made.json()['proposal']}/reject"
+        self.assertEqual(client.post(path, {}, **tokens["operator"]).status, 403)
+        self.assertEqual(client.post(path, {"by": "Eve"}, **tokens["admin"]).status, 400)
+        self.assertEqual(client.post(path, {}, **tokens["admin"]).status, 200)
+        shown, = client.get("/v1/proposals", **tokens["admin"]).json()["proposals"]
+        self.assertEqual((shown["stage"], shown["by"]), ("rejected", "admin-Ada"))
+
+
+if __name__ == "__main__":
+    unittest.main()

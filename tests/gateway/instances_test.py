@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Lists of instances: what is in them, how they are narrowed, how they go on."""
+import time
+import unittest
+from urllib.parse import quote
+
+from server import TELLER, ServerTest, order
+
+
+class ListTest(ServerTest):
+    def list(self, query="", client=None):
+        reply = (client or self.client()).get("/v1/instances" + query)
+        self.assertEqual(reply.status, 200, reply.body)
+        return reply.json()
+
+    def keys(self, query=""):
+        return [entry["key"] for entry in self.list(query)["instances"]]
+
+    def settled(self):
+        """Waits until the index has seen everything."""
+        client = self.client()
+        deadline = time.monotonic() + 30
+        while True:
+            found = self.list(client=client)
+            if found["lag"] == 0 and found["seen"] == client.get("/v1/journal").json()["last"]:
+                return found
+            self.assertLess(time.monotonic(), deadline, found)
+            time.sleep(0.02)
+
+
+class Instances(ListTest):
+    def test_instances_are_listed_the_newest_first_with_how_they_stand(self):
+        self.start()
+        client = self.client()
+        self.assertEqual(self.list()["instances"], [])
+        for name in ("a", "b", "c"):
+            self.assertEqual(client.post("/v1/events", order(name, wait=True)).status, 200)
+        unicorn = order("d", wait=True)
+        unicorn["value"]["sku"] = "unicorn"
+        client.post("/v1/events", unicorn)
+        found = self.settled()
+        self.assertEqual([entry["key"] for entry in found["instances"]], ["d", "c", "b", "a"])
+        self.assertIsNone(found["next"])
+        first, second = found["instances"][:2]
+        self.assertEqual((first["status"], first["error"]["code"]), ("failed", "not_reserved"))
+        self.assertEqual((second["status"], second["workflow"], second["paused"]),
+                         ("completed", "demo/Order@1", False))
+        self.assertNotIn("error", second)
+        self.assertGreater(second["steps"], 1)
+        shown = client.get("/v1/instances/demo/Order@1/c").json()
+        self.assertEqual(second["last_record"], shown["record"])
+        self.assertLessEqual(second["first_ns"], second["last_ns"])
+        # Narrowed.
+        self.assertEqual(self.keys("?status=failed"), ["d"])
+        self.assertEqual(self.keys("?status=running"), [])
+        self.assertEqual(self.keys("?workflow=demo/Order@1&status=completed"), ["c", "b", "a"])
+        self.assertEqual(self.keys("?workflow=demo/No@1"), [])
+        self.assertEqual(self.keys("?paused=1"), [])
+        self.assertEqual(self.keys("?paused=0"), ["d", "c", "b", "a"])
+        self.assertEqual(self.keys(f"?since={second['last_ns']}"), ["d", "c"])
+
+    def test_a_list_goes_on_where_the_part_before_ended(self):
+        self.start()
+        client = self.client()
+        for i in range(25):
+            client.post("/v1/events", order(f"o-{i:02}"))
+        self.settled()
+        seen, after = [], ""
+        while after is not None:
+            part = self.list(f"?limit=7{after}")
+            self.assertLessEqual(len(part["instances"]), 7)
+            seen += [entry["key"] for entry in part["instances"]]
+            after = f"&after={part['next']}" if part["next"] else None
+        self.assertEqual(seen, [f"o-{i:02}" for i in reversed(range(25))])
+
+    def test_what_cannot_be_asked_is_refused(self):
+        self.start()
+        client = self.client()
+        for query in ("limit=0", "limit=1001", "limit=x", "status=dead", "paused=2", "since=-1", "key=a"):
+            self.assertEqual(client.get("/v1/instances?" + query).code(), "bad_target", query)
+
+    def test_an_index_that_was_removed_is_made_again(self):
+        self.start()
+        self.client().post("/v1/events", order("a", wait=True))
+        self.assertEqual(self.stop(), 0)
+        for file in self.world.glob("history.db*"):
+            file.unlink()
+        self.start()
+        self.assertEqual([entry["key"] for entry in self.settled()["instances"]], ["a"])
+
+
+class Words(ListTest):
+    program = TELLER
+
+    def test_instances_are_found_by_what_they_have_put_out(self):
+        self.start()
+        client = self.client()
+        for name, letters in (("a", 3), ("b", 5)):
+            client.post("/v1/events", {"schema": "test/Tell@1", "value": {
+                "name": name, "count": 1, "letters": letters, "leave": False}})
+        self.settled()
+        self.assertEqual(self.keys("?words=" + quote("xxx")), ["a"])
+        self.assertEqual(self.keys("?words=" + quote("xxxxx letters")), ["b"])
+        self.assertEqual(self.keys("?words=nothing"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Event streams: they go on where they were, whoever is killed meanwhile; they end once; slow readers hold up nobody."""
+import asyncio
+import json
+import random
+import re
+import socket
+import threading
+import time
+import unittest
+
+from server import TELLER, Client, ServerTest
+
+TALE = "/v1/instances/test/Tale@1/"
+
+
+def tell(name, count, letters=0, leave=False, **more):
+    return {"schema": "test/Tell@1", "value": {"name": name, "count": count, "letters": letters, "leave": leave}, **more}
+
+
+class Stream(Client):
+    """A reader of events: it remembers the last id, as browsers do."""
+
+    def __init__(self, port, path, last=None, accept="text/event-stream"):
+        super().__init__(port)
+        field = f"Last-Event-ID: {last}\r\n" if last is not None else ""
+        self.path = path
+        self.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: {accept}\r\n{field}\r\n".encode())
+        self.head = b""
+
+    def read_head(self):
+        while b"\r\n\r\n" not in self.held:
+            if not self.fill():
+                return None
+        self.head, self.held = self.held.split(b"\r\n\r\n", 1)
+        status = int(self.head.split(b" ", 2)[1])
+        self.called("GET", self.path, status)
+        return status
+
+    def blocks(self):
+        """Each block of fields; those that are only comments come as {"": text}."""
+        if not self.head:
+            assert self.read_head() == 200, self.head + self.held
+        while True:
+            while b"\n\n" not in self.held:
+                if not self.fill():
+                    return
+            block, self.held = self.held.split(b"\n\n", 1)
+            fields = {}
+            for line in block.decode().split("\n"):
+                name, _, value = line.partition(":")
+                fields[name] = value.removeprefix(" ")
+            yield fields
+
+    def events(self):
+        for block in self.blocks():
+            if "data" in block:
+                yield block.get("event", "message"), block.get("id"), json.loads(block["data"])
+
+
+class StreamTest(ServerTest):
+    program = TELLER
+
+    def tell(self, *arguments, **more):
+        reply = self.client().post("/v1/events", tell(*arguments, **more))
+        self.assertEqual(reply.status, 200, reply.body)
+
+    def stream(self, path, last=None, **more):
+        stream = Stream(self.port, path, last, **more)
+        self.addCleanup(stream.close)
+        return stream
+
+    def metric(self, name):
+        text = self.client().get("/metrics").body.decode()
+        return float(re.search(rf"^{name} (\S+)$", text, re.M)[1])
+
+    def wait_until(self, what, message=""):
+        deadline = time.monotonic() + 30
+        while not what():
+            self.assertLess(time.monotonic(), deadline, message)
+            time.sleep(0.02)
+
+
+class InstanceStream(StreamTest):
+    def test_what_was_put_out_comes_and_what_follows_and_one_end(self):
+        self.start()
+        self.tell("a", 3)
+        stream = self.stream(TALE + "a/stream")
+        events = stream.events()
+        self.assertEqual([next(events)[2]["number"] for _ in range(3)], [1, 2, 3])
+        self.assertIn(b"Content-Type: text/event-stream", stream.head)
+        self.assertIn(b"Connection: close", stream.head)
+        self.assertNotIn(b"Content-Length", stream.head)
+        self.tell("a", 2)
+        self.assertEqual([next(events)[2]["number"] for _ in range(2)], [4, 5])
+        self.tell("a", 0)
+        name, last, value = next(events)
+        self.assertEqual((name, value), ("end", {"status": "completed"}))
+        self.assertEqual(list(events), [], "nothing comes behind the end")
+        # Whoever has read everything is told so again, and nothing else.
+        again = list(self.stream(TALE + "a/stream", last).events())
+        self.assertEqual([event[0] for event in again], ["end"])
+
+    def test_a_reader_goes_on_behind_what_it_has(self):
+        self.start()
+        self.tell("a", 5)
+        self.tell("a", 0)
+        events = list(self.stream(TALE + "a/stream").events())
+        self.assertEqual(len(events), 6)
+        for path, last in ((f"a/stream?after={events[2][1]}", None), ("a/stream", events[2][1]),
+                           ("a/stream?after=0", events[2][1])):
+            self.assertEqual(list(self.stream(TALE + path, last).events()), events[3:], path)
+
+    def test_an_instance_that_is_taken_away_ends_its_stream(self):
+        self.start()
+        self.tell("a", 1)
+        events = self.stream(TALE + "a/stream").events()
+        next(events)
+        self.tell("a", 0, leave=True)
+        self.assertEqual([(name, value) for name, _, value in events], [("end", {"status": "deleted"})])
+
+    def test_what_is_gone_is_said(self):
+        self.start()
+        for _ in range(340):  # of each stream the newest 10 000 entries are kept
+            self.tell("a", 32)
+        self.tell("a", 0)
+        self.wait_until(lambda: self.metric("holdfast_history_lag") == 0)
+        events = list(self.stream(TALE + "a/stream").events())
+        self.assertEqual(events[0][0], "truncated")
+        self.assertEqual(events[0][1], str(events[0][2]["up_to"]))
+        numbers = [value["number"] for name, _, value in events if name == "message"]
+        self.assertGreaterEqual(len(numbers), 9_000)
+        self.assertEqual(numbers, list(range(numbers[0], 340 * 32 + 1)))
+        self.assertEqual(events[-1][0], "end")
+
+    def test_what_cannot_be_streamed_is_refused_before_it_begins(self):
+        self.start()
+        client = self.client()
+        self.assertEqual(client.get(TALE + "nobody/stream").code(), "not_found")
+        self.tell("a", 1)
+        self.assertEqual(client.get(TALE + "a/stream?after=x").code(), "bad_target")
+        self.assertEqual(client.get(TALE + "a/stream", Last_Event_ID="x").code(), "bad_target")
+        reply = client.ask("HEAD", TALE + "a/stream", b"")
+        self.assertEqual((reply.status, reply.body), (200, b""))
+
+    def test_a_reader_that_leaves_is_noticed_while_nothing_happens(self):
+        self.start()
+        self.tell("a", 1)
+        streams = [self.stream(TALE + "a/stream") for _ in range(20)]
+        for stream in streams:
+            next(stream.events())
+        self.assertEqual(self.metric("holdfast_http_streams"), 20)
+        for stream in streams:
+            stream.close()
+        self.wait_until(lambda: self.metric("holdfast_http_streams") == 0)
+
+    def test_the_server_ends_with_readers(self):
+        self.start()
+        self.tell("a", 1)
+        stream = self.stream(TALE + "a/stream")
+        events = stream.events()
+        next(events)
+        begun = time.monotonic()
+        self.assertEqual(self.stop(), 0)
+        self.assertLess(time.monotonic() - begun, 4, "it does not wait for the end of streams")
+        self.assertEqual(list(events), [], "it was cut, and has no end")
+
+    def test_a_reader_that_takes_nothing_holds_up_nobody_and_is_left(self):
+        self.start()
+        slow = socket.create_connection(("127.0.0.1", self.port))
+        self.addCleanup(slow.close)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self.tell("a", 1)
+        slow.sendall(f"GET {TALE}a/stream HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        self.wait_until(lambda: self.metric("holdfast_http_streams") == 1)
+        before = self.memory()
+        for _ in range(100):  # 12.8 MB that it does not take, of which 4 MiB are kept
+            self.tell("a", 32, 4000)
+        quick = self.stream(TALE + "a/stream")
+        self.tell("a", 0)
+        self.assertEqual([name for name, _, _ in quick.events()][-1], "end")
+        self.assertLess(self.memory() - before, 64 << 20, "what a slow reader has not taken is kept")
+        self.wait_until_left(1)
+
+    def wait_until_left(self, count):
+        deadline = time.monotonic() + 60  # it has 30 seconds for what is under way
+        while self.metric("holdfast_http_streams") >= count:
+            self.assertLess(time.monotonic(), deadline, "a reader that takes nothing stays for ever")
+            time.sleep(0.5)
+
+    def memory(self):
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * 4096
+
+    def test_500_readers_each_hear_all_of_it(self):
+        self.start()
+        self.tell("a", 1)
+        heard = asyncio.run(self.many_readers(500))
+        self.assertEqual(len(heard), 500)
+        self.assertEqual(set(heard), {tuple(range(1, 1 + 1 + 20 * 5)) + ("end",)})
+
+    async def many_readers(self, count):
+        async def read():
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            writer.write(f"GET {TALE}a/stream HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            await reader.readuntil(b"\r\n\r\n")
+            ready.release()
+            text = (await reader.read()).decode()
+            writer.close()
+            numbers = [int(number) for number in re.findall(r'"number":(\d+)', text)]
+            return tuple(numbers) + ("end",) * text.count("event: end")
+
+        ready = asyncio.Semaphore(0)
+        readers = [asyncio.create_task(read()) for _ in range(count)]
+        for _ in range(count):
+            await ready.acquire()
+        for _ in range(20):
+            await asyncio.to_thread(self.tell, "a", 5)
+        await asyncio.to_thread(self.tell, "a", 0)
+        return await asyncio.gather(*readers)
+
+
+class Resume(StreamTest):
+    def test_no_gap_and_no_repetition_across_kills_of_the_server(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            fixed = ("--listen", f"127.0.0.1:{probe.getsockname()[1]}")
+        self.start(*fixed)
+        self.tell("a", 1, id="first")
+        heard = {"instance": [], "journal": []}
+        threads = [threading.Thread(target=self.follow, args=(TALE + "a/stream", heard["instance"])),
+                   threading.Thread(target=self.follow, args=("/v1/journal?from=1", heard["journal"]))]
+        for thread in threads:
+            thread.start()
+        number = 1
+        for _ in range(5):
+            until = time.monotonic() + random.uniform(0.2, 0.5)
+            while time.monotonic() < until:
+                self.tell("a", 1, id=f"t-{number}")
+                number += 1
+            self.kill()
+            self.start(*fixed)
+        self.tell("a", 0, id="last")
+        last = self.client().get("/v1/journal").json()["last"]
+        for thread in threads:
+            thread.join(60)
+            self.assertFalse(thread.is_alive(), "a reader did not come to the end")
+        self.assertEqual([value["number"] for _, _, value in heard["instance"][:-1]], list(range(1, number + 1)))
+        self.assertEqual(heard["instance"][-1][0], "end")
+        self.assertEqual([value["record"] for _, _, value in heard["journal"]], list(range(1, last + 1)))
+
+    def follow(self, path, heard):
+        """As a browser does: again and again, with the last id."""
+        last = None
+        while True:
+            try:
+                with Stream(self.port, path, last) as stream:
+                    for event in stream.events():
+                        heard.append(event)
+                        last = event[1]
+                        if event[0] == "end" or event[2].get("tick", {}).get("id") == "last":
+                            return
+            except (OSError, AssertionError):
+                time.sleep(0.02)
+
+
+class JournalStream(StreamTest):
+    def test_records_come_as_they_become_durable(self):
+        self.start()
+        self.tell("a", 1)
+        events = self.stream("/v1/journal").events()
+        known = self.client().get("/v1/journal").json()
+        self.assertEqual([next(events)[2] for _ in known["records"]], known["records"])
+        for i in range(10):
+            self.tell("a", 1)
+            name, identity, record = next(events)
+            self.assertEqual((name, identity), ("message", str(record["record"])))
+            self.assertEqual(record["record"], known["last"] + 1 + i)
+
+    def test_it_goes_on_behind_the_last_id(self):
+        self.start()
+        for _ in range(5):
+            self.tell("a", 1)
+        self.assertEqual(next(self.stream("/v1/journal", 3).events())[1], "4")
+        self.assertEqual(next(self.stream("/v1/journal?from=3").events())[1], "3")
+        self.assertEqual(self.client().get("/v1/journal?from=99", Accept="text/event-stream").code(), "not_found")
+
+    def test_who_does_not_ask_for_a_stream_gets_a_document(self):
+        self.start()
+        self.assertEqual(self.client().get("/v1/journal").json()["first"], 1)
+
+    def test_many_readers_of_a_busy_journal_all_come_along(self):
+        self.start()
+        streams = []
+        for _ in range(100):  # one after the other: only so many may begin to read files at once
+            streams.append(self.stream("/v1/journal?from=1"))
+            self.assertEqual(streams[-1].read_head(), 200)
+        for _ in range(50):
+            self.tell("a", 1)
+        last = self.client().get("/v1/journal").json()["last"]
+        for stream in streams:
+            events = stream.events()
+            self.assertEqual([next(events)[2]["record"] for _ in range(last)], list(range(1, last + 1)))
+
+
+if __name__ == "__main__":
+    unittest.main()
