@@ -48,7 +48,7 @@ PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 FOREIGN = {
     "boost/": "gateway",
     "CLI/": "cli",
-    "curl/": "executors",
+    "curl/": "cli executors",
     "openssl/": "base executors gateway node",
     "sqlite3.h": "store",
     "yaml-cpp/": "bundle",
