@@ -10,7 +10,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 function(holdfast_install)
-  set(libraries base errors codec defs kernel native steps env bundle store executors registry node
+  set(libraries base errors codec defs kernel steps native env bundle store executors registry node
       engine gateway cli)
   list(TRANSFORM libraries PREPEND holdfast_)
   set_target_properties(holdfast_engine PROPERTIES EXPORT_NAME holdfast)

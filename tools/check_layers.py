@@ -22,8 +22,8 @@ LAYERS = {
     "codec": "base",
     "defs": "base codec",
     "kernel": "base codec defs",
-    "native": "holdfast base codec defs kernel",
     "steps": "base codec defs kernel",
+    "native": "holdfast base codec defs kernel steps",
     "tasks": "base codec defs kernel",
     "env": "base",
     "bundle": "base codec defs env",
@@ -48,7 +48,7 @@ PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 FOREIGN = {
     "boost/": "gateway",
     "CLI/": "cli",
-    "curl/": "executors",
+    "curl/": "cli executors",
     "openssl/": "base executors gateway node",
     "sqlite3.h": "store",
     "yaml-cpp/": "bundle",

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "holdfast/detail/check.h"
+#include "holdfast/detail/flow.h"
 #include "holdfast/workflow.h"
 
 namespace holdfast {
@@ -49,6 +50,11 @@ class Module {
   const Definitions& workflows() const noexcept { return workflows_; }
   const std::vector<Route>& routes() const noexcept { return routes_; }
   const std::vector<Code>& code() const noexcept { return code_; }
+  const std::vector<detail::Flow>& flows() const noexcept { return flows_; }  // step workflows
+
+  // The module that step workflows belong to: they are not code of this one, but data for code that
+  // is built in.
+  std::string name_of_flows() const;
 
  private:
   struct WorkflowParts {
@@ -58,6 +64,8 @@ class Module {
     std::string entry;                   // of its stream; empty: it has none
     std::vector<std::string_view> arms;  // the schemas of its events
     std::vector<std::string_view> effects;
+    std::string module;
+    std::string entrypoint;
   };
 
   explicit Module(std::string_view name) : name_(name) {}
@@ -75,10 +83,33 @@ class Module {
 
   template <class W>
   void add() {
+    if constexpr (std::is_base_of_v<StepWorkflow, W>) {
+      add_flow<W>();
+    } else {
+      add_native<W>();
+    }
+  }
+
+  // Everything but who gets its events is known to the list of its steps (holdfast/steps.h).
+  template <class W>
+  void add_flow() {
+    using Parts = detail::Parts<W>;
+    WorkflowParts parts;
+    parts.name = W::kWorkflow;
+    if constexpr (!std::is_same_v<typename Parts::Key, detail::NoKey>)
+      parts.key = schema<typename Parts::Key>(W::kWorkflow, "Key");
+    add_events<W>(parts, typename Parts::Events());
+    add_flow(parts, W::steps().flow(schemas_));
+  }
+
+  template <class W>
+  void add_native() {
     static_assert(detail::kIsWorkflow<W>);
     using Parts = detail::Parts<W>;
     WorkflowParts parts;
     parts.name = W::kWorkflow;
+    parts.module = name_;
+    parts.entrypoint = W::kWorkflow;
     parts.state = schema<typename W::State>(W::kWorkflow, "State");
     if constexpr (!std::is_same_v<typename Parts::Key, detail::NoKey>)
       parts.key = schema<typename Parts::Key>(W::kWorkflow, "Key");
@@ -133,6 +164,7 @@ class Module {
   void add_effect(std::string_view name, std::string params, std::string receipt, Executor executor,
                   std::optional<std::uint64_t> timeout_ns);
   void add_workflow(const WorkflowParts& parts);
+  void add_flow(WorkflowParts& parts, detail::Flow flow);
 
   std::string name_;
   detail::Schemas schemas_;
@@ -140,6 +172,7 @@ class Module {
   Definitions workflows_;
   std::vector<Route> routes_;
   std::vector<Code> code_;
+  std::vector<detail::Flow> flows_;
 };
 
 // Everything the modules define, and a manifest of it, as one JSON list. What two modules define

@@ -116,7 +116,7 @@ class Lease {
   const std::string& nonce() const noexcept { return nonce_; }
   const std::string& signal_path() const noexcept { return signal_path_; }
 
-  // kNotFound: it has expired. kConflict: the name was registered anew.
+  // kNotFound: it has expired, or was released. kConflict: the name was registered anew.
   Result<Done> renew();
 
   // False: it was gone already.

@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -23,6 +25,12 @@ constexpr int kCannotRun = 126;
 constexpr int kNotFound = 127;
 constexpr int kKilled = 128;
 constexpr char kGo = 'G';
+constexpr std::array kToEnd = {SIGINT, SIGTERM, SIGHUP};
+
+bool is_ignored(int signal) {
+  struct sigaction now {};
+  return ::sigaction(signal, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+}
 
 // Until the other end is closed. Nobody writes more than a name and a path.
 std::string read_gate(int gate) {
@@ -64,20 +72,27 @@ const sigset_t& signals_held_back() {
   static const sigset_t signals = [] {
     sigset_t set;
     sigemptyset(&set);
-    for (const int each : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, each);
+    // Held back, one that is ignored would wait for us, and no longer be ignored.
+    for (const int each : kToEnd)
+      if (!is_ignored(each)) sigaddset(&set, each);
+    sigaddset(&set, SIGCHLD);
     return set;
   }();
   return signals;
 }
 
-void hold_signals_back() { ::sigprocmask(SIG_BLOCK, &signals_held_back(), nullptr); }
+void hold_signals_back() {
+  ::sigprocmask(SIG_BLOCK, &signals_held_back(), nullptr);
+  // Ignored, nobody could be waited for: not even that the program has ended would be told.
+  std::signal(SIGCHLD, SIG_DFL);
+}
 
 bool is_asked_to_end() {
   sigset_t waiting;
   sigemptyset(&waiting);
   ::sigpending(&waiting);
-  return sigismember(&waiting, SIGINT) == 1 || sigismember(&waiting, SIGTERM) == 1 ||
-         sigismember(&waiting, SIGHUP) == 1;
+  return std::any_of(kToEnd.begin(), kToEnd.end(),
+                     [&](int each) { return sigismember(&waiting, each) == 1; });
 }
 
 base::Result<GuardedProgram> GuardedProgram::make(const std::vector<std::string>& command) {
@@ -132,6 +147,13 @@ std::optional<int> GuardedProgram::wait(std::chrono::milliseconds most) {
   // From the terminal it went to the program too.
   if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) send(signal);
   return reap();
+}
+
+bool GuardedProgram::has_ended() const {
+  siginfo_t how{};
+  return id_ <= 0 ||
+         (::waitid(P_PID, static_cast<id_t>(id_), &how, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+          how.si_pid == id_);
 }
 
 void GuardedProgram::send(int signal) const {

@@ -5,7 +5,8 @@
 // never runs, and if we die later, it gets a SIGTERM.
 //
 // From `make` on, the signals that are meant to end a command are held back in this process, and
-// `wait` passes them on.
+// `wait` passes them on. One that came before there was a process to pass it on to is not passed
+// on: whoever makes a program asks `is_asked_to_end` before it is let go.
 #pragma once
 
 #include <signal.h>
@@ -37,6 +38,9 @@ class GuardedProgram {
   // What a shell would say that it exited with, or nothing: it has not within this time.
   std::optional<int> wait(std::chrono::milliseconds most);
 
+  // Without waiting for it: `wait` still tells how.
+  bool has_ended() const;
+
   void send(int signal) const;
 
   // Whether it would do something else on it than the system does by itself.
@@ -53,7 +57,8 @@ class GuardedProgram {
 // Whether somebody wants this command to end: for work that is done while signals are held back.
 bool is_asked_to_end();
 
-// SIGINT, SIGTERM, SIGHUP and SIGCHLD; once is enough.
+// SIGINT, SIGTERM and SIGHUP, but not those that we were started to ignore, as nohup does and
+// shells do in the background; and SIGCHLD. Once is enough.
 void hold_signals_back();
 const sigset_t& signals_held_back();
 

@@ -103,7 +103,8 @@ ExitCode add(const Options& options) {
   codec::write_text(out, "owner_nonce");
   codec::write_text(out, lease->nonce());
   codec::write_text(out, "preempt_signal_path");
-  options.preemptible ? codec::write_text(out, lease->signal_path()) : codec::write_null(out);
+  options.preemptible ? codec::write_text(out, printable(lease->signal_path()))
+                      : codec::write_null(out);
   print_json(out);
   return ExitCode::kDone;
 }

@@ -105,7 +105,8 @@ void write_lease(codec::Buffer& out, const LeaseView& lease) {
   integer(out, "ttl_seconds", lease.ttl.count());
   codec::write_text(out, "preemptible");
   codec::write_bool(out, lease.preemptible);
-  text_or_null(out, "preempt_signal_path", lease.signal_path);
+  // The name of a folder may be any bytes, and JSON holds none that are not UTF-8.
+  text_or_null(out, "preempt_signal_path", printable(lease.signal_path));
   text_or_null(out, "preempt_requested_by", lease.preempt_requested_by);
 }
 

@@ -43,38 +43,49 @@ class Holder {
         signal_(signal) {}
 
   Result<int> run() {
+    const std::int64_t asked_ns = clock_->since_boot_ns();
     auto lease = registry_.take_lease(options_);
     if (!lease) return lease.error();
     lease_.emplace(std::move(*lease));
     // The same file, should the lease have to be taken again.
     options_.signal_path = lease_->signal_path();
-    plan_renewal();
+    plan_renewal(asked_ns);
+    // What came before the program was made has reached nobody but us.
+    if (is_asked_to_end()) return give_up();
     const auto gone = program_.let_go(
         options_.preemptible ? "HOLDFAST_PREEMPT_PATH=" + lease_->signal_path() : "");
     if (!gone) return Error{ErrorCode::kIo, gone.error().to_string()};
     for (;;) {
       if (const auto code = program_.wait(kLook)) return end(*code);
-      if (clock_->since_boot_ns() >= due_ns_) renew();
-      pass_request_on();
+      if (!is_taken_away_ && clock_->since_boot_ns() >= due_ns_) renew();
+      is_taken_away_ ? tell_program() : pass_request_on();
     }
   }
 
  private:
+  std::int64_t ttl_ns() const { return std::chrono::nanoseconds(options_.ttl).count(); }
+
   // By the clock that leases end by: it goes on while the machine sleeps.
-  void plan_renewal() {
-    due_ns_ = clock_->since_boot_ns() + std::chrono::nanoseconds(options_.ttl).count() / 3;
+  void plan_renewal(std::int64_t asked_ns) {
+    renewed_ns_ = asked_ns;
+    due_ns_ = clock_->since_boot_ns() + ttl_ns() / 3;
     has_lost_ = false;
     complaint_.clear();
   }
 
   void renew() {
+    const std::int64_t asked_ns = clock_->since_boot_ns();
     auto renewed = lease_->renew();
-    if (renewed) return plan_renewal();
+    if (renewed) return plan_renewal(asked_ns);
+    // One that has ended renews nothing, and is waited for next.
+    if (program_.has_ended()) return;
     due_ns_ = clock_->since_boot_ns() + kTryAgainSoonNs;
     if (renewed.error().code != ErrorCode::kNotFound &&
         renewed.error().code != ErrorCode::kConflict)
       return complain(renewed.error());
-    // It came too late: the machine slept, or was very busy. A swap may have begun since.
+    // It has not come too late, so nobody has swept it: somebody has decided that it must go.
+    if (clock_->since_boot_ns() - renewed_ns_ <= ttl_ns()) return give_in(renewed.error());
+    // The machine slept, or was very busy. A swap may have begun since.
     auto lease = registry_.take_lease(options_);
     if (!lease) {
       complain(lease.error());
@@ -82,7 +93,22 @@ class Holder {
       return tell_program();
     }
     lease_.emplace(std::move(*lease));
-    plan_renewal();
+    plan_renewal(asked_ns);
+  }
+
+  // To take it again would undo what was decided. The program is asked to yield, and not made to.
+  void give_in(const Error& error) {
+    is_taken_away_ = true;
+    warn(error.message + "; the lease was taken away, and is not taken again: " +
+         (options_.preemptible ? "the program is asked to yield" : "the program goes on without"));
+    tell_program();
+  }
+
+  Error give_up() {
+    const auto released = lease_->release();
+    if (!released) return released.error();
+    return {ErrorCode::kUnavailable,
+            options_.name + ": a signal came before the program ran: the lease was released"};
   }
 
   void pass_request_on() {
@@ -100,6 +126,7 @@ class Holder {
   }
 
   int end(int code) {
+    if (is_taken_away_) return code;
     const auto released = lease_->release();
     // Its owner has ended, so it is over anyhow.
     if (!released) complain(released.error());
@@ -117,10 +144,12 @@ class Holder {
   int signal_;
   std::optional<Lease> lease_;
   std::unique_ptr<env::Clock> clock_ = env::posix_clock();
+  std::int64_t renewed_ns_ = 0;  // no later than it was, by the clock of the lease
   std::int64_t due_ns_ = 0;
-  bool told_ = false;      // what it was asked last
-  bool has_lost_ = false;  // the lease, and cannot have it back yet
-  std::string complaint_;  // the last one
+  bool told_ = false;           // what it was asked last
+  bool has_lost_ = false;       // the lease, and cannot have it back yet
+  bool is_taken_away_ = false;  // by somebody who has decided that
+  std::string complaint_;       // the last one
 };
 
 ExitCode hold(const Options& options) {
@@ -166,7 +195,8 @@ void add_registry_hold(CLI::App& registry, ExitCode& exit_code) {
   add_dir(*command, options->folder);
   command->footer(
       "HOLDFAST_PREEMPT_PATH in the program's environment is the file that is there when it is to "
-      "yield.\nExit code: the program's; 75: a swap to another recipe is under way; 1: refused.\n"
+      "yield.\nExit code: the program's; 75: a swap to another recipe is under way, or a signal "
+      "came before the program ran; 1: refused.\n"
       "Example: holdfast registry hold --recipe llama-70b --preemptible -- python3 train.py");
   command->callback([options, &exit_code] { exit_code = hold(*options); });
 }

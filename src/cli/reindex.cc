@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/existing_world.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "node/history_feed.h"
@@ -23,7 +24,9 @@ base::Result<store::HistoryCursor> reindex(const Options& options) {
   const auto world = TRY(ExistingWorld::open(options.world));
   // Opened in earnest, not only looked at: the index may hold nothing that is not durable.
   const store::OpenedJournal opened = TRY(store::open_file_journal(world->folder()));
-  const store::HistoryCursor cursor = TRY(node::rebuild_history(world->folder(), *opened.journal));
+  Progress progress("indexing", opened.journal->durable());
+  const store::HistoryCursor cursor = TRY(node::rebuild_history(
+      world->folder(), *opened.journal, [&](store::RecordNumber at) { progress.at(at); }));
   TRY(opened.journal->close());
   return cursor;
 }

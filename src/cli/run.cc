@@ -17,6 +17,11 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_version(app);
   holdfast::cli::add_cbor(app, exit_code);
   holdfast::cli::add_defs(app, exit_code);
+  holdfast::cli::add_inspect(app, exit_code, program.modules);
+  holdfast::cli::add_act(app, exit_code);
+  holdfast::cli::add_follow(app, exit_code);
+  holdfast::cli::add_gov(app, exit_code, program.modules);
+  holdfast::cli::add_fork(app, exit_code, program.modules);
   holdfast::cli::add_gc(app, exit_code);
   holdfast::cli::add_snapshot(app, exit_code);
   holdfast::cli::add_journal(app, exit_code);
@@ -30,6 +35,10 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_serve(app, exit_code, program);
   holdfast::cli::add_dev(app, exit_code, program);
   holdfast::cli::add_token(app, exit_code);
+  holdfast::cli::add_demo(app, exit_code, program);
+  holdfast::cli::add_init(app, exit_code, program.modules);
+  holdfast::cli::add_config(app, exit_code);
+  holdfast::cli::add_completion(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

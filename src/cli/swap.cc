@@ -61,22 +61,36 @@ ExitCode status(const Options& options) {
   return ExitCode::kDone;
 }
 
+// The swap is over also where that could not be logged: whoever runs us need not think otherwise.
+ExitCode said(const Result<SwapEnd>& ended) {
+  if (!ended) return refuse(ended.error());
+  if (!ended->not_logged.empty())
+    warn("the swap has ended, but the log does not say so: " + ended->not_logged);
+  return ExitCode::kDone;
+}
+
+// Nothing was swapped, and the same may be tried again.
+ExitCode give_up(Swap& swap) {
+  if (const ExitCode ended = said(swap.abort("given up")); ended != ExitCode::kDone) return ended;
+  return refuse(Error{ErrorCode::kUnavailable,
+                      "a signal came before anything was swapped: the swap was aborted"});
+}
+
 // Finished if the program says that it did what it should, and aborted else.
 ExitCode run(const Options& options) {
   auto swap = begin(options);
   if (!swap) return refuse(swap.error());
   auto program = GuardedProgram::make(options.command);
   if (!program) return refuse(program.error());
+  // What came before the program was made has reached nobody but us.
+  if (is_asked_to_end()) return give_up(*swap);
   if (const auto gone = program->let_go(""); !gone) return refuse(gone.error());
   std::optional<int> code;
   while (!code) code = program->wait(kLook);
-  const auto ended =
-      *code == 0 ? swap->finish() : swap->abort("the program exited with " + std::to_string(*code));
-  if (!ended) {
-    const ExitCode refused = refuse(ended.error());
-    if (*code == 0) return refused;
-  }
-  return static_cast<ExitCode>(*code);
+  const ExitCode ended =
+      said(*code == 0 ? swap->finish()
+                      : swap->abort("the program exited with " + std::to_string(*code)));
+  return *code == 0 ? ended : static_cast<ExitCode>(*code);
 }
 
 // The next line of standard input, or why there is none: a signal, or the end.
@@ -113,17 +127,14 @@ class Orders {
 ExitCode keep(const Options& options) {
   auto swap = begin(options);
   if (!swap) return refuse(swap.error());
+  if (is_asked_to_end()) return give_up(*swap);
   print_line(swap->id());
   if (!flush_output()) return ExitCode::kRefused;
   const std::string order = Orders().next();
-  if (order == "finish") {
-    const auto finished = swap->finish();
-    return finished ? ExitCode::kDone : refuse(finished.error());
-  }
+  if (order == "finish") return said(swap->finish());
   const std::string reason = order == "abort" ? "asked to" : order;
-  const auto aborted = swap->abort(reason);
-  if (!aborted) return refuse(aborted.error());
-  if (order == "abort") return ExitCode::kDone;
+  const ExitCode aborted = said(swap->abort(reason));
+  if (order == "abort" || aborted != ExitCode::kDone) return aborted;
   return refuse(Error{ErrorCode::kConflict, "the swap was aborted: " + printable(reason) +
                                                 " came instead of finish or abort"});
 }
@@ -155,8 +166,9 @@ void add_swap(CLI::App& app, ExitCode& exit_code) {
   around->add_option("command", options->command, "the program and its arguments, behind --")
       ->required();
   around->footer(
-      "Exit code: the program's; 75: another swap is under way, or somebody did not yield in "
-      "time;\n1: workflows that are not preemptible need another recipe, or it was refused "
+      "Exit code: the program's; 75: another swap is under way, somebody did not yield in time, or "
+      "a\nsignal came before the program ran;\n1: workflows that are not preemptible need another "
+      "recipe, or it was refused "
       "otherwise.\n"
       "Example: holdfast swap run --recipe qwen-32b --deadline 2m -- ./load-model qwen-32b");
 

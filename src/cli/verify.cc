@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -11,9 +13,11 @@
 #include "cli/commands.h"
 #include "cli/existing_world.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "native/machines.h"
+#include "node/verify_history.h"
 #include "store/blobs_look.h"
 #include "store/salvage.h"
 
@@ -25,12 +29,46 @@ struct Options {
   std::optional<std::string> key;   // in hex
   std::optional<std::string> seal;  // RECORD:HASH
   bool blobs = false;
+  bool all = false;
   bool json = false;
 };
 
 struct Findings {
   node::VerifyReport journal;
   std::optional<std::uint64_t> blobs;  // nothing: they were not looked at
+  std::optional<node::HistoryFindings> history;
+};
+
+// A folder for the time that this lives.
+class Scratch {
+ public:
+  static base::Result<std::unique_ptr<Scratch>> make() {
+    std::string path = (std::filesystem::temp_directory_path() / "holdfast-XXXXXX").string();
+    if (::mkdtemp(path.data()) == nullptr)
+      return base::Error(base::ErrorCode::kIo, path, "no folder can be made there");
+    std::unique_ptr<Scratch> scratch(new Scratch(path));
+    scratch->folder_ = std::make_unique<store::WorldFolder>(TRY(store::WorldFolder::open(
+        *scratch->disk_, *scratch->random_, *scratch->process_, path + "/world")));
+    return scratch;
+  }
+  ~Scratch() {
+    folder_.reset();
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  store::WorldFolder& folder() noexcept { return *folder_; }
+
+ private:
+  explicit Scratch(std::string path) : path_(std::move(path)) {}
+
+  const std::string path_;
+  std::unique_ptr<env::Disk> disk_ = env::posix_disk();
+  std::unique_ptr<env::Random> random_ = env::posix_random();
+  std::unique_ptr<env::Process> process_ = env::posix_process();
+  std::unique_ptr<store::WorldFolder> folder_;
 };
 
 std::string count_of(std::uint64_t count, const char* what) {
@@ -70,14 +108,27 @@ base::Result<Findings> look(const Options& options, const native::Machines& mach
   witnesses.terms = terms;
   auto journal = store::JournalFiles::open(world->folder());
   if (journal) {
-    found.journal = node::verify_journal(*journal, machines, witnesses);
+    Progress progress("verifying", journal->last());
+    found.journal = node::verify_journal(*journal, machines, witnesses,
+                                         [&](store::RecordNumber at) { progress.at(at); });
   } else if (journal.error().code() == base::ErrorCode::kCorrupt) {
     found.journal.errors.push_back(std::move(journal).error());
   } else {
     return std::move(journal).error();
   }
   found.journal.errors.append(std::move(errors));
-  if (options.blobs) {
+  // An index is compared with records that are good.
+  if (options.all && journal && found.journal.errors.empty()) {
+    const auto scratch = TRY(Scratch::make());
+    Progress progress("comparing the index", journal->last());
+    found.history =
+        TRY(node::verify_history(*journal, place, scratch->folder(), found.journal.errors,
+                                 [&](store::RecordNumber at) { progress.at(at); }));
+    static_cast<void>(TRY(store::BlobStore::open(scratch->folder())));
+    TRY(node::verify_tables(place, store::WorldPlace::of(scratch->folder()), store::kKernelBlobs,
+                            found.journal.errors));
+  }
+  if (options.blobs || options.all) {
     found.blobs = stored == nullptr ? std::uint64_t{0} : TRY(stored->check(found.journal.errors));
   }
   if (TRY(store::is_salvaged(world->folder())))
@@ -94,7 +145,7 @@ void print_json(const Findings& found) {
     if (!value) return codec::write_null(out);
     codec::write_nat(out, *value);
   };
-  codec::write_map_head(out, 16);
+  codec::write_map_head(out, 17);
   number("first", report.first);
   number("last", report.last);
   number("segments", report.segments);
@@ -120,6 +171,8 @@ void print_json(const Findings& found) {
     codec::write_text(out, printable(report.replay_stopped));
   }
   number("blobs", found.blobs);
+  const bool is_compared = found.history && found.history->is_compared;
+  number("index_rows", is_compared ? std::optional(found.history->rows) : std::nullopt);
   codec::write_text(out, "notes");
   codec::write_list_head(out, report.notes.size());
   for (const std::string& note : report.notes) codec::write_text(out, printable(note));
@@ -152,6 +205,13 @@ void print_text(const Findings& found) {
                                               : "none"));
   print_line(found.blobs ? "blobs     " + std::to_string(*found.blobs) + " looked at"
                          : "blobs     not looked at (--blobs)");
+  if (found.history) {
+    print_line(!found.history->is_there ? "index     there is none"
+               : found.history->is_compared
+                   ? "index     " + count_of(found.history->rows, "row") + " as the records say"
+                   : "index     not compared: the journal does not have "
+                     "all of its records any more");
+  }
   for (const std::string& note : report.notes) print_line("note      " + printable(note));
 }
 
@@ -180,6 +240,8 @@ void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   command->add_option("--seal", options->seal,
                       "a seal that you remember, RECORD:HASH: it must be one of this world");
   command->add_flag("--blobs", options->blobs, "look at every blob too");
+  command->add_flag("--all", options->all,
+                    "every byte of every file: the blobs, and the index made again and compared");
   command->add_flag("--json", options->json, "print JSON");
   command->footer(
       "Exits with 1 when something is wrong, and names the file and the offset, or the record.\n"

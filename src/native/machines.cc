@@ -4,6 +4,7 @@
 #include "defs/builtin.h"
 #include "native/bundle.h"
 #include "native/fit.h"
+#include "native/flow_graph.h"
 
 namespace holdfast::native {
 
@@ -13,6 +14,11 @@ struct Machines::Compiled {
       : builtin(defs::builtin_catalogue()), bundle(load(modules, &builtin)) {
     for (const Module& module : modules) {
       for (const Module::Code& code : module.code()) emits[code.workflow] = code.emits;
+      // What steps pass on is nowhere in the definition of their workflow.
+      for (const detail::Flow& flow : module.flows()) {
+        for (const detail::Flow::Type& type : flow.types)
+          emits[flow.workflow].push_back(type.schema);
+      }
     }
   }
 
@@ -26,24 +32,35 @@ Machines::Machines(std::span<const Module> modules)
   for (const Module& module : modules) {
     for (const Module::Code& code : module.code())
       machines_.emplace(std::pair(module.name(), code.workflow), code.step);
+    for (const detail::Flow& flow : module.flows()) {
+      flows_.emplace(
+          std::pair(module.name_of_flows(), flow.workflow),
+          steps::StepsMachine(graph_of(flow, &compiled_->bundle.catalogue), flow.workflow));
+    }
   }
 }
 
 std::optional<std::string> Machines::objection(const defs::WorkflowDef& workflow,
                                                const defs::Catalogue& catalogue) const {
   // What it was compiled with stands under the name of its entrypoint.
-  const auto emits = compiled_->emits.find(workflow.impl.entrypoint);
+  const auto emits = compiled_->emits.find(workflow_of(workflow.impl.entrypoint));
   if (emits == compiled_->emits.end()) return std::nullopt;
   if (!compiled_->bundle.errors.empty())
     return "what it was compiled with is not good: " +
            compiled_->bundle.errors.begin()->to_string();
   const auto* own = compiled_->bundle.catalogue.get<defs::WorkflowDef>(emits->first);
   if (own == nullptr) return "it was compiled without definition";
+  if (own->impl.entrypoint != workflow.impl.entrypoint)
+    return "the graph of its steps is another one in the code";
   return misfit(compiled_->bundle.catalogue, *own, emits->second, catalogue, workflow);
 }
 
 const kernel::Machine* Machines::find(const defs::ModuleDef& module,
                                       std::string_view entrypoint) const {
+  if (module.runtime == defs::Runtime::kSteps) {
+    const auto flow = flows_.find(std::pair(module.name, std::string(workflow_of(entrypoint))));
+    return flow == flows_.end() ? nullptr : &flow->second;
+  }
   if (module.runtime != defs::Runtime::kNative) return nullptr;
   const auto found = machines_.find(std::pair(module.name, std::string(entrypoint)));
   return found == machines_.end() ? nullptr : &found->second;

@@ -13,6 +13,7 @@
 
 #include "holdfast/module.h"
 #include "kernel/program.h"
+#include "steps/machine.h"
 
 namespace holdfast::native {
 
@@ -39,6 +40,7 @@ class Machines : public kernel::MachineSource {
   struct Compiled;
 
   std::map<std::pair<std::string, std::string>, Machine, std::less<>> machines_;
+  std::map<std::pair<std::string, std::string>, steps::StepsMachine, std::less<>> flows_;
   std::shared_ptr<const Compiled> compiled_;
 };
 

@@ -7,6 +7,9 @@
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "codec/view.h"
+#include "defs/system_names.h"
+#include "native/flow_graph.h"
+#include "steps/machine.h"
 
 namespace holdfast {
 namespace {
@@ -70,7 +73,14 @@ std::string route_json(const Module::Route& route) {
          (route.key_field.empty() ? "" : field("key_field", route.key_field)) + "}";
 }
 
+std::string module_json(std::string_view name, std::string_view runtime) {
+  return R"({"$kind":"defmodule")" + field("name", name) + R"(,"runtime":{"kind":)" +
+         quoted(runtime) + "}}";
+}
+
 }  // namespace
+
+std::string Module::name_of_flows() const { return part_name(name_, "steps"); }
 
 std::string Module::add_schema(std::string_view owner, std::string_view part, std::string type) {
   std::string name = part_name(owner, part);
@@ -95,10 +105,30 @@ void Module::add_workflow(const WorkflowParts& parts) {
   std::string json = R"({"$kind":"defworkflow")" + field("name", parts.name) +
                      field("state", parts.state) + field("event", event) +
                      R"(,"effects_emitted":[)" + join(effects) + R"(],"impl":{"module":)" +
-                     quoted(name_) + field("entrypoint", parts.name) + "}";
+                     quoted(parts.module) + field("entrypoint", parts.entrypoint) + "}";
   if (!parts.key.empty()) json += field("key_schema", parts.key);
   if (!parts.entry.empty()) json += field("annotations", parts.entry);
   workflows_.emplace(parts.name, json + "}");
+}
+
+// The digest of the graph is part of the entry point, so that other steps are another definition.
+void Module::add_flow(WorkflowParts& parts, detail::Flow flow) {
+  std::vector<std::string> effects;
+  for (const detail::Flow::Step& step : flow.steps) {
+    const std::string& effect = effects.emplace_back(steps::effect_name(flow.workflow, step.name));
+    add_effect(effect, std::string(defs::kStepRun), std::string(defs::kStepRan),
+               worker(flow.workflow), step.timeout_ns);
+  }
+  parts.state = defs::kStepsState;
+  parts.entry = defs::kStepEntry;
+  for (const std::string& effect : effects) parts.effects.push_back(effect);
+  parts.effects.push_back(defs::kTimerSet);
+  parts.arms.insert(parts.arms.end(),
+                    {detail::kReceiptEnvelope, detail::kReceiptRejected, detail::kStreamFrame});
+  parts.module = name_of_flows();
+  parts.entrypoint = native::entrypoint_of(flow);
+  add_workflow(parts);
+  flows_.push_back(std::move(flow));
 }
 
 std::string definitions_of(std::span<const Module> modules) {
@@ -113,8 +143,10 @@ std::string definitions_of(std::span<const Module> modules) {
                   R"({"$kind":"defschema")" + field("name", name) + R"(,"type":)" + type + "}");
     for (const auto& [name, json] : module.effects()) effects.add(name, json);
     for (const auto& [name, json] : module.workflows()) workflows.add(name, json);
-    codes.add(module.name(), R"({"$kind":"defmodule")" + field("name", module.name()) +
-                                 R"(,"runtime":{"kind":"native"}})");
+    if (!module.code().empty() || module.flows().empty())
+      codes.add(module.name(), module_json(module.name(), "native"));
+    if (!module.flows().empty())
+      codes.add(module.name_of_flows(), module_json(module.name_of_flows(), "steps"));
     for (const Module::Route& route : module.routes()) routes.push_back(route_json(route));
   }
   std::vector<std::string> all;

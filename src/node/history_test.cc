@@ -395,7 +395,7 @@ TEST_F(HistoryTest, only_so_many_may_wait_for_lists_and_all_are_let_go_of_at_the
   EXPECT_EQ(history_->ask(store::HistoryQuery{}, [&](auto) { ++told; }).error().code(),
             base::ErrorCode::kUnavailable);
   history_->stop();
-  history_->let_go();
+  history_->finish();
   EXPECT_EQ(told, 0);
   EXPECT_EQ(history_->ask(store::HistoryQuery{}, [&](auto) { ++told; }).error().code(),
             base::ErrorCode::kUnavailable);

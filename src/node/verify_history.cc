@@ -97,7 +97,21 @@ base::Result<std::uint64_t> compare(store::DatabaseLook& look, store::DatabaseLo
   }
 }
 
+// Where the tables begin in the file is not compared: SQLite finds that wrong by itself.
+constexpr Table kSchema{"sqlite_schema",
+                        "SELECT quote(type) || quote(name) || quote(tbl_name) || quote(sql) "
+                        "FROM sqlite_schema ORDER BY type, name"};
+
 }  // namespace
+
+base::Result<void> verify_tables(const store::WorldPlace& world, const store::WorldPlace& made,
+                                 const std::string& file, base::Errors& errors) {
+  const auto is = TRY(store::DatabaseLook::open(world, file));
+  const auto should_be = TRY(store::DatabaseLook::open(made, file));
+  if (is == nullptr || should_be == nullptr) return {};
+  TRY(compare(*is, *should_be, kSchema, errors));
+  return {};
+}
 
 base::Result<HistoryFindings> verify_history(
     const store::JournalFiles& journal, const store::WorldPlace& world, store::WorldFolder& scratch,
@@ -125,6 +139,7 @@ base::Result<HistoryFindings> verify_history(
   TRY(make_again(journal, **cursor, scratch, progress));
   const auto made =
       TRY(store::DatabaseLook::open(store::WorldPlace::of(scratch), store::kHistoryFile));
+  TRY(compare(**look, *made, kSchema, errors));
   for (const Table& table : kTables) {
     auto rows = compare(**look, *made, table, errors);
     if (!rows) {

@@ -26,4 +26,8 @@ base::Result<HistoryFindings> verify_history(
     const store::JournalFiles& journal, const store::WorldPlace& world, store::WorldFolder& scratch,
     base::Errors& errors, const std::function<void(store::RecordNumber)>& progress = {});
 
+// Whether a database of a world has the tables that a new one of this name has, as they were made.
+base::Result<void> verify_tables(const store::WorldPlace& world, const store::WorldPlace& made,
+                                 const std::string& file, base::Errors& errors);
+
 }  // namespace holdfast::node

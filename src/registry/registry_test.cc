@@ -25,6 +25,13 @@ std::string trouble(const Result<T>& result) {
   return result ? "" : result.error().message;
 }
 
+// A child that is to outlive its parent, but not a test that has failed: whoever reads what that
+// says would wait for it.
+[[noreturn]] void outlive() {
+  ::alarm(60);
+  for (;;) ::pause();
+}
+
 // A forked process that does something, says that it has, and lives until it is killed.
 class Other {
  public:
@@ -32,6 +39,7 @@ class Other {
     EXPECT_EQ(::pipe(said_), 0);
     id_ = ::fork();
     if (id_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // not longer than the test
       const char byte = act() ? 'y' : 'n';
       if (::write(said_[1], &byte, 1) != 1) ::_exit(1);
       for (;;) ::pause();
@@ -191,9 +199,7 @@ TEST_F(RegistryTest, forked_child_does_not_keep_a_dead_holder_alive) {
       static auto swap = registry->begin_swap({.recipe = "qwen"});
       static auto lease = registry->take_lease({.name = "serve", .recipe = "qwen"});
       const pid_t id = ::fork();
-      if (id == 0) {
-        for (;;) ::pause();
-      }
+      if (id == 0) outlive();
       return swap && lease && ::write(child_id[1], &id, sizeof id) == sizeof id;
     });
     ASSERT_EQ(::read(child_id[0], &child, sizeof child), ssize_t{sizeof child});
@@ -235,9 +241,7 @@ TEST_F(RegistryTest, forked_child_of_one_that_died_inside_a_change_is_named_and_
       static auto lock =
           disk->lock(registry->dir() + "/.workflows.lock", "process " + std::to_string(::getpid()));
       const pid_t id = ::fork();
-      if (id == 0) {
-        for (;;) ::pause();
-      }
+      if (id == 0) outlive();
       return lock && ::write(child_id[1], &id, sizeof id) == sizeof id;
     });
     dead = changing.id();

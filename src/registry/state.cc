@@ -29,6 +29,15 @@ bool is_id(std::string_view text) {
          });
 }
 
+// In UTF-8; U+0080 to U+009F are some too.
+bool has_control(std::string_view text) {
+  unsigned char before = 0;
+  return std::any_of(text.begin(), text.end(), [&](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < 0x20 || byte == 0x7f || (std::exchange(before, byte) == 0xc2 && byte < 0xa0);
+  });
+}
+
 // Takes the members of a map one by one; those that nobody took are unknown. The map is walked
 // once: there may be thousands of them, and every change reads them all.
 class Members {
@@ -77,9 +86,9 @@ class Members {
     return {};
   }
   base::Result<void> time(const char* name, std::int64_t& into) {
-    std::string text_of_time;
-    TRY(text(name, text_of_time));
-    const auto time = from_utc(text_of_time);
+    const auto found = take(name);
+    const auto text = found ? found->text() : std::nullopt;
+    const auto time = text ? from_utc(*text) : std::nullopt;
     if (!time) return corrupt(path_ + "." + name, "is not a time");
     into = *time;
     return {};
@@ -360,10 +369,8 @@ base::Result<std::string> to_json(const State& state) {
 }
 
 base::Result<void> check_name(std::string_view what, std::string_view name) {
-  const bool control = std::any_of(name.begin(), name.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-  });
-  if (!name.empty() && name.size() <= kMaxName && !control && codec::is_utf8(name)) return {};
+  if (!name.empty() && name.size() <= kMaxName && codec::is_utf8(name) && !has_control(name))
+    return {};
   return base::invalid(std::string(what),
                        "must be 1 to 255 bytes of UTF-8 without control characters");
 }

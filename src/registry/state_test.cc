@@ -185,9 +185,10 @@ TEST(RegistryState, more_than_it_may_hold_is_not_written) {
 }
 
 TEST(RegistryName, one_that_cannot_be_shown_is_refused) {
-  EXPECT_TRUE(check_name("name", "train-3 \xc3\xa4/b"));
-  for (const std::string& name : {std::string(), std::string("a\nb"), std::string("\xff"),
-                                  std::string(256, 'a'), std::string("a\0b", 3)})
+  EXPECT_TRUE(check_name("name", "train-3 \xc3\xa4/b \xc2\xa0"));
+  for (const std::string& name :
+       {std::string(), std::string("a\nb"), std::string("\xff"), std::string("\x7f"),
+        std::string("\xc2\x9b"), std::string(256, 'a'), std::string("a\0b", 3)})
     EXPECT_FALSE(check_name("name", name));
 }
 

@@ -24,6 +24,9 @@ class Checker {
       for (const TypeIndex type : takes(step)) taken_[type] = true;
       for (const TypeIndex type : makes(step)) made_[type] = true;
     }
+    for (TypeIndex type = 0; type < graph_.types().size(); ++type) {
+      if (graph_.type(type).is_sent) made_[type] = true;
+    }
   }
 
   void check() {
@@ -155,7 +158,8 @@ class Checker {
     std::vector<bool> steps(graph_.steps().size());
     for (TypeIndex type = 0; type < types.size(); ++type) {
       const Role what = role(type);
-      types[type] = what == Role::kStart || what == Role::kResponse || what == Role::kStepFailed;
+      types[type] = what == Role::kStart || what == Role::kResponse || what == Role::kStepFailed ||
+                    graph_.type(type).is_sent;
     }
     spread(steps, types, takes, makes);
     report(steps, "nothing leads to it");

@@ -56,6 +56,13 @@ TEST(CheckGraph, what_is_taken_is_made_and_what_is_made_is_taken) {
               ElementsAre("event 'B': a step returns it, and nobody takes it"));
 }
 
+TEST(CheckGraph, what_bodies_send_is_made) {
+  const Graph graph = graph_of("a: Start -> Stop \n b: B -> Stop");
+  std::vector<EventType> types = graph.types();
+  types[*graph.type_named("B")].is_sent = true;
+  EXPECT_THAT(wrong_with(Graph(types, graph.steps())), IsEmpty());
+}
+
 TEST(CheckGraph, every_step_can_be_reached) {
   EXPECT_THAT(wrong_with("a: Start -> Stop \n b: B -> C | Stop \n c: C -> B"),
               ElementsAre("step 'b': nothing leads to it", "step 'c': nothing leads to it"));

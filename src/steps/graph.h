@@ -30,6 +30,7 @@ enum class Role : std::uint8_t {
 struct EventType {
   std::string schema;
   Role role = Role::kPlain;
+  bool is_sent = false;  // also by bodies, besides what they return; for the checks
   codec::Schema form = codec::Schema::item();  // what a value must be
 };
 

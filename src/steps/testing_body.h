@@ -138,6 +138,19 @@ class Doing {
     codec::write_list_head(out_, asks.empty() ? 0 : 2);
     return asks.empty() ? *this : event(asks, 0);
   }
+  // Only for one with this number.
+  Doing& waits_for(std::string_view id, std::string_view type, std::uint64_t n) {
+    begin(5, 6).text(id).text(full_name(type));
+    codec::write_list_head(out_, 1);
+    codec::write_list_head(out_, 2);
+    text("n");
+    codec::Buffer value;
+    codec::write_nat(value, n);
+    codec::write_bytes(out_, value.view());
+    codec::write_nat(out_, 0);
+    codec::write_list_head(out_, 0);
+    return *this;
+  }
   Doing& sends(std::string_view type, std::uint64_t n, std::string_view step = {}) {
     return begin(6, 4).event(type, n).text(step);
   }

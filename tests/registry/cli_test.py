@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """holdfast registry, swap and preempt, as a script uses them."""
+import fcntl
 import json
 import os
 import pathlib
@@ -22,6 +23,22 @@ while not os.path.exists(os.environ["HOLDFAST_PREEMPT_PATH"]):
 time.sleep(1)
 print("file", flush=True)
 sys.exit(7)
+"""
+
+IGNORANT = """
+import os, signal, time
+was = signal.signal(signal.SIGHUP, lambda *_: os.write(1, b"passed on\\n") and None)
+print("ignored" if was == signal.SIG_IGN else "not ignored", flush=True)
+while True:
+    time.sleep(1)
+"""
+
+SIGNALLED = """
+import os, signal, time
+signal.signal(signal.SIGUSR1, lambda *_: os.write(1, b"signal\\n") and None)
+print("ready", flush=True)
+while True:
+    time.sleep(1)
 """
 
 
@@ -55,6 +72,12 @@ class Leases(RegistryFolderTest):
             subprocess.run([PROGRAM, "registry", "register", "train", "--recipe", "llama"], env=environment, check=True,
                            capture_output=True, timeout=60)
             self.assertTrue((self.folder / place / "workflows.json").exists())
+
+    def test_a_folder_may_have_a_name_that_json_cannot_hold(self):
+        self.dir = self.folder / os.fsdecode(b"x\xffy")
+        taken = json.loads(self.succeed("registry", "register", "train", "--recipe", "llama", "--preemptible", "--json"))
+        self.assertIn("x\\xffy/preempt-train", taken["preempt_signal_path"])
+        self.assertEqual(self.listed()["workflows"][0]["preempt_signal_path"], taken["preempt_signal_path"])
 
     def test_refusals_have_exit_codes_that_scripts_can_use(self):
         self.succeed("registry", "register", "train", "--recipe", "llama", "--pid", "1")
@@ -187,6 +210,69 @@ class Holding(RegistryFolderTest):
         self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
         self.assertEqual(self.state()["workflows"], [])
 
+    def test_interrupted_before_the_program_runs_it_never_does(self):
+        done = self.interrupted("clone", "registry", "hold", "--recipe", "llama", "--name", "job", "--", "touch",
+                                self.folder / "ran")
+        self.assertEqual(done.returncode, TRY_AGAIN, done.stderr)
+        self.assertIn("job: a signal came before the program ran", done.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+        self.assertEqual(self.state()["workflows"], [])
+
+    def test_started_to_ignore_a_signal_it_ignores_it_and_so_does_its_program(self):
+        held = self.hold("--recipe", "llama", "--name", "job", "--", sys.executable, "-c", IGNORANT,
+                         preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.assertEqual(held.stdout.readline(), "ignored\n")
+        held.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        self.assertIsNone(held.poll())
+        self.assertEqual(self.live(), ["job"])
+        held.terminate()
+        self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
+        self.assertEqual(held.stdout.read(), "")
+
+    def test_started_to_ignore_its_children_it_waits_for_the_program_all_the_same(self):
+        held = self.hold("--recipe", "llama", "--name", "job", "--", "sh", "-c", "exit 4",
+                         preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(held.wait(timeout=30), 4)
+
+    def test_what_an_operator_has_released_is_not_taken_again(self):
+        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "6", "--preemptible", "--", sys.executable, "-c",
+                         SIGNALLED)
+        self.assertEqual(held.stdout.readline(), "ready\n")
+        self.wait_for(lambda: self.live() == ["job"])
+        self.succeed("registry", "release", "job", "--operator")
+        self.assertEqual(held.stdout.readline(), "signal\n")
+        time.sleep(4)
+        self.assertEqual(self.live(), [], "it is not taken again")
+        self.succeed("swap", "run", "--recipe", "qwen", "--", "true")
+        self.assertIsNone(held.poll(), "asked, not killed")
+        held.terminate()
+        self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
+        said = held.stderr.read()
+        self.assertEqual(said.count("taken away"), 1, said)
+
+    def test_a_program_that_cannot_yield_goes_on_without_what_an_operator_has_released(self):
+        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "6", "--", "sh", "-c", "sleep 5; exit 6")
+        self.wait_for(lambda: self.live() == ["job"])
+        self.succeed("registry", "release", "job", "--operator")
+        # Its name is free, and what somebody else takes under it stays.
+        self.succeed("registry", "register", "job", "--recipe", "qwen")
+        self.assertEqual(held.wait(timeout=30), 6)
+        self.assertIn("the program goes on without", held.stderr.read())
+        self.assertEqual([each["owner_pid"] for each in self.listed()["workflows"]], [os.getpid()])
+
+    def test_a_lease_that_was_lost_because_it_came_too_late_is_taken_again(self):
+        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "2", "--", "sleep", "60")
+        self.wait_for(lambda: self.live() == ["job"])
+        held.send_signal(signal.SIGSTOP)
+        time.sleep(2.5)
+        self.assertEqual(self.live(), [])
+        self.succeed("registry", "register", "other", "--recipe", "llama")  # sweeps it
+        held.send_signal(signal.SIGCONT)
+        self.wait_for(lambda: "job" in self.live())
+        held.terminate()
+        self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
+
     def test_killed_it_tells_its_program_to_end(self):
         held = self.hold("--recipe", "llama", "--name", "job", "--", "sleep", "60")
         self.wait_for(lambda: self.live() == ["job"])
@@ -253,6 +339,55 @@ class Swapping(RegistryFolderTest):
         self.assertEqual(self.signal_files(), [])
         self.assertIsNone(self.listed()["swap_in_progress"])
 
+    def test_interrupted_before_the_program_runs_it_aborts(self):
+        done = self.interrupted("clone", "swap", "run", "--recipe", "qwen", "--", "touch", self.folder / "ran")
+        self.assertEqual(done.returncode, TRY_AGAIN, done.stderr)
+        self.assertIn("a signal came before anything was swapped", done.stderr)
+        self.assertFalse((self.folder / "ran").exists())
+        self.assertEqual([line["event"] for line in self.log()], ["swap_begun", "swap_aborted"])
+        self.assertIsNone(self.state()["swap_in_progress"])
+
+        # The same while it takes the lock, for one that is held by hand.
+        done = self.interrupted("flock", "swap", "begin", "--recipe", "qwen")
+        self.assertEqual((done.returncode, done.stdout), (TRY_AGAIN, ""), done.stderr)
+        self.assertEqual(self.log()[-1]["event"], "swap_aborted")
+
+    def test_started_to_ignore_a_signal_it_goes_on_waiting(self):
+        self.succeed("registry", "register", "train", "--recipe", "llama", "--preemptible")
+        swap = self.start("swap", "run", "--recipe", "qwen", "--deadline", "60s", "--", "true",
+                          preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        for _ in range(1000):
+            if self.signal_files():
+                break
+            time.sleep(0.01)
+        swap.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        self.assertIsNone(swap.poll())
+        self.succeed("registry", "release", "train")
+        self.assertEqual(swap.wait(timeout=30), 0)
+
+    def test_one_that_has_ended_is_told_as_ended_although_the_log_cannot_be_written(self):
+        for given, code in (("finish\n", 0), ("abort\n", 0), ("", 1)):
+            with self.subTest(given):
+                swap = self.start("swap", "begin", "--recipe", "qwen", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+                swap.stdout.readline()
+                (self.dir / "swap_log.jsonl").rename(self.dir / "kept")
+                (self.dir / "swap_log.jsonl").mkdir()
+                _, said = swap.communicate(given, timeout=30)
+                (self.dir / "swap_log.jsonl").rmdir()
+                (self.dir / "kept").rename(self.dir / "swap_log.jsonl")
+                self.assertEqual(swap.returncode, code, said)
+                self.assertIn("the swap has ended, but the log does not say so", said)
+                self.assertIsNone(self.state()["swap_in_progress"])
+        program = 'mv "$0/swap_log.jsonl" "$0/kept"; mkdir "$0/swap_log.jsonl"; exit $1'
+        for code in (0, 5):
+            done = self.run_program("swap", "run", "--recipe", "qwen", "--", "sh", "-c", program, self.dir, code)
+            (self.dir / "swap_log.jsonl").rmdir()
+            (self.dir / "kept").rename(self.dir / "swap_log.jsonl")
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn("the log does not say so", done.stderr)
+
 
 class Doctor(RegistryFolderTest):
     def test_says_what_is_wrong_and_what_comes_of_it(self):
@@ -278,6 +413,22 @@ class Doctor(RegistryFolderTest):
         done = self.run_program("registry", "doctor")
         self.assertEqual(done.returncode, 1)
         self.assertIn("is not a state", done.stdout)
+
+    def test_a_lock_that_is_held_and_a_file_that_is_too_large_are_findings(self):
+        self.succeed("registry", "register", "train", "--recipe", "llama")
+        with open(self.dir / ".workflows.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            done = self.run_program("registry", "doctor")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn(".workflows.lock: others have had the lock all the time", done.stdout)
+        (self.dir / "workflows.json").write_text(" " * (8 * 2**20 + 1))
+        done = self.run_program("registry", "doctor")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        self.assertIn("is 8388609 bytes long", done.stdout)
+        self.assertEqual(list(self.dir.glob("workflows.json.corrupt-*")), [], "it changes nothing")
+        self.refuse(1, "a copy of its beginning is in", "registry", "ls")
+        copy, = self.dir.glob("workflows.json.corrupt-*")
+        self.assertEqual(copy.stat().st_size, 8 * 2**20)
 
 
 if __name__ == "__main__":

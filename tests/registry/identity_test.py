@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Whom the real program takes for alive: recycled numbers, a machine that was started again, clocks that step."""
+import contextlib
 import datetime
 import os
 import shutil
 import subprocess
+import time
 import unittest
 
-from registry_folder import CONTENDER, RegistryFolderTest
+from registry_folder import CONTENDER, STEPPED_CLOCK, TRY_AGAIN, RegistryFolderTest
 
-TEN_YEARS = datetime.timedelta(days=3660)
+TEN_YEARS = 3660 * 24 * 3600  # seconds
 
 
 class Identity(RegistryFolderTest):
@@ -59,17 +61,52 @@ class Identity(RegistryFolderTest):
         self.assertIsNone(self.listed()["swap_in_progress"])
         self.assertEqual(len(self.orphans()), 1)
 
-    def test_a_clock_that_steps_expires_nobody(self):
-        self.succeed("registry", "register", "train", "--recipe", "llama", "--ttl", "60")
+    @contextlib.contextmanager
+    def step(self, wall=0, boot=0):
+        """Everybody who is run inside is told another time."""
+        if os.environ.get("HOLDFAST_SANITIZE"):
+            self.skipTest("sanitizers want to be loaded first")
+        self.assertTrue(STEPPED_CLOCK.exists(), STEPPED_CLOCK)
+        self.environment = {**os.environ, "LD_PRELOAD": str(STEPPED_CLOCK), "HOLDFAST_WALL_STEP": str(wall),
+                            "HOLDFAST_BOOT_STEP": str(boot)}
+        yield
+        self.environment = None
+
+    def test_a_wall_clock_that_steps_expires_nobody_and_keeps_nobody(self):
+        now = datetime.datetime.now(datetime.timezone.utc)
+        self.succeed("registry", "register", "train", "--recipe", "llama", "--ttl", "60", "--preemptible")
         for step in (TEN_YEARS, -TEN_YEARS):
-            then = (datetime.datetime.now(datetime.timezone.utc) + step).strftime("%Y-%m-%dT%H:%M:%S.000Z")
-            self.edit(lambda state: state["workflows"][0].update(started_at=then, last_renewed_at=then))
+            with self.subTest(step), self.step(wall=step):
+                self.assertEqual(self.live(), ["train"])
+                self.succeed("registry", "renew", "train")
+                then = datetime.datetime.fromisoformat(self.state()["workflows"][0]["last_renewed_at"][:-1] + "+00:00")
+                self.assertLess(abs((then - now).total_seconds() - step), 3600, "the clock was not set")
+                self.succeed("registry", "register", "other", "--recipe", "llama")
+                self.assertEqual(self.live(), ["train", "other"])
+                began = time.monotonic()
+                self.refuse(1, "other", "swap", "run", "--recipe", "qwen", "--", "true")
+                self.succeed("registry", "release", "other")
+                self.refuse(TRY_AGAIN, "train", "swap", "run", "--recipe", "qwen", "--deadline", "500ms", "--", "true")
+                self.assertGreater(time.monotonic() - began, 0.5)
+            # And back: what was written then is read now.
             self.assertEqual(self.live(), ["train"])
-            self.succeed("registry", "register", "other", "--recipe", "llama")
-            self.assertEqual(self.live(), ["train", "other"])
-            self.succeed("registry", "release", "other")
-        self.edit(lambda state: state["workflows"][0].update(renewed_since_boot_ns=0, ttl_seconds=1))
-        self.assertEqual(self.live(), [], "what expiry goes by is the other clock")
+        self.succeed("registry", "register", "late", "--recipe", "llama", "--ttl", "1")
+        time.sleep(1.2)
+        with self.step(wall=-TEN_YEARS):
+            self.assertEqual(self.live(), ["train"], "its time has passed, whatever the day")
+
+    def test_expiry_goes_by_the_clock_that_nobody_sets(self):
+        self.succeed("registry", "register", "train", "--recipe", "llama", "--ttl", "60")
+        with self.step(boot=50):
+            self.assertEqual(self.live(), ["train"])
+        with self.step(boot=61):
+            self.assertEqual(self.live(), [])
+        with self.step(boot=TEN_YEARS):
+            self.assertEqual(self.live(), [])
+            self.refuse(1, "expired", "registry", "renew", "train")
+        with self.step(boot=-TEN_YEARS):
+            self.assertEqual(self.live(), ["train"], "a renewal that is to come counts as now")
+            self.assertIn("renewed later than now", self.succeed("registry", "doctor"))
 
     def test_members_that_nobody_knows_are_kept(self):
         self.succeed("registry", "register", "train", "--recipe", "llama")

@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build")).resolve()
 PROGRAM = BUILD / "holdfast"
 CONTENDER = BUILD / "tests" / "registry_contender"
+STEPPED_CLOCK = BUILD / "tests" / "libregistry_stepped_clock.so"
 
 TRY_AGAIN = 75
 
@@ -25,6 +26,7 @@ class RegistryFolderTest(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.dir = self.folder / "gpu"
         self.ledger = self.folder / "ledger"
+        self.environment = None  # of the programs that are run; ours
 
     def command(self, *arguments):
         """Options of ours stand before the -- of a program."""
@@ -33,7 +35,8 @@ class RegistryFolderTest(unittest.TestCase):
         return [str(PROGRAM), *arguments[:at], "--dir", str(self.dir), *arguments[at:]]
 
     def run_program(self, *arguments, **more):
-        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=120, **more)
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=120,
+                              **{"env": self.environment, **more})
 
     def succeed(self, *arguments, **more):
         done = self.run_program(*arguments, **more)
@@ -54,6 +57,13 @@ class RegistryFolderTest(unittest.TestCase):
         process = subprocess.Popen([CONTENDER, role, self.dir, self.ledger, name, str(more)])
         self.addCleanup(self.end, process)
         return process
+
+    def interrupted(self, call, *arguments):
+        """Runs it; a Ctrl-C reaches it, and nobody else, as it makes this system call for the first time."""
+        need_strace(self)
+        return subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", f"inject={call}:signal=SIGINT:when=1",
+                               *self.command(*arguments)], env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+                              capture_output=True, text=True, timeout=120)
 
     def end(self, process):
         if process.poll() is None:

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// holdfast apply: other definitions for a world. holdfast gov: the same with a proposal that is
+// tried and decided first, all of it in the journal.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+
+#include "bundle/source.h"
+#include "cli/commands.h"
+#include "cli/governing.h"
+#include "cli/looking.h"
+#include "cli/render.h"
+#include "defs/builtin.h"
+
+namespace holdfast::cli {
+namespace {
+
+struct Options {
+  Where where;
+  std::string bundle;
+  bool check = false;
+  bool any_file_system = false;
+  std::string description;
+  std::uint64_t proposal = 0;
+  std::string by;
+  std::string reason;
+  std::string copy;
+  std::uint64_t most_records = 1'000'000;
+};
+
+using Govern = std::function<base::Result<ExitCode>(Governing& governing, const Where& where)>;
+
+ExitCode govern(const Options& options, const std::vector<Module>& modules, const Govern& run) {
+  const auto where = settle(options.where);
+  if (!where) return misused(where.error().to_string());
+  const auto governing = where->is_offline()
+                             ? offline_governing(where->world, modules, options.any_file_system)
+                             : server_governing(*where);
+  if (!governing) return refuse_or_retry(governing.error());
+  const auto done = run(**governing, *where);
+  return done ? *done : refuse_or_retry(done.error());
+}
+
+// What a bundle comes to. Nothing: it is not good, and that was said.
+std::optional<base::Bytes> closure_in(const std::string& path, ExitCode& exit_code) {
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Bundle bundle = bundle::load_bundle(path, &builtin);
+  if (!bundle.errors.empty()) {
+    const std::size_t count = bundle.errors.reported();
+    exit_code = refuse(std::to_string(count) + (count == 1 ? " error in " : " errors in ") + path,
+                       bundle.errors);
+    return std::nullopt;
+  }
+  auto closure = defs::closure_of(bundle);
+  if (closure) return std::move(*closure);
+  exit_code = refuse(std::move(closure).error().within(path));
+  return std::nullopt;
+}
+
+void print_applied(codec::View document) {
+  const std::uint64_t count = number_in(document, "blocking_count");
+  if (count == 0) {
+    const std::uint64_t record = number_in(document, "record");
+    return print_line(record == 0 ? "It could be applied now."
+                                  : "applied by record " + std::to_string(record));
+  }
+  std::vector<std::vector<std::string>> rows{{"IN THE WAY", "STATUS", "EFFECTS", "MESSAGES"}};
+  for (const codec::View each : list_in(document, "blocking")) {
+    rows.push_back({printable(id_in(each).text()), status_in(each),
+                    std::to_string(number_in(each, "effects")),
+                    std::to_string(number_in(each, "mail"))});
+  }
+  print_table(rows);
+  print_line(std::to_string(count) + " instances have not ended: it could not be applied now.");
+}
+
+ExitCode print_either(const Where& where, codec::View document, void (*print)(codec::View)) {
+  where.json ? print_json(document) : print(document);
+  return ExitCode::kDone;
+}
+
+base::Result<ExitCode> apply(const Options& options, const base::Bytes& closure,
+                             Governing& governing, const Where& where) {
+  const Document document = TRY(governing.apply(closure, options.check));
+  print_either(where, document.view(), print_applied);
+  const bool is_blocked = number_in(document.view(), "blocking_count") != 0;
+  return is_blocked ? ExitCode::kRefused : ExitCode::kDone;
+}
+
+// Without a name of its own a decision says who was logged in.
+std::string decider(const Options& options, const Where& where) {
+  if (!options.by.empty() || !where.is_offline()) return options.by;
+  const char* user = std::getenv("USER");
+  return user == nullptr || *user == '\0' ? "somebody on this machine" : user;
+}
+
+base::Result<ExitCode> shadow(const Options& options, const std::vector<Module>& modules,
+                              Governing& governing, const Where& where) {
+  const std::string& tried_on = where.is_offline() ? where.world : options.copy;
+  if (tried_on.empty()) {
+    return base::invalid("--on", "a trial needs a copy of the world's folder: say where it is");
+  }
+  const base::Bytes report =
+      TRY(try_proposal(tried_on, modules, options.proposal, options.most_records));
+  TRY(governing.report_shadow(options.proposal, report));
+  const Document document = TRY(Document::of_cbor(report));
+  return print_either(where, document.view(), print_shadow);
+}
+
+void print_record(codec::View document) {
+  print_line("record " + std::to_string(number_in(document, "record")));
+}
+
+class Adder {
+ public:
+  Adder(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules)
+      : gov_(*app.add_subcommand("gov", "other definitions: propose, try, decide, apply")),
+        exit_code_(exit_code),
+        modules_(modules) {
+    gov_.require_subcommand(1);
+  }
+
+  std::pair<CLI::App*, std::shared_ptr<Options>> add(CLI::App& to, const char* name,
+                                                     const char* what, const char* example) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = to.add_subcommand(name, what);
+    add_where(*command, options->where);
+    command->add_flag("--any-file-system", options->any_file_system,
+                      "also where a power cut may lose data");
+    command->footer(std::string("Example: holdfast ") + example);
+    return {command, options};
+  }
+
+  void add_apply(CLI::App& app) {
+    auto [command, options] = add(app, "apply", "make the definitions of a bundle the world's own",
+                                  "apply --world ./world ./bundle --check");
+    command->add_option("bundle", options->bundle, "a file or folder with definitions")->required();
+    command->add_flag(
+        "--check", options->check,
+        "change nothing; say what stands in the way, and exit with 1 if something does");
+    command->callback([this_ = *this, options] {
+      const auto closure = closure_in(options->bundle, this_.exit_code_);
+      if (!closure) return;
+      this_.exit_code_ =
+          govern(*options, this_.modules_, [&](Governing& governing, const Where& where) {
+            return apply(*options, *closure, governing, where);
+          });
+    });
+  }
+
+  void add_propose() {
+    auto [command, options] = add(gov_, "propose", "propose the definitions of a bundle",
+                                  "gov propose --world ./world ./bundle --description 'two mugs'");
+    command->add_option("bundle", options->bundle, "a file or folder with definitions")->required();
+    command->add_option("--description", options->description, "what for");
+    command->callback([this_ = *this, options] {
+      const auto closure = closure_in(options->bundle, this_.exit_code_);
+      if (!closure) return;
+      this_.exit_code_ =
+          govern(*options, this_.modules_,
+                 [&](Governing& governing, const Where& where) -> base::Result<ExitCode> {
+                   const Document document = TRY(governing.propose(*closure, options->description));
+                   return print_either(where, document.view(), [](codec::View view) {
+                     print_line("proposal " + std::to_string(number_in(view, "proposal")));
+                   });
+                 });
+    });
+  }
+
+  void add_shadow() {
+    auto [command, options] =
+        add(gov_, "shadow", "try a proposal on a copy of the world, and record what came of it",
+            "gov shadow --world ./world 17");
+    command->add_option("proposal", options->proposal, "its number")->required();
+    command->add_option("--on", options->copy,
+                        "with --server: the folder of a copy of the world that has the proposal");
+    command->add_option("--records", options->most_records, "feed so many records again at most")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
+        ->capture_default_str();
+    command->callback([this_ = *this, options] {
+      this_.exit_code_ =
+          govern(*options, this_.modules_, [&](Governing& governing, const Where& where) {
+            return shadow(*options, this_.modules_, governing, where);
+          });
+    });
+  }
+
+  void add_decision(const char* name, const char* what, const char* example, bool approve) {
+    auto [command, options] = add(gov_, name, what, example);
+    command->add_option("proposal", options->proposal, "its number")->required();
+    command->add_option("--reason", options->reason, "for the record");
+    command->add_option("--by", options->by, "who decides; a server with tokens knows");
+    command->callback([this_ = *this, options, approve] {
+      this_.exit_code_ =
+          govern(*options, this_.modules_,
+                 [&](Governing& governing, const Where& where) -> base::Result<ExitCode> {
+                   const Document document = TRY(governing.decide(
+                       {options->proposal, approve, decider(*options, where), options->reason}));
+                   return print_either(where, document.view(), print_record);
+                 });
+    });
+  }
+
+  void add_apply_proposal() {
+    auto [command, options] =
+        add(gov_, "apply", "apply a proposal that was approved", "gov apply --world ./world 17");
+    command->add_option("proposal", options->proposal, "its number")->required();
+    command->callback([this_ = *this, options] {
+      this_.exit_code_ =
+          govern(*options, this_.modules_,
+                 [&](Governing& governing, const Where& where) -> base::Result<ExitCode> {
+                   const Document document = TRY(governing.apply_proposal(options->proposal));
+                   return print_either(where, document.view(), print_applied);
+                 });
+    });
+  }
+
+  void add_list() {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = gov_.add_subcommand("ls", "list proposals");
+    add_where(*command, options->where);
+    command->add_option("proposal", options->proposal, "only this one, with its report");
+    command->footer("Example: holdfast gov ls --world ./world");
+    command->callback([this_ = *this, options] {
+      this_.exit_code_ =
+          look_at(options->where, this_.modules_,
+                  [&](WorldSource& source, const Where& where) -> base::Result<ExitCode> {
+                    const Document document = TRY(source.proposals());
+                    if (options->proposal == 0)
+                      return print_either(where, document.view(), print_proposals);
+                    for (const codec::View each : list_in(document.view(), "proposals")) {
+                      if (number_in(each, "proposal") != options->proposal) continue;
+                      const auto report = each.find("report");
+                      if (where.json || !report || report->is_null()) {
+                        print_json(each);
+                      } else {
+                        print_shadow(*report);
+                      }
+                      return ExitCode::kDone;
+                    }
+                    return base::Error(base::ErrorCode::kNotFound,
+                                       "there is no proposal " + std::to_string(options->proposal));
+                  });
+    });
+  }
+
+ private:
+  CLI::App& gov_;
+  ExitCode& exit_code_;
+  const std::vector<Module>& modules_;
+};
+
+}  // namespace
+
+void add_gov(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
+  Adder adder(app, exit_code, modules);
+  adder.add_apply(app);
+  adder.add_propose();
+  adder.add_shadow();
+  adder.add_decision("approve", "approve a proposal that was tried",
+                     "gov approve --world ./world 17 --reason 'no differences'", true);
+  adder.add_decision("reject", "reject a proposal", "gov reject --world ./world 17", false);
+  adder.add_apply_proposal();
+  adder.add_list();
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Governing a world in its folder, which no node runs.
+#include <chrono>
+#include <utility>
+
+#include "cli/existing_world.h"
+#include "cli/governing.h"
+#include "cli/progress.h"
+#include "codec/cbor_writer.h"
+#include "gateway/documents.h"
+#include "native/machines.h"
+#include "node/admit_tick.h"
+#include "node/local_world.h"
+#include "node/shadow.h"
+
+namespace holdfast::cli {
+namespace {
+
+using gateway::put;
+using gateway::put_flag;
+using gateway::put_number;
+using gateway::put_value;
+
+std::uint64_t now_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+base::Result<Document> applied(std::uint64_t record, const kernel::Blocked& blocked) {
+  codec::Buffer out;
+  codec::write_map_head(out, 3);
+  codec::write_text(out, "record");
+  if (record == 0) {
+    codec::write_null(out);
+  } else {
+    codec::write_nat(out, record);
+  }
+  codec::write_text(out, "blocking");
+  codec::write_list_head(out, blocked.blockers.size());
+  for (const kernel::Blocker& blocker : blocked.blockers) {
+    codec::write_map_head(out, 6);
+    put(out, "workflow", blocker.workflow);
+    put_value(out, "key", blocker.key);
+    put(out, "status", kernel::name_of(blocker.status));
+    put_flag(out, "paused", blocker.paused);
+    put_number(out, "effects", blocker.intents.size());
+    put_number(out, "mail", blocker.mail);
+  }
+  put_number(out, "blocking_count", blocked.count);
+  return Document::of_cbor(out.view());
+}
+
+base::Result<Document> one_number(std::string_view name, std::uint64_t number) {
+  codec::Buffer out;
+  codec::write_map_head(out, 1);
+  put_number(out, name, number);
+  return Document::of_cbor(out.view());
+}
+
+base::Error error_of(const kernel::Refused& refused) {
+  std::string message = refused.message;
+  for (const std::string& detail : refused.details) message += "; " + detail;
+  return {refused.code, std::move(message)};
+}
+
+// The world and what it is looked at with.
+struct Looked {
+  std::unique_ptr<ExistingWorld> folder;
+  std::unique_ptr<store::BlobsLook> blobs;
+  std::optional<store::JournalFiles> journal;
+
+  static base::Result<Looked> at(const std::string& path) {
+    Looked looked;
+    looked.folder = TRY(ExistingWorld::open(path));
+    looked.blobs = TRY(store::BlobsLook::open(store::WorldPlace::of(looked.folder->folder())));
+    looked.journal = TRY(store::JournalFiles::open(looked.folder->folder()));
+    return looked;
+  }
+};
+
+class OfflineGoverning : public Governing {
+ public:
+  OfflineGoverning(std::string world, const std::vector<Module>& modules, bool any_file_system)
+      : path_(std::move(world)), machines_(modules), any_file_system_(any_file_system) {}
+
+  base::Result<Document> apply(const base::Bytes& closure, bool only_check) override {
+    return only_check ? check(closure) : put_in(kernel::ApplyManifest{closure});
+  }
+
+  base::Result<Document> propose(const base::Bytes& closure,
+                                 const std::string& description) override {
+    return one_number("proposal", TRY(admit(kernel::Propose{closure, description})));
+  }
+
+  base::Result<Document> report_shadow(std::uint64_t proposal, const base::Bytes& report) override {
+    return one_number("record", TRY(admit(kernel::ReportShadow{proposal, report})));
+  }
+
+  base::Result<Document> decide(const Decision& decision) override {
+    return one_number("record", TRY(admit(kernel::Decide{decision.proposal, decision.approve,
+                                                         decision.by, decision.reason})));
+  }
+
+  base::Result<Document> apply_proposal(std::uint64_t proposal) override {
+    return put_in(kernel::ApplyProposal{proposal});
+  }
+
+ private:
+  using Input = decltype(kernel::Tick::input);
+
+  // On a copy in memory.
+  base::Result<Document> check(const base::Bytes& closure) {
+    const Looked looked = TRY(Looked::at(path_));
+    const auto past = TRY(node::PastWorld::at(*looked.journal, looked.blobs.get(), machines_,
+                                              looked.journal->last()));
+    kernel::Tick tick;
+    tick.time_ns = past->world().latest_ns();
+    tick.input = kernel::ApplyManifest{closure};
+    const kernel::Outcome outcome = past->world().reduce(tick);
+    if (outcome.failure)
+      return base::Error(outcome.failure->code(), outcome.failure->where(),
+                         outcome.failure->message());
+    if (const auto* refused = std::get_if<kernel::Refused>(&outcome.answer))
+      return error_of(*refused);
+    const auto* blocked = std::get_if<kernel::Blocked>(&outcome.answer);
+    return applied(0, blocked == nullptr ? kernel::Blocked{} : *blocked);
+  }
+
+  base::Result<Document> put_in(const Input& input) {
+    return applied(TRY(admit(input)), kernel::Blocked{});
+  }
+
+  base::Result<std::uint64_t> admit(const Input& input) {
+    TRY(ExistingWorld::open(path_));  // opening it in earnest would begin one where there is none
+    node::LocalWorldOptions options;
+    options.any_file_system = any_file_system_;
+    const auto world =
+        TRY(node::LocalWorld::open(*disk_, *random_, *process_, path_, machines_, options));
+    const std::uint64_t record =
+        TRY(node::admit_or_refuse(world->world(), world->journal(), *random_, now_ns(), input));
+    TRY(world->journal().close());
+    return record;
+  }
+
+  const std::string path_;
+  const native::Machines machines_;
+  const bool any_file_system_;
+  std::unique_ptr<env::Disk> disk_ = env::posix_disk();
+  std::unique_ptr<env::Random> random_ = env::posix_random();
+  std::unique_ptr<env::Process> process_ = env::posix_process();
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Governing>> offline_governing(const std::string& world,
+                                                           const std::vector<Module>& modules,
+                                                           bool any_file_system) {
+  return std::unique_ptr<Governing>(
+      std::make_unique<OfflineGoverning>(world, modules, any_file_system));
+}
+
+base::Result<base::Bytes> try_proposal(const std::string& world, const std::vector<Module>& modules,
+                                       std::uint64_t proposal, std::uint64_t most_records) {
+  const Looked looked = TRY(Looked::at(world));
+  const native::Machines machines(modules);
+  Progress progress("trying", looked.journal->last());
+  const node::ReplayProgress tell = [&](store::RecordNumber record) { progress.at(record); };
+  base::Bytes definitions;
+  {
+    const auto present = TRY(node::PastWorld::at(*looked.journal, looked.blobs.get(), machines,
+                                                 looked.journal->last(), tell));
+    definitions = TRY(present->world().proposed_definitions(proposal));
+  }
+  node::ShadowOptions options;
+  options.most_records = most_records;
+  const node::ShadowReport report =
+      TRY(node::shadow(*looked.journal, looked.blobs.get(), machines, definitions, options, tell));
+  return node::document_of(report);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/server_api.h"
+
+#include "codec/json_writer.h"
+
+namespace holdfast::cli {
+namespace {
+
+base::ErrorCode code_of(long status) {
+  switch (status) {
+    case 404: return base::ErrorCode::kNotFound;
+    case 409: return base::ErrorCode::kConflict;
+    case 413: return base::ErrorCode::kTooLarge;
+    case 408:
+    case 429:
+    case 503:
+    case 507: return base::ErrorCode::kUnavailable;
+    default: break;
+  }
+  return status < 500 ? base::ErrorCode::kInvalid : base::ErrorCode::kIo;
+}
+
+base::Result<Document> document_of(const HttpAnswer& answer, const std::string& path) {
+  auto document = answer.type.starts_with("application/cbor")
+                      ? Document::of_cbor(base::as_bytes(answer.body))
+                      : Document::of_json(answer.body);
+  if (!document) {
+    return base::Error(base::ErrorCode::kIo, path,
+                       "what the server answers cannot be read: " + document.error().to_string());
+  }
+  return document;
+}
+
+}  // namespace
+
+std::string json_text(std::string_view text) {
+  codec::Buffer out;
+  codec::write_string_json(out, text);
+  return std::string(base::as_text(out.view()));
+}
+
+base::Error problem_in(const HttpAnswer& answer, const std::string& path) {
+  const std::string status = std::to_string(answer.status);
+  const auto document = Document::of_json(answer.body);
+  if (!document) return {code_of(answer.status), path, "the server answers " + status};
+  const auto text = [&](std::string_view name) {
+    const auto member = document->view().find(name);
+    return std::string(member ? member->text().value_or("") : "");
+  };
+  std::string message = text("detail").empty() ? text("title") : text("detail");
+  if (message.empty()) message = "the server answers " + status;
+  if (!text("code").empty()) message += " (" + text("code") + ")";
+  return {code_of(answer.status), text("path"), std::move(message)};
+}
+
+std::string path_of(const InstanceId& id) {
+  const std::size_t slash = id.workflow.find('/');
+  const std::string_view workflow = id.workflow;
+  const std::string name = slash == std::string::npos ? escaped(workflow)
+                                                      : escaped(workflow.substr(0, slash)) + "/" +
+                                                            escaped(workflow.substr(slash + 1));
+  return "/v1/instances/" + name + "/" + escaped(id.key);
+}
+
+base::Result<ServerApi> ServerApi::at(const Where& where) {
+  return ServerApi(TRY(HttpClient::to(where.server, where.token, where.authorities)));
+}
+
+base::Result<Document> ServerApi::get(const std::string& path) const {
+  HttpRequest request;
+  request.path = path;
+  const HttpAnswer answer = TRY(client_.ask(request));
+  if (answer.status != 200) return problem_in(answer, path);
+  return document_of(answer, path);
+}
+
+base::Result<ApiAnswer> ServerApi::post(const std::string& path, std::string body,
+                                        std::chrono::milliseconds waits) const {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = path;
+  request.body = std::move(body);
+  request.patience += waits;
+  const HttpAnswer answer = TRY(client_.ask(request));
+  if (answer.status < 200 || answer.status > 299) return problem_in(answer, path);
+  Document document = TRY(document_of(answer, path));
+  return ApiAnswer{answer.status, std::move(document)};
+}
+
+}  // namespace holdfast::cli

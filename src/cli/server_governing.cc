@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Governing a world behind a server.
+#include <utility>
+
+#include "cli/governing.h"
+#include "cli/server_api.h"
+#include "codec/json_writer.h"
+
+namespace holdfast::cli {
+namespace {
+
+std::string json_of(const base::Bytes& value) { return codec::to_json(codec::View::of(value)); }
+
+class ServerGoverning : public Governing {
+ public:
+  explicit ServerGoverning(ServerApi api) : api_(std::move(api)) {}
+
+  base::Result<Document> apply(const base::Bytes& closure, bool only_check) override {
+    return post(only_check ? "/v1/manifest?check=1" : "/v1/manifest",
+                "{\"definitions\":" + json_of(closure) + "}");
+  }
+
+  base::Result<Document> propose(const base::Bytes& closure,
+                                 const std::string& description) override {
+    return post("/v1/proposals", "{\"definitions\":" + json_of(closure) +
+                                     ",\"description\":" + json_text(description) + "}");
+  }
+
+  base::Result<Document> report_shadow(std::uint64_t proposal, const base::Bytes& report) override {
+    return post(path_of_proposal(proposal, "shadow"), "{\"report\":" + json_of(report) + "}");
+  }
+
+  base::Result<Document> decide(const Decision& decision) override {
+    std::string body = "{\"reason\":" + json_text(decision.reason);
+    if (!decision.by.empty()) body += ",\"by\":" + json_text(decision.by);
+    return post(path_of_proposal(decision.proposal, decision.approve ? "approve" : "reject"),
+                body + "}");
+  }
+
+  base::Result<Document> apply_proposal(std::uint64_t proposal) override {
+    return post(path_of_proposal(proposal, "apply"), "{}");
+  }
+
+ private:
+  static std::string path_of_proposal(std::uint64_t proposal, const char* what) {
+    return "/v1/proposals/" + std::to_string(proposal) + "/" + what;
+  }
+
+  base::Result<Document> post(const std::string& path, std::string body) {
+    ApiAnswer answer = TRY(api_.post(path, std::move(body)));
+    return std::move(answer.document);
+  }
+
+  ServerApi api_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<Governing>> server_governing(const Where& where) {
+  ServerApi api = TRY(ServerApi::at(where));
+  return std::unique_ptr<Governing>(std::make_unique<ServerGoverning>(std::move(api)));
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A world behind a server.
+#include <utility>
+
+#include "cli/server_api.h"
+
+namespace holdfast::cli {
+namespace {
+
+constexpr std::uint64_t kRowsPerPage = 1000;
+constexpr std::size_t kMostPages = 100;
+
+class ServerSource : public WorldSource {
+ public:
+  explicit ServerSource(ServerApi api) : api_(std::move(api)) {}
+
+  base::Result<Document> instances(const ListQuery& query) override {
+    std::string path = "/v1/instances?limit=" + std::to_string(query.limit);
+    if (!query.workflow.empty()) path += "&workflow=" + escaped(query.workflow);
+    if (!query.status.empty()) path += "&status=" + escaped(query.status);
+    if (!query.after.empty()) path += "&after=" + escaped(query.after);
+    if (query.since_ns != 0) path += "&since=" + std::to_string(query.since_ns);
+    return api_.get(path);
+  }
+
+  base::Result<Document> instance(const InstanceId& id) override { return api_.get(path_of(id)); }
+
+  base::Result<Document> state(const InstanceId& id, std::uint64_t at) override {
+    return api_.get(path_of(id) + "/state" + (at == 0 ? "" : "?at=" + std::to_string(at)));
+  }
+
+  base::Result<Document> timeline(const InstanceId& id, std::uint64_t from,
+                                  std::uint64_t limit) override {
+    return api_.get(path_of(id) + "/timeline?limit=" + std::to_string(limit) +
+                    (from == 0 ? "" : "&from=" + std::to_string(from)));
+  }
+
+  base::Result<Document> why(const InstanceId& id) override {
+    return api_.get(path_of(id) + "/why");
+  }
+
+  base::Result<Document> journal(std::uint64_t from, std::uint64_t limit) override {
+    return api_.get("/v1/journal?limit=" + std::to_string(limit) +
+                    (from == 0 ? "" : "&from=" + std::to_string(from)));
+  }
+
+  base::Result<Document> manifest() override { return api_.get("/v1/manifest"); }
+  base::Result<Document> proposals() override { return api_.get("/v1/proposals"); }
+
+  base::Result<std::vector<InstanceId>> beginning_with(std::string_view prefix,
+                                                       std::size_t most) override {
+    ListQuery query;
+    query.limit = kRowsPerPage;
+    // With the whole name of a workflow in front, the others need not be looked at.
+    const std::size_t slash = prefix.find('/');
+    const std::size_t second =
+        slash == std::string_view::npos ? slash : prefix.find('/', slash + 1);
+    if (second != std::string_view::npos) query.workflow = prefix.substr(0, second);
+    std::vector<InstanceId> found;
+    for (std::size_t page = 0; page < kMostPages; ++page) {
+      const Document document = TRY(instances(query));
+      const auto rows = document.view().find("instances");
+      if (!rows) return base::Error(base::ErrorCode::kIo, "/v1/instances", "has no instances");
+      for (const codec::View row : rows->elements()) {
+        const auto workflow = row.find("workflow");
+        InstanceId id{std::string(workflow ? workflow->text().value_or("") : ""),
+                      key_word(row.find("key"))};
+        if (id.text().starts_with(prefix)) found.push_back(std::move(id));
+        if (found.size() == most) return found;
+      }
+      const auto next = document.view().find("next");
+      if (!next || next->is_null() || next->nat() == 0U) return found;
+      query.after = key_word(next);
+    }
+    return base::Error(base::ErrorCode::kTooLarge, std::string(prefix),
+                       "there are too many instances to look through: write the whole name");
+  }
+
+ private:
+  ServerApi api_;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<WorldSource>> server_source(const Where& where) {
+  ServerApi api = TRY(ServerApi::at(where));
+  return std::unique_ptr<WorldSource>(std::make_unique<ServerSource>(std::move(api)));
+}
+
+}  // namespace holdfast::cli

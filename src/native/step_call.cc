@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/formats/steps.md has the forms that are read and written here.
+#include "holdfast/detail/step_call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/sha256.h"
+#include "codec/buffer.h"
+#include "codec/cbor_writer.h"
+#include "kernel/text.h"
+#include "steps/machine.h"
+
+namespace holdfast::detail {
+namespace {
+
+// A list of exactly so many.
+bool list_of(Reader& in, std::uint64_t count) {
+  std::uint64_t found = 0;
+  return in.list(found) && found == count;
+}
+
+void write_event(Writer& out, std::string_view schema, ByteSpan value) {
+  out.text(schema);
+  out.bytes(value);
+}
+
+Duration to_duration(std::uint64_t ns) {
+  constexpr auto kMost = static_cast<std::uint64_t>(Duration::max().count());
+  return Duration(static_cast<std::int64_t>(std::min(ns, kMost)));
+}
+
+}  // namespace
+
+Bytes encoded(const std::function<void(Writer&)>& write) {
+  codec::Buffer out;
+  {
+    Writer writer(out);
+    write(writer);
+  }
+  return out.to_bytes();
+}
+
+std::string step_effect(std::string_view workflow, std::string_view step) {
+  return steps::effect_name(workflow, step);
+}
+
+// A sys/StepRun@1: its keys stand in canonical order.
+bool StepCall::read(Reader& in) {
+  std::uint64_t count = 0;
+  std::string_view name;
+  std::uint64_t number = 0;
+  ByteSpan work;
+  if (!in.map(count) || count != 6) return false;
+  if (!in.text(name) || name != "run" || !in.nat(number)) return false;
+  if (!in.text(name) || name != "slot" || !in.nat(number)) return false;
+  if (!in.text(name) || name != "step" || !in.text(step_)) return false;
+  if (!in.text(name) || name != "work" || !in.bytes(work)) return false;
+  if (!in.text(name) || name != "event" || !in.text(schema_)) return false;
+  if (!in.text(name) || name != "failures" || !in.nat(failures_)) return false;
+  return read_work(Reader(work));
+}
+
+bool StepCall::read_work(Reader in) {
+  std::uint64_t parts = 0;
+  if (!list_of(in, 10) || !in.bytes(key_) || !in.boolean(is_list_) || !in.bytes(value_) ||
+      !in.nat(item_) || !in.nat(first_ns_) || !in.nat(now_ns_) || !in.list(parts))
+    return false;
+  if (parts == 2) {
+    std::string_view code;
+    std::string_view message;
+    if (!in.text(code) || !in.text(message)) return false;
+    is_judging_ = true;
+    code_ = code;
+    message_ = message;
+  }
+  std::uint64_t buffers = 0;
+  if ((parts != 0 && parts != 2) || !in.list(buffers)) return false;
+  for (; buffers != 0; --buffers) {
+    Collected& collected = buffers_.emplace_back();
+    std::uint64_t events = 0;
+    if (!list_of(in, 2) || !in.text(collected.name) || !in.list(events)) return false;
+    for (; events != 0; --events) {
+      SchemaValue& event = collected.events.emplace_back();
+      if (!list_of(in, 2) || !in.text(event.schema) || !in.bytes(event.value)) return false;
+    }
+  }
+  return read_waits(in) && read_store(in);
+}
+
+bool StepCall::read_waits(Reader& in) {
+  std::uint64_t count = 0;
+  if (!in.list(count)) return false;
+  for (; count != 0; --count) {
+    Waited& waited = waits_.emplace_back();
+    std::uint64_t parts = 0;
+    if (!in.list(parts) || (parts != 1 && parts != 3) || !in.text(waited.id)) return false;
+    if (parts == 1) continue;
+    SchemaValue& answer = waited.answer.emplace();
+    if (!in.text(answer.schema) || !in.bytes(answer.value)) return false;
+  }
+  return true;
+}
+
+bool StepCall::read_store(Reader& in) {
+  std::uint64_t count = 0;
+  if (!in.list(count)) return false;
+  for (; count != 0; --count) {
+    std::string_view key;
+    ByteSpan value;
+    if (!list_of(in, 2) || !in.text(key) || !in.bytes(value)) return false;
+    store_.push_back({std::string(key), Bytes(value.begin(), value.end())});
+  }
+  return true;
+}
+
+std::vector<SchemaValue> StepCall::buffer(std::string_view name) const {
+  for (const Collected& collected : buffers_) {
+    if (collected.name == name) return collected.events;
+  }
+  return {};
+}
+
+const StepCall::Waited* StepCall::find_wait(std::string_view id) const {
+  const auto found = std::find_if(waits_.begin(), waits_.end(),
+                                  [&](const Waited& waited) { return waited.id == id; });
+  return found == waits_.end() ? nullptr : &*found;
+}
+
+std::optional<ByteSpan> StepCall::stored(std::string_view key) const {
+  for (const Stored& entry : store_) {
+    if (entry.key == key && !entry.value.empty()) return ByteSpan(entry.value);
+  }
+  return std::nullopt;
+}
+
+void StepCall::add(const std::function<void(Writer&)>& write) {
+  const Bytes bytes = encoded(write);
+  results_.insert(results_.end(), bytes.begin(), bytes.end());
+  ++count_;
+}
+
+void StepCall::return_nothing() {
+  add([](Writer& out) {
+    out.list(1);
+    out.nat(0);
+  });
+}
+void StepCall::return_event(std::string_view schema, const Bytes& value) {
+  add([&](Writer& out) {
+    out.list(3);
+    out.nat(0);
+    write_event(out, schema, value);
+  });
+}
+void StepCall::return_list(const std::vector<std::pair<std::string_view, Bytes>>& events) {
+  add([&](Writer& out) {
+    out.list(2);
+    out.nat(1);
+    out.list(events.size());
+    for (const auto& [schema, value] : events) {
+      out.list(2);
+      write_event(out, schema, value);
+    }
+  });
+}
+void StepCall::collect(std::string_view buffer, std::string_view schema, ByteSpan value) {
+  add([&](Writer& out) {
+    out.list(4);
+    out.nat(3);
+    out.text(buffer);
+    write_event(out, schema, value);
+  });
+}
+void StepCall::empty(std::string_view buffer) {
+  add([&](Writer& out) {
+    out.list(2);
+    out.nat(4);
+    out.text(buffer);
+  });
+}
+void StepCall::wait(std::string_view id, std::string_view schema, const std::vector<Wanted>& wanted,
+                    Duration timeout,
+                    const std::optional<std::pair<std::string_view, Bytes>>& asks) {
+  add([&](Writer& out) {
+    out.list(6);
+    out.nat(5);
+    out.text(id);
+    out.text(schema);
+    out.list(wanted.size());
+    for (const Wanted& one : wanted) {
+      out.list(2);
+      out.text(one.field);
+      out.bytes(one.value);
+    }
+    out.nat(static_cast<std::uint64_t>(std::max<std::int64_t>(0, timeout.count())));
+    out.list(asks ? 2 : 0);
+    if (asks) write_event(out, asks->first, asks->second);
+  });
+}
+void StepCall::send(std::string_view schema, const Bytes& value, std::string_view step) {
+  add([&](Writer& out) {
+    out.list(4);
+    out.nat(6);
+    write_event(out, schema, value);
+    out.text(step);
+  });
+}
+void StepCall::put(std::string_view schema, const Bytes& value) {
+  add([&](Writer& out) {
+    out.list(3);
+    out.nat(7);
+    write_event(out, schema, value);
+  });
+}
+void StepCall::store(std::string_view key, Bytes value, bool is_transactional) {
+  add([&](Writer& out) {
+    out.list(4);
+    out.nat(8);
+    out.text(key);
+    out.bytes(value);
+    out.boolean(is_transactional);
+  });
+  for (Stored& entry : store_) {
+    if (entry.key == key) return void(entry.value = std::move(value));
+  }
+  store_.push_back({std::string(key), std::move(value)});
+}
+void StepCall::cancel_step(std::string_view step) {
+  add([&](Writer& out) {
+    out.list(2);
+    out.nat(9);
+    out.text(step);
+  });
+}
+void StepCall::cancel_run(std::string_view reason) {
+  add([&](Writer& out) {
+    out.list(2);
+    out.nat(10);
+    out.text(kernel::shown(reason));
+  });
+}
+
+void StepCall::fail(std::string_view code, std::string_view message) {
+  code_ = code.empty() ? "step.failed" : kernel::shown(code).substr(0, 255);
+  message_ = kernel::shown(message);
+}
+
+// A run that only judges has not failed itself: its failure was counted before.
+void StepCall::judge(const Retry& retry, Duration took) {
+  codec::Buffer seed;
+  codec::write_bytes(seed, key_);
+  codec::write_text(seed, step_);
+  codec::write_nat(seed, item_);
+  const std::uint64_t failures = failures_ + (is_judging_ ? 0 : 1);
+  codec::write_nat(seed, failures);
+  const base::Hash hash = base::sha256(seed.view());
+  StepFailure failure{.code = code_, .message = message_, .failures = failures};
+  failure.elapsed = to_duration(now_ns_ > first_ns_ ? now_ns_ - first_ns_ : 0) + took;
+  failure.seed = codec::load_big_endian(hash.bytes.data(), 8);
+  const std::optional<Duration> delay = retry.judge(failure);
+  results_.clear();
+  count_ = 0;
+  add([&](Writer& out) {
+    out.list(5);
+    out.nat(2);
+    out.text(code_);
+    out.text(message_);
+    out.boolean(true);
+    out.list(delay ? 1 : 0);
+    if (delay) out.nat(static_cast<std::uint64_t>(delay->count()));
+  });
+}
+
+void StepCall::write_receipt(Writer& out) const {
+  codec::Buffer results;
+  codec::write_list_head(results, count_);
+  results.append(results_);
+  out.map(1);
+  out.text("results");
+  out.bytes(results.view());
+}
+
+}  // namespace holdfast::detail

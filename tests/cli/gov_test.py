@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""holdfast apply and holdfast gov, on a world in its folder: from a proposal to its application."""
+import json
+
+from order_worlds import OrderWorldTest
+from program import main
+
+
+class Governance(OrderWorldTest):
+    def run_ok(self, *arguments):
+        done = self.run_program(*arguments, "--world", "world", "--any-file-system", "--json")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0), arguments)
+        return json.loads(done.stdout)
+
+    def refused(self, *arguments):
+        done = self.run_program(*arguments, "--world", "world", "--any-file-system")
+        self.assertEqual((done.stdout, done.returncode), (b"", 1), arguments)
+        return done.stderr.decode()
+
+    def present(self):
+        done = self.run_program("manifest", "--world", "world", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["definitions"]
+
+    def stages(self):
+        done = self.run_program("gov", "ls", "--world", "world", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [(each["proposal"], each["stage"]) for each in json.loads(done.stdout)["proposals"]]
+
+    def bundle(self, name="bundle.json", change=lambda definitions: definitions):
+        """The definitions of the world, changed."""
+        definitions = change(self.present())
+        for definition in definitions:
+            definition.pop("hash", None)
+        self.write(name, json.dumps(definitions))
+        return name
+
+    @staticmethod
+    def with_a_time_limit(definitions):
+        """Charging may take a minute from now on: every intent of it has another identity then."""
+        for definition in definitions:
+            if definition.get("name") == "demo/charge@1":
+                definition["timeout_ns"] = 60 * 10**9
+        return [without_hashes(definition) for definition in definitions]
+
+    @staticmethod
+    def without_orders(definitions):
+        """Nobody hears of orders any more."""
+        for definition in definitions:
+            if definition["$kind"] == "manifest":
+                routing = definition["routing"]
+                routing["subscriptions"] = [each for each in routing["subscriptions"]
+                                            if each["event"] != "demo/OrderPlaced@1"]
+        return [without_hashes(definition) for definition in definitions]
+
+    def test_what_stands_in_the_way_is_said(self):
+        self.make_world(orders=3)
+        bundle = self.bundle(change=self.with_a_time_limit)
+        before = self.contents()
+        done = self.run_program("apply", bundle, "--check", "--world", "world", "--json")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 1))
+        found = json.loads(done.stdout)
+        self.assertEqual((found["record"], found["blocking_count"]), (None, 1))
+        self.assertEqual({name: found["blocking"][0][name] for name in ("workflow", "key", "status", "effects")},
+                         {"workflow": "demo/Order@1", "key": "o-3", "status": "waiting", "effects": 2})
+        self.assertEqual(self.contents(), before, "nothing is written")
+        self.assertEqual(self.refused("apply", bundle), "holdfast: 1 instances have not ended: demo/Order@1 \"o-3\"\n")
+
+    def test_definitions_are_applied_where_nothing_is_under_way(self):
+        self.make_world(orders=1)
+        bundle = self.bundle(change=self.with_a_time_limit)
+        self.assertEqual(self.run_ok("apply", bundle, "--check"), {"record": None, "blocking": [], "blocking_count": 0})
+        self.assertEqual(self.run_ok("apply", bundle)["record"], 6)
+        self.assertIn(60 * 10**9, [each.get("timeout_ns") for each in self.present()])
+        self.assertEqual(self.run_program("verify", "world").returncode, 0)
+
+    def test_a_proposal_goes_its_way(self):
+        self.make_world(orders=2)  # one is shipped, one refused: nothing is under way
+        bundle = self.bundle(change=self.with_a_time_limit)
+        proposal = self.run_ok("gov", "propose", bundle, "--description", "charging has a minute")["proposal"]
+        self.assertEqual(self.stages(), [(proposal, "proposed")])
+        self.assertIn("the proposal is proposed", self.refused("gov", "approve", str(proposal)))
+        report = self.run_ok("gov", "shadow", str(proposal))
+        self.assertEqual({name: report[name] for name in ("refused", "answered", "unanswered", "unwanted", "instances", "different")},
+                         {"refused": 0, "answered": 4, "unanswered": 0, "unwanted": 0, "instances": 2, "different": 0})
+        self.assertEqual(self.stages(), [(proposal, "shadowed")])
+        kept = json.loads(self.run_program("gov", "ls", str(proposal), "--world", "world", "--json").stdout)
+        self.assertEqual(kept["report"], report)
+        self.run_ok("gov", "approve", str(proposal), "--by", "ada", "--reason", "no differences")
+        self.assertEqual(self.stages(), [(proposal, "approved")])
+        self.run_ok("gov", "apply", str(proposal))
+        self.assertEqual(self.stages(), [(proposal, "applied")])
+        self.assertIn(60 * 10**9, [each.get("timeout_ns") for each in self.present()])
+        kinds = [record["tick"]["kind"] for record in
+                 json.loads(self.run_program("journal", "world", "--from", "8", "--json").stdout)["records"]]
+        self.assertEqual(kinds, ["propose", "shadow", "decide", "apply proposal"])
+        self.assertEqual(self.run_program("verify", "world").returncode, 0)
+
+    def test_a_trial_shows_what_would_have_come_out_differently(self):
+        self.make_world(orders=3)
+        bundle = self.bundle(change=self.without_orders)
+        proposal = self.run_ok("gov", "propose", bundle)["proposal"]
+        report = self.run_ok("gov", "shadow", str(proposal))
+        self.assertEqual((report["instances"], report["different"], report["unwanted"]), (3, 3, 4))
+        by_key = {each["key"]: each for each in report["differences"]}
+        self.assertIsNone(by_key["o-1"]["tried"])
+        self.assertEqual(by_key["o-1"]["recorded"]["status"], "completed")
+        text = self.run_program("gov", "ls", str(proposal), "--world", "world").stdout.decode()
+        self.assertIn("instances  3 compared, 3 came out differently\n", text)
+        self.assertIn("demo/Order@1/o-3\n  recorded  waiting ", text)
+        self.run_ok("gov", "reject", str(proposal), "--reason", "who would take the orders?")
+        self.assertEqual(self.stages(), [(proposal, "rejected")])
+        self.assertIn("the proposal is rejected", self.refused("gov", "shadow", str(proposal)))
+
+    def test_a_bundle_with_mistakes_and_a_proposal_that_is_not_there_are_refused(self):
+        self.make_world(orders=1)
+        self.write("bad.json", '{"$kind": "defschema", "name": "shop/Order@1", "type": {"ref": "shop/Nothing@1"}}')
+        self.assertIn("holdfast: 1 error in bad.json\n", self.refused("apply", "bad.json"))
+        for command in ("shadow", "approve", "reject", "apply"):
+            self.assertEqual(self.refused("gov", command, "17"), "holdfast: there is no proposal 17\n")
+        self.assertEqual(self.run_program("gov", "ls", "17", "--world", "world").returncode, 1)
+
+
+def without_hashes(definition):
+    """As people write it: the hashes of a manifest are filled in by whoever loads it."""
+    if isinstance(definition, dict):
+        return {name: without_hashes(value) for name, value in definition.items() if name != "hash"}
+    if isinstance(definition, list):
+        return [without_hashes(each) for each in definition]
+    return definition
+
+
+if __name__ == "__main__":
+    main()
