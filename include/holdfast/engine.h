@@ -107,6 +107,7 @@ struct RawInstance {
   Bytes state;
   Bytes outcome;                  // the result, or the error; empty: it has not ended
   std::uint64_t last_record = 0;  // that touched it
+  Bytes trace = {};               // of the event that began it; empty: none
 };
 
 enum class Control : std::uint8_t { kCancel, kPause, kResume };
@@ -336,6 +337,10 @@ class Engine {
     std::string_view workflow = {};  // not empty: only for the instance of this key
     Bytes key = {};
     bool starts = true;  // that instance, which must not be there yet
+
+    // That it is part of, as 25 bytes (W3C: trace, span, flags); empty: none. Instances that it
+    // begins keep it, and hand it on with their requests. Anything else is kInvalid.
+    Bytes trace = {};
   };
   void send_raw(const RawEvent& event, Then<Sent> then);
   void query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);

@@ -80,8 +80,8 @@ void Engine::Body::use_definitions(base::Bytes closure) {
   if (closure == definitions) return;
   if (closure.empty()) {
     secrets.declare({});
-  } else if (auto declared = executors::secrets_of(closure)) {
-    secrets.declare(std::move(*declared));
+  } else if (const auto declared = executors::secrets_of(closure)) {
+    secrets.declare(*declared);
   } else {
     log("the secrets of the definitions cannot be read: " + declared.error().to_string());
   }

@@ -110,6 +110,7 @@ Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name)
   const auto cell = world.find(name.workflow, name.key);
   if (!cell) return outside(cell.error());
   instance.last_record = (*cell)->last_record;
+  instance.trace = (*cell)->trace;
   return instance;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/trace_context.h"
 #include "executors/params.h"
 
 namespace holdfast::executors {
@@ -134,6 +135,11 @@ base::Result<void> read_headers(const Params& params, const kernel::OpenIntent& 
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   TRY(add_header(request, "Idempotency-Key", intent.intent.to_text()));
+  // The span is the effect's own: a request that is sent again belongs to the same one.
+  if (auto trace = base::TraceContext::of(intent.trace); trace && !has("traceparent")) {
+    std::copy_n(intent.intent.bytes.begin(), trace->span.size(), trace->span.begin());
+    TRY(add_header(request, "traceparent", trace->to_text()));
+  }
   if (!has("user-agent")) TRY(add_header(request, "User-Agent", "holdfast"));
   if (!has("content-type")) TRY(leave_out(request, "Content-Type:"));
   TRY(leave_out(request, "Expect:"));

@@ -5,6 +5,8 @@
 #include <array>
 #include <future>
 
+#include "base/hex.h"
+#include "base/trace_context.h"
 #include "env/testing.h"
 #include "executors/testing.h"
 #include "executors/testing_blobs.h"
@@ -73,6 +75,28 @@ TEST_F(HttpTest, a_response_is_a_receipt_and_the_intent_is_the_idempotency_key) 
   EXPECT_NE(heard.find("\r\nIdempotency-Key: " + name(1).to_text() + "\r\n"), std::string::npos);
   EXPECT_NE(heard.find("\r\nX-B: c\r\n"), std::string::npos);
   EXPECT_NE(heard.find("\r\nX-E:\r\n"), std::string::npos) << heard;
+}
+
+TEST_F(HttpTest, a_trace_is_handed_on_with_a_span_of_the_effect) {
+  Server server([](const std::string&) { return answer(""); });
+  const base::Bytes trace =
+      base::TraceContext::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+          ->to_bytes();
+  const auto ask = [&](std::uint64_t n, const std::string& more) {
+    kernel::OpenIntent intent =
+        testing::intent(n, testing::value("sys/HttpRequestParams@2", get(server.url(), more)));
+    intent.trace = trace;
+    executor_->start(intent, heard_);
+    EXPECT_EQ(heard_.wait_for(n).code(), "ok");
+    return server.heard().back();
+  };
+  const std::string span = base::to_hex(base::ByteView(name(1).bytes).first(8));
+  EXPECT_NE(
+      ask(1, "").find("\r\ntraceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-" + span + "-01\r\n"),
+      std::string::npos);
+  const std::string own = ask(2, R"(,"headers":{"Traceparent":{"literal":"mine"}})");
+  EXPECT_NE(own.find("Traceparent: mine"), std::string::npos) << "one that is given stays";
+  EXPECT_EQ(own.find("4bf92f"), std::string::npos);
 }
 
 TEST_F(HttpTest, a_body_is_sent_as_it_is) {

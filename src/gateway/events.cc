@@ -111,7 +111,10 @@ void post_event(Exchange& exchange) {
     }
   }
   send(exchange,
-       {.schema = body.schema, .value = Bytes(value->begin(), value->end()), .id = body.id},
+       {.schema = body.schema,
+        .value = Bytes(value->begin(), value->end()),
+        .id = body.id,
+        .trace = exchange.trace()},
        std::move(awaited));
 }
 
@@ -141,7 +144,12 @@ void start_instance(Exchange& exchange) {
   const auto key = key_of(exchange, *workflow, *body, value);
   if (!key) return;
   send(exchange,
-       {.schema = body->event, .value = value, .id = body->id, .workflow = name, .key = *key},
+       {.schema = body->event,
+        .value = value,
+        .id = body->id,
+        .workflow = name,
+        .key = *key,
+        .trace = exchange.trace()},
        Awaited{name, *key, body->wait_ms});
 }
 

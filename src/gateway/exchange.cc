@@ -3,6 +3,7 @@
 
 #include <charconv>
 
+#include "base/trace_context.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
@@ -291,6 +292,11 @@ const std::string& Exchange::text_in_query(std::string_view name) const {
   static const std::string nothing;
   const std::string* text = target_.find(name);
   return text == nullptr ? nothing : *text;
+}
+
+Bytes Exchange::trace() const {
+  const auto trace = base::TraceContext::parse(request_->field(Field::kTraceparent));
+  return trace ? trace->to_bytes() : Bytes();
 }
 
 std::optional<Bytes> Exchange::key_in_path() {

@@ -118,6 +118,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // The name of the token that the request shows; empty: the server has none.
   std::string client() const { return service_.client_of ? service_.client_of(*request_) : ""; }
 
+  // The trace that the request is part of, as an engine takes it. What is none is not refused: it
+  // is no fault of the request.
+  Bytes trace() const;
+
   // What an engine is to call: `then(exchange, result)` follows on the serving thread.
   template <class T, class Function>
   Engine::Then<T> later(Function then) {

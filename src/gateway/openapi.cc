@@ -60,7 +60,10 @@ std::string parameters_of(const Route& route) {
   if (route.takes == Takes::kEvent || route.path.ends_with("/start")) {
     text.append(text.empty() ? "" : ",")
         .append(R"({"name":"Idempotency-Key","in":"header","description":"the id of the event",)"
-                R"("schema":{"type":"string"}})");
+                R"("schema":{"type":"string"}},)")
+        .append(
+            R"({"name":"traceparent","in":"header","description":"the trace that it is part of",)"
+            R"("schema":{"type":"string"}})");
   }
   return text;
 }

@@ -21,12 +21,13 @@ enum class Field : std::uint8_t {
   kIdempotencyKey,
   kOrigin,
   kLastEventId,
+  kTraceparent,
   kCeSpecVersion,
   kCeId,
   kCeSource,
   kCeType,
 };
-inline constexpr std::size_t kFields = 12;
+inline constexpr std::size_t kFields = 13;
 
 struct Request {
   Method method = Method::kOther;

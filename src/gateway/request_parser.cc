@@ -23,6 +23,7 @@ constexpr std::size_t kMaxTargetBytes = std::size_t{8} << 10;
 // Names that Beast has no number for.
 constexpr std::pair<std::string_view, Field> kNamed[] = {
     {"idempotency-key", Field::kIdempotencyKey},
+    {"traceparent", Field::kTraceparent},
     {"last-event-id", Field::kLastEventId},
     {"ce-specversion", Field::kCeSpecVersion},
     {"ce-id", Field::kCeId},

@@ -57,7 +57,8 @@ constexpr std::string_view kInstance = R"({"type":"object",
 "workflow":{"type":"string"},"key":{},
 "status":{"enum":["running","waiting","completed","failed","cancelled"]},
 "paused":{"type":"boolean"},"record":{"type":"integer","description":"the last that touched it"},
-"state":{},"result":{},"error":{}}})";
+"state":{},"result":{},"error":{},
+"traceparent":{"type":"string","description":"of the event that began it, if it had one"}}})";
 
 constexpr std::string_view kState = R"({"type":"object","required":["record","state"],
 "properties":{"record":{"type":"integer"},"state":{}}})";

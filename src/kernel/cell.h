@@ -36,6 +36,7 @@ struct Cell {
   std::vector<base::Hash> intents;         // open ones, in the order of their opening
   std::uint64_t last_record = 0;           // 0: none
   std::uint64_t last_active_ns = 0;
+  base::Bytes trace;  // of the event that began it (base/trace_context.h); empty: none
 
   // What the world knows of it while it is in memory:
   std::optional<base::Hash> state_hash;  // as a value that stands alone, if it was asked for

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/trace_context.h"
 #include "codec/cbor_writer.h"
 #include "codec/well_formed.h"
 #include "kernel/hash_trie.h"
@@ -45,7 +46,7 @@ base::Hash key_hash(base::ByteView key) { return value_hash(key); }
 base::Result<base::Bytes> encode_cell(const Cell& cell, Blobs& blobs) {
   codec::Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 12);
+  codec::write_list_head(out, cell.trace.empty() ? 12 : 13);
   codec::write_bytes(out, cell.key);
   codec::write_nat(out, static_cast<std::uint64_t>(cell.phase));
   codec::write_bool(out, cell.paused);
@@ -58,6 +59,7 @@ base::Result<base::Bytes> encode_cell(const Cell& cell, Blobs& blobs) {
   codec::write_list_head(out, cell.intents.size());
   for (const base::Hash& intent : cell.intents) codec::write_bytes(out, intent.bytes);
   TRY(write_mailbox(out, cell.mail, blobs));
+  if (!cell.trace.empty()) codec::write_bytes(out, cell.trace);
   return out.to_bytes();
 }
 
@@ -78,6 +80,11 @@ base::Result<Cell> decode_cell(base::ByteView bytes, std::vector<base::Hash>& ma
   while (intents.good() && !intents.at_end()) cell.intents.push_back(intents.hash());
   const codec::View here = list.next();
   const codec::View chunked = list.next();
+  if (!list.at_end()) {
+    const base::ByteView trace = list.bytes();
+    cell.trace.assign(trace.begin(), trace.end());
+    list.require(base::TraceContext::of(trace).has_value());
+  }
   if (!list.done() || !intents.good() || !has_one_state || !has_one_outcome) return damaged();
   if (!read_mailbox(here, chunked, cell.mail, mail_chunks)) return damaged();
   // What has ended waits for nothing, and what has not has no outcome.

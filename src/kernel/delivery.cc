@@ -40,6 +40,7 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
   if (target.cell != nullptr) return deliver(world, *target.cell, std::move(letter));
   Cell& begun = world.cells[target.workflow].begin(target.id, target.key);
   if (begun.last_record == 0) begun.last_record = world.draft.record_before(begun);
+  if (begun.trace.empty()) begun.trace.assign(world.trace.begin(), world.trace.end());
   deliver(world, begun, std::move(letter));
 }
 

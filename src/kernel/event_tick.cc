@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/trace_context.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -23,7 +24,8 @@ bool is_canonical(WorldState& world, const EventProgram& program, base::ByteView
   return false;
 }
 
-// Of all that an event says. It tells two events apart whose sender gave them the same id by
+// Of all that an event says, but not of the trace: whoever sends it again does so in another one.
+// It tells two events apart whose sender gave them the same id by
 // mistake; it is no defence against one who does so on purpose.
 std::uint32_t fingerprint_of(const EventArrived& event) {
   const auto behind = [](std::uint32_t sum, base::ByteView part, std::size_t mark) {
@@ -69,6 +71,8 @@ std::optional<Refused> find_unfit(const WorldState& world, const Targets& target
 Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (!is_text(event.id, kMaxEventIdBytes))
     return Refused{base::ErrorCode::kInvalid, "the event id is too long, or not UTF-8"};
+  if (!event.trace.empty() && !base::TraceContext::of(event.trace))
+    return Refused{base::ErrorCode::kInvalid, "the trace of the event is none"};
   if (event.workflow.empty() && (!event.key.empty() || event.starts))
     return Refused{base::ErrorCode::kInvalid, "a key is for an event that names its workflow"};
   if (!event.id.empty()) {
@@ -92,6 +96,7 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (world.program->has_objections() && !world.replaying) {
     if (auto unfit = find_unfit(world, targets)) return std::move(*unfit);
   }
+  world.trace = event.trace;
   for (const Target& target : targets.all) deliver_event(world, *program, event.value, target);
   if (!event.id.empty()) {
     const KnownEvent known{world.next_record, fingerprint_of(event), world.draft.deliveries,

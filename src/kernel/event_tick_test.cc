@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/trace_context.h"
 #include "kernel/limits.h"
 #include "kernel/testing_lab.h"
 
 namespace holdfast::kernel {
 namespace {
 
+using testing::emit;
 using testing::json_of;
 using testing::kToKeyed;
 using testing::kToNumbered;
@@ -242,6 +244,59 @@ TEST_F(EventTickTest, an_event_may_name_its_one_instance) {
   EXPECT_EQ(keyed("a"), nullptr);
   EXPECT_EQ(bench().find("lab/Single@1", ""), nullptr);
   bench().expect_replays();
+}
+
+// Its trace is kept with whoever it begins, goes with what that opens, now or later, and with
+// whoever that begins; it survives being put away, and a replay.
+TEST_F(EventTickTest, the_trace_of_an_event_stays_with_what_it_begins) {
+  const base::Bytes trace =
+      base::TraceContext::parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+          ->to_bytes();
+  keyed_ = [](const StepInput& input, StepOutput& output) {
+    if (testing::number(input) == 1) emit(output, "lab/Go@1", go("b", 2));
+    testing::work(input, output);
+  };
+  const base::Bytes event = value(go("a", 1));
+  const base::Bytes key = value(R"("a")");
+  EventArrived traced{"lab/Go@1", event, "id", "lab/Keyed@1", key};
+  traced.trace = trace;
+  const Outcome outcome = bench().tick(traced);
+  ASSERT_TRUE(std::holds_alternative<Accepted>(outcome.answer));
+  bench().put_away();
+  const Outcome later = send("a", 3);  // of no trace
+  std::size_t opened = 0;
+  for (const Outcome* each : {&outcome, &later}) {
+    for (const Command& command : each->commands) {
+      const auto* open = std::get_if<OpenIntent>(&command);
+      if (open == nullptr || open->workflow != "lab/Keyed@1") continue;
+      EXPECT_TRUE(base::equal(open->trace, trace));
+      ++opened;
+    }
+  }
+  EXPECT_GE(opened, 3u);
+  bench().put_away();
+  for (const char* name : {"a", "b"}) EXPECT_EQ(keyed(name)->trace, trace) << name;
+  std::size_t open = 0;
+  ASSERT_TRUE(bench().world().visit_intents([&](const base::Hash& hash, const Intent& intent) {
+    if (base::equal(bench().world().command_of(hash, intent).trace, trace)) ++open;
+    return true;
+  }));
+  EXPECT_GE(open, 3u);
+  // Sent again in another trace it is the same event.
+  traced.trace = {};
+  EXPECT_TRUE(std::holds_alternative<Repeated>(bench().tick(traced).answer));
+  send("c", 5);
+  EXPECT_TRUE(keyed("c")->trace.empty());
+  bench().expect_replays();
+}
+
+TEST_F(EventTickTest, a_trace_that_is_none_is_refused) {
+  const base::Bytes event = value(go("a", 1));
+  for (const base::Bytes& wrong : {base::Bytes(24, 1), base::Bytes(25, 0), base::Bytes(26, 1)}) {
+    EventArrived traced{"lab/Go@1", event, ""};
+    traced.trace = wrong;
+    EXPECT_EQ(std::get<Refused>(bench().tick(traced).answer).code, base::ErrorCode::kInvalid);
+  }
 }
 
 TEST_F(EventTickTest, a_start_is_refused_when_the_instance_is_there_already) {

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/copy.h"
+#include "base/trace_context.h"
 #include "codec/cbor_writer.h"
 #include "codec/well_formed.h"
 #include "kernel/cell_codec.h"
@@ -19,7 +20,7 @@ namespace {
 base::Bytes encode(const Intent& intent) {
   codec::Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 8);
+  codec::write_list_head(out, intent.trace().empty() ? 8 : 9);
   codec::write_nat(out, intent.workflow());
   codec::write_nat(out, intent.effect());
   codec::write_nat(out, intent.opened_at());
@@ -28,6 +29,7 @@ base::Bytes encode(const Intent& intent) {
   codec::write_bytes(out, intent.key());
   codec::write_bytes(out, intent.params());
   codec::write_text(out, intent.issuer_ref());
+  if (!intent.trace().empty()) codec::write_bytes(out, intent.trace());
   return out.to_bytes();
 }
 
@@ -42,9 +44,11 @@ std::optional<Intent> decode(base::ByteView bytes) {
   const base::ByteView key = list.bytes();
   const base::ByteView params = list.bytes();
   const std::string_view issuer_ref = list.text();
+  const base::ByteView trace = list.at_end() ? base::ByteView() : list.bytes();
+  list.require(trace.empty() || base::TraceContext::of(trace));
   if (!list.done() || workflow > UINT32_MAX || effect > UINT32_MAX) return std::nullopt;
   Intent intent(static_cast<std::uint32_t>(workflow), static_cast<std::uint32_t>(effect), opened_at,
-                opened_ns, key_hash(key), key, params, issuer_ref);
+                opened_ns, key_hash(key), key, params, issuer_ref, trace);
   intent.last_progress = last_progress;
   return intent;
 }
@@ -55,7 +59,7 @@ base::Error damaged() { return {base::ErrorCode::kCorrupt, "an open intent is da
 
 Intent::Intent(std::uint32_t workflow, std::uint32_t effect, std::uint64_t opened_at,
                std::uint64_t opened_ns, const base::Hash& cell, base::ByteView key,
-               base::ByteView params, std::string_view issuer_ref)
+               base::ByteView params, std::string_view issuer_ref, base::ByteView trace)
     : workflow_(workflow),
       effect_(effect),
       opened_at_(opened_at),
@@ -63,11 +67,12 @@ Intent::Intent(std::uint32_t workflow, std::uint32_t effect, std::uint64_t opene
       cell_(cell),
       key_size_(static_cast<std::uint32_t>(key.size())),
       params_size_(static_cast<std::uint32_t>(params.size())),
-      issuer_size_(static_cast<std::uint32_t>(issuer_ref.size())) {
+      issuer_size_(static_cast<std::uint32_t>(issuer_ref.size())),
+      trace_size_(static_cast<std::uint32_t>(trace.size())) {
   auto bytes = std::make_shared_for_overwrite<std::uint8_t[]>(key.size() + params.size() +
-                                                              issuer_ref.size());
+                                                              issuer_ref.size() + trace.size());
   std::uint8_t* at = bytes.get();
-  for (const base::ByteView part : {key, params, base::as_bytes(issuer_ref)}) {
+  for (const base::ByteView part : {key, params, base::as_bytes(issuer_ref), trace}) {
     base::copy_bytes(at, part.data(), part.size());
     at += part.size();
   }

@@ -30,7 +30,7 @@ class Intent {
  public:
   Intent(std::uint32_t workflow, std::uint32_t effect, std::uint64_t opened_at,
          std::uint64_t opened_ns, const base::Hash& cell, base::ByteView key, base::ByteView params,
-         std::string_view issuer_ref);
+         std::string_view issuer_ref, base::ByteView trace = {});
 
   std::uint32_t workflow() const noexcept { return workflow_; }
   std::uint32_t effect() const noexcept { return effect_; }
@@ -43,7 +43,11 @@ class Intent {
     return base::as_text({bytes_.get() + key_size_ + params_size_, issuer_size_});
   }
 
-  // What holds the three above; whoever needs them longer than this intent keeps it.
+  base::ByteView trace() const noexcept {  // of the instance; empty: none
+    return {bytes_.get() + key_size_ + params_size_ + issuer_size_, trace_size_};
+  }
+
+  // What holds the four above; whoever needs them longer than this intent keeps it.
   const std::shared_ptr<const std::uint8_t[]>& bytes() const noexcept { return bytes_; }
 
   std::uint64_t last_progress = 0;  // the sequence number of the last frame
@@ -57,6 +61,7 @@ class Intent {
   std::uint32_t key_size_;
   std::uint32_t params_size_;
   std::uint32_t issuer_size_;
+  std::uint32_t trace_size_;
   std::shared_ptr<const std::uint8_t[]> bytes_;
 };
 

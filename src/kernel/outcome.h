@@ -31,6 +31,7 @@ struct OpenIntent {
   base::ByteView params;                        // canonical, without the self-describe tag
   std::shared_ptr<const std::uint8_t[]> bytes;  // that key and params are part of
   std::uint64_t opened_ns = 0;                  // the time of the tick that opened it
+  base::ByteView trace = {};                    // of the instance; part of `bytes`; empty: none
 };
 
 // Nobody waits for this effect any more; stop it if that can be done.

@@ -25,13 +25,14 @@ struct TickWriter {
   // The two that come most often write with a pen.
   void operator()(const EventArrived& event) {
     Pen pen(out);
-    write_kind(pen, TickKind::kEvent, 6);
+    write_kind(pen, TickKind::kEvent, event.trace.empty() ? 6 : 7);
     codec::write_text(pen, event.schema);
     pen.append(event.value);
     codec::write_text(pen, event.id);
     codec::write_text(pen, event.workflow);
     codec::write_bytes(pen, event.key);
     codec::write_bool(pen, event.starts);
+    if (!event.trace.empty()) codec::write_bytes(pen, event.trace);
   }
   void operator()(const ReceiptArrived& receipt) {
     Pen pen(out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/record_input.h"
 
+#include "base/trace_context.h"
 #include "kernel/record.h"
 
 namespace holdfast::kernel {
@@ -15,6 +16,9 @@ void read(ListReader& list, EventArrived& event) {
   event.workflow = list.text();
   event.key = list.bytes();
   event.starts = list.boolean();
+  if (list.at_end()) return;
+  event.trace = list.bytes();
+  list.require(base::TraceContext::of(event.trace).has_value());
 }
 
 void read(ListReader& list, ReceiptArrived& receipt) {

@@ -69,6 +69,7 @@ Outcome World::reduce(const Tick& tick) {
 void World::reduce(const Tick& tick, Outcome& outcome) {
   WorldState& world = *state_;
   world.tick = &tick;
+  world.trace = {};
   if (world.next_record == 1) world.origin = tick.entropy;
   world.draft.clear();
   outcome.record.clear();
@@ -164,7 +165,8 @@ OpenIntent World::command_of(const base::Hash& hash, const Intent& intent) const
           intent.key(),
           intent.params(),
           intent.bytes(),
-          intent.opened_ns()};
+          intent.opened_ns(),
+          intent.trace()};
 }
 
 }  // namespace holdfast::kernel

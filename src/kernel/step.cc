@@ -147,13 +147,13 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
                  const base::Hash& hash) {
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   const EffectProgram& effect = world.program->effect(planned.allowed->effect);
-  const Intent& intent =
-      world.intents.add(hash, cell.workflow, planned.allowed->effect, world.next_record,
-                        world.tick->time_ns, cell.id, cell.key, planned.params, planned.issuer_ref);
+  const Intent& intent = world.intents.add(
+      hash, cell.workflow, planned.allowed->effect, world.next_record, world.tick->time_ns, cell.id,
+      cell.key, planned.params, planned.issuer_ref, base::ByteView(cell.trace));
   cell.intents.push_back(hash);
-  world.draft.commands.emplace_back(
-      OpenIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect), workflow.name,
-                 intent.key(), intent.params(), intent.bytes(), intent.opened_ns()});
+  world.draft.commands.emplace_back(OpenIntent{
+      hash, std::shared_ptr<const EffectProgram>(world.program, &effect), workflow.name,
+      intent.key(), intent.params(), intent.bytes(), intent.opened_ns(), intent.trace()});
   touch(world, cell).opened.push_back({hash, effect.name, intent.params()});
 }
 
@@ -217,6 +217,7 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
   for (const base::ByteView annotation : plan.annotations)
     touch(world, cell).annotations.push_back(bytes_of(annotation));
+  world.trace = cell.trace;
   auto target = plan.targets.all.begin();
   for (const Plan::Event& event : plan.events) {
     for (const auto stop = target + static_cast<std::ptrdiff_t>(event.targets); target != stop;

@@ -29,6 +29,8 @@ struct EventArrived {
   std::string_view workflow = {};
   base::ByteView key = {};  // canonical; empty if the workflow has no key
   bool starts = false;      // the instance must not be there yet
+
+  base::ByteView trace = {};  // that it is part of (base/trace_context.h); empty: none
 };
 
 // Who says so: an Ed25519 key and what it signed receipt_message() with. Without bytes: nobody in

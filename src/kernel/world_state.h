@@ -57,6 +57,7 @@ struct WorldState {
 
   // Reused from tick to tick; nothing in them outlives one.
   const Tick* tick = nullptr;
+  base::ByteView trace;  // of the event that is being delivered, for whoever is begun by it
   Counters counters;
   std::optional<base::Error> failure;  // of what cells and intents do not know of
   bool replaying = false;  // the tick comes from a record: what was admitted is not asked again

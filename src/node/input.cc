@@ -49,7 +49,7 @@ Block own_all(Views&... views) {
 
 Input Input::event(const kernel::EventArrived& event) {
   kernel::EventArrived own = event;
-  Block block = own_all(own.schema, own.value, own.id, own.workflow, own.key);
+  Block block = own_all(own.schema, own.value, own.id, own.workflow, own.key, own.trace);
   return Input(own, block.take(), block.size());
 }
 

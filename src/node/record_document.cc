@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/record_document.h"
 
+#include "base/trace_context.h"
 #include "codec/cbor_writer.h"
 #include "codec/normaliser.h"
 #include "kernel/forget_list.h"
@@ -53,13 +54,15 @@ struct TickFields {
     field(out, "kind", kernel::name_of(kind));
   }
   void operator()(const kernel::EventArrived& event) {
-    begin(kernel::TickKind::kEvent, 6);
+    const auto trace = base::TraceContext::of(event.trace);
+    begin(kernel::TickKind::kEvent, trace ? 7 : 6);
     field(out, "schema", event.schema);
     value(out, "value", event.value);
     field(out, "id", event.id);
     field(out, "workflow", event.workflow);
     given(out, "key", event.key);
     flag(out, "starts", event.starts);
+    if (trace) field(out, "traceparent", trace->to_text());
   }
   void operator()(const kernel::ReceiptArrived& receipt) {
     begin(kernel::TickKind::kReceipt, 6);

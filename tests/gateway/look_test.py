@@ -26,6 +26,30 @@ class Look(ServerTest):
         self.assertEqual([record["record"] for record in timeline["records"]], [seen["record"]])
         self.assertGreater(client.get("/v1/limits").json()["wait_ms"], 0)
 
+    def test_a_trace_is_kept_with_the_instance_also_after_a_kill(self):
+        self.start()
+        trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        client = self.client()
+        reply = client.post("/v1/workflows/test/House@1/start", {"input": ORDER["value"], "id": "1"}, traceparent=trace)
+        self.assertEqual(reply.status, 201, reply.body)
+        self.assertEqual(client.get(HOUSE).json()["traceparent"], trace)
+        record, = client.get(HOUSE + "/timeline").json()["records"]
+        self.assertEqual(record["tick"]["traceparent"], trace)
+        other = trace.replace("4bf9", "ffff")
+        reply = client.post("/v1/workflows/test/House@1/start", {"input": ORDER["value"], "id": "1"}, traceparent=other)
+        self.assertTrue(reply.json()["repeated"], "another trace makes no other event")
+        self.assertEqual(client.post("/v1/snapshots", b"").status, 200)
+        self.kill()
+        self.start()
+        client = self.client()
+        self.assertEqual(client.get(HOUSE).json()["traceparent"], trace)
+        # What is none is passed over.
+        event = {"schema": "test/Order@1", "value": {"house": "b", "colour": "red"}}
+        self.assertEqual(client.post("/v1/events", event, traceparent="nonsense").status, 200)
+        self.assertNotIn("traceparent", client.get("/v1/instances/test/House@1/b").json())
+        self.assertEqual(self.stop(), 0)
+        self.assertEqual(self.run_program("verify", self.world).returncode, 0)
+
     def test_an_instance_is_paused_resumed_signalled_and_cancelled(self):
         self.start()
         client = self.client()

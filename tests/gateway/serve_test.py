@@ -191,6 +191,24 @@ class Tls(ServerTest):
         reply = plain.receive()
         self.assertIsNone(reply)
 
+    def test_a_stream_over_tls_goes_on_and_is_left_with_its_reader(self):
+        self.make_certificates()
+        self.start("--tls-certificate", "localhost.pem", "--tls-key", "localhost.key")
+        client = self.client(self.wrap())
+        reader = self.client(self.wrap())
+        reader.send(b"GET /v1/journal HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+        for i in range(3):
+            self.assertEqual(client.post("/v1/events", order(f"t-{i}")).status, 200)
+            while b"t-%d" % i not in reader.held:
+                self.assertTrue(reader.fill())
+        self.assertIn(b"\nholdfast_http_streams 1\n", client.get("/metrics").body)
+        reader.close()
+        deadline = time.monotonic() + 40  # it is noticed when something is written, every 15 seconds at least
+        while b"\nholdfast_http_streams 0\n" not in client.get("/metrics").body:
+            self.assertLess(time.monotonic(), deadline)
+            client.post("/v1/events", order(f"u-{time.monotonic_ns()}"))
+            time.sleep(0.05)
+
     def test_only_clients_with_a_certificate_are_served_where_that_is_asked_for(self):
         self.make_certificates()
         self.start("--tls-certificate", "localhost.pem", "--tls-key", "localhost.key",
