@@ -73,6 +73,11 @@ class Fork(OrderWorldTest):
         self.assertEqual((done.stderr.decode(), done.returncode),
                          ("holdfast: record 99: the journal has records 1 to 8\n", 1))
         self.assertFalse((self.folder / "fork").exists())
+        (self.folder / "fork.unfinished").mkdir()
+        done = self.run_program("fork", "--world", "world", "fork", "--any-file-system")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("holdfast: fork.unfinished: is there already\n", 1))
+        self.assertFalse((self.folder / "fork").exists())
+        (self.folder / "fork.unfinished").rmdir()
         (self.folder / "fork").mkdir()
         done = self.run_program("fork", "--world", "world", "fork", "--any-file-system")
         self.assertEqual((done.stderr.decode(), done.returncode), ("holdfast: fork: is there already\n", 1))
