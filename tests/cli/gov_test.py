@@ -82,8 +82,8 @@ class Governance(OrderWorldTest):
         self.assertEqual(self.stages(), [(proposal, "proposed")])
         self.assertIn("the proposal is proposed", self.refused("gov", "approve", str(proposal)))
         report = self.run_ok("gov", "shadow", str(proposal))
-        self.assertEqual({name: report[name] for name in ("refused", "answered", "unanswered", "unwanted", "instances", "different")},
-                         {"refused": 0, "answered": 4, "unanswered": 0, "unwanted": 0, "instances": 2, "different": 0})
+        self.assertEqual({name: report[name] for name in ("refused", "answered", "effects", "unwanted", "instances", "different")},
+                         {"refused": 0, "answered": 4, "effects": 0, "unwanted": 0, "instances": 2, "different": 0})
         self.assertEqual(self.stages(), [(proposal, "shadowed")])
         kept = json.loads(self.run_program("gov", "ls", str(proposal), "--world", "world", "--json").stdout)
         self.assertEqual(kept["report"], report)
@@ -104,14 +104,31 @@ class Governance(OrderWorldTest):
         report = self.run_ok("gov", "shadow", str(proposal))
         self.assertEqual((report["instances"], report["different"], report["unwanted"]), (3, 3, 4))
         by_key = {each["key"]: each for each in report["differences"]}
+        self.assertIn('demo/charge@1 of demo/Order@1 "o-1": 1 at present, 0 tried', report["effect_differences"])
         self.assertIsNone(by_key["o-1"]["tried"])
-        self.assertEqual(by_key["o-1"]["recorded"]["status"], "completed")
+        self.assertEqual(by_key["o-1"]["present"]["status"], "completed")
         text = self.run_program("gov", "ls", str(proposal), "--world", "world").stdout.decode()
         self.assertIn("instances  3 compared, 3 came out differently\n", text)
-        self.assertIn("demo/Order@1/o-3\n  recorded  waiting ", text)
+        self.assertIn("demo/Order@1/o-3\n  present  waiting ", text)
         self.run_ok("gov", "reject", str(proposal), "--reason", "who would take the orders?")
         self.assertEqual(self.stages(), [(proposal, "rejected")])
         self.assertIn("the proposal is rejected", self.refused("gov", "shadow", str(proposal)))
+
+    def test_what_has_ended_stays_readable_when_its_workflow_is_gone(self):
+        self.make_world(orders=2)
+
+        def without_workflow(definitions):
+            for definition in definitions:
+                if definition["$kind"] == "manifest":
+                    definition["workflows"] = []
+                    definition["routing"]["subscriptions"] = []
+            return [without_hashes(definition) for definition in definitions if definition["$kind"] != "workflow"
+                    and definition.get("name") != "demo/Order@1"]
+        self.run_ok("apply", self.bundle(change=without_workflow))
+        done = self.run_program("show", "demo/Order@1/o-1", "--world", "world", "--json")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
+        self.assertEqual(json.loads(done.stdout)["status"], "completed")
+        self.assertEqual(self.run_program("why", "demo/Order@1/o-2", "--world", "world").stdout, b"It has ended.\n")
 
     def test_a_bundle_with_mistakes_and_a_proposal_that_is_not_there_are_refused(self):
         self.make_world(orders=1)
