@@ -119,21 +119,10 @@ std::vector<World::OpenEffects> World::open_effects() const {
 void World::begin_counting_intents() noexcept { state_->intents.begin_counting(); }
 void World::count_intent(const Intent& intent) { state_->intents.count(intent); }
 
-namespace {
-
-// Also of a workflow that the program does not have any more. Null: there never was such a one.
-Cells* cells_of(WorldState& world, std::string_view workflow) {
-  if (const auto index = world.program->workflow_named(workflow)) return &world.cells[*index];
-  const auto retired = world.retired.find(workflow);
-  return retired == world.retired.end() ? nullptr : &retired->second;
-}
-
-}  // namespace
-
 base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView key) {
   trim(*state_);  // before, as what is found must stay
-  Cells* const cells = cells_of(*state_, workflow);
-  const Cell* cell = cells == nullptr ? nullptr : cells->find(key_hash(key));
+  const auto index = state_->program->workflow_named(workflow);
+  const Cell* cell = index ? state_->cells[*index].find(key_hash(key)) : nullptr;
   if (auto failure = failure_of(*state_)) return std::move(*failure);
   return cell;
 }
@@ -141,11 +130,11 @@ base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView 
 base::Result<std::optional<InstanceValues>> World::read(std::string_view workflow,
                                                         base::ByteView key) {
   trim(*state_);
-  Cells* const found = cells_of(*state_, workflow);
-  Cell* cell = found == nullptr ? nullptr : found->find(key_hash(key));
+  const auto index = state_->program->workflow_named(workflow);
+  Cell* cell = index ? state_->cells[*index].find(key_hash(key)) : nullptr;
   if (auto failure = failure_of(*state_)) return std::move(*failure);
   if (cell == nullptr) return std::optional<InstanceValues>();
-  Cells& cells = *found;
+  Cells& cells = state_->cells[*index];
   InstanceValues values{cell->status(), cell->paused, {}, {}};
   if (const auto state = cells.state_of(*cell)) values.state.assign(state->begin(), state->end());
   values.outcome = cells.outcome_of(*cell);

@@ -114,22 +114,6 @@ class Governance(OrderWorldTest):
         self.assertEqual(self.stages(), [(proposal, "rejected")])
         self.assertIn("the proposal is rejected", self.refused("gov", "shadow", str(proposal)))
 
-    def test_what_has_ended_stays_readable_when_its_workflow_is_gone(self):
-        self.make_world(orders=2)
-
-        def without_workflow(definitions):
-            for definition in definitions:
-                if definition["$kind"] == "manifest":
-                    definition["workflows"] = []
-                    definition["routing"]["subscriptions"] = []
-            return [without_hashes(definition) for definition in definitions if definition["$kind"] != "workflow"
-                    and definition.get("name") != "demo/Order@1"]
-        self.run_ok("apply", self.bundle(change=without_workflow))
-        done = self.run_program("show", "demo/Order@1/o-1", "--world", "world", "--json")
-        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
-        self.assertEqual(json.loads(done.stdout)["status"], "completed")
-        self.assertEqual(self.run_program("why", "demo/Order@1/o-2", "--world", "world").stdout, b"It has ended.\n")
-
     def test_a_bundle_with_mistakes_and_a_proposal_that_is_not_there_are_refused(self):
         self.make_world(orders=1)
         self.write("bad.json", '{"$kind": "defschema", "name": "shop/Order@1", "type": {"ref": "shop/Nothing@1"}}')
