@@ -83,11 +83,6 @@ ExitCode act(const Options& options, Act run) {
   return done ? *done : refuse_or_retry(done.error());
 }
 
-base::Result<InstanceId> instance_of(const Options& options, const Where& where) {
-  const auto source = TRY(server_source(where));
-  return resolve(*source, options.name);
-}
-
 base::Result<ExitCode> post_value(const Options& options, const ServerApi& api, const Where& where,
                                   const std::string& path, const Body& body) {
   const ApiAnswer answer =
@@ -96,7 +91,7 @@ base::Result<ExitCode> post_value(const Options& options, const ServerApi& api, 
 }
 
 base::Result<ExitCode> signal(const Options& options, const ServerApi& api, const Where& where) {
-  const InstanceId id = TRY(instance_of(options, where));
+  const InstanceId id = TRY(parse_id(options.name));
   Body body;
   body.add_text("schema", options.event);
   body.add("value", TRY(value_of(options.value)));
@@ -136,7 +131,7 @@ base::Result<ExitCode> start(const Options& options, const ServerApi& api, const
 
 template <const char* const* kControl>
 base::Result<ExitCode> control(const Options& options, const ServerApi& api, const Where& where) {
-  const InstanceId id = TRY(instance_of(options, where));
+  const InstanceId id = TRY(parse_id(options.name));
   Body body;
   body.add_text("reason", options.reason);
   const ApiAnswer answer = TRY(api.post(path_of(id) + "/" + *kControl, body.json()));
@@ -168,7 +163,7 @@ struct Adder {
 
   void add_control(const char* name, const char* what, const char* example, Act run) {
     auto [command, options] = add(name, what, example, run);
-    command->add_option("id", options->name, "WORKFLOW/KEY, or how only it begins")->required();
+    command->add_option("id", options->name, "WORKFLOW/KEY")->required();
     command->add_option("--reason", options->reason, "for the record");
   }
 };
@@ -210,8 +205,7 @@ void add_act(CLI::App& app, ExitCode& exit_code) {
   auto [signals, signal_options] =
       adder.add("signal", "send an event to one instance, and to nobody else",
                 R"(signal demo/Order@1/o-7 demo/OrderCancelled@1 '{"id":"o-7"}')", signal);
-  signals->add_option("id", signal_options->name, "WORKFLOW/KEY, or how only it begins")
-      ->required();
+  signals->add_option("id", signal_options->name, "WORKFLOW/KEY")->required();
   signals->add_option("event", signal_options->event, "the name of its schema")->required();
   signals->add_option("value", signal_options->value, "JSON; - reads standard input");
   signals->add_option("--event-id", signal_options->id,

@@ -112,6 +112,7 @@ base::Result<void> sleep(const Options& options) {
 void add_bench(CLI::App& app, ExitCode& exit_code) {
   CLI::App* bench = app.add_subcommand("bench", "measure this machine with an engine inside");
   bench->require_subcommand(1);
+  bench->footer("Example: holdfast bench embedded");
   auto options = std::make_shared<Options>();
   const auto add = [&](const char* name, const char* what,
                        base::Result<void> (*run)(const Options&)) {

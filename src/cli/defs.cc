@@ -93,6 +93,7 @@ ExitCode check(const Options& options) {
 void add_defs(CLI::App& app, ExitCode& exit_code) {
   CLI::App* defs = app.add_subcommand("defs", "definitions: check a bundle");
   defs->require_subcommand(1);
+  defs->footer("Example: holdfast defs check examples/orders");
   auto options = std::make_shared<Options>();
   CLI::App* command =
       defs->add_subcommand("check", "list what a bundle defines, and all that is wrong with it");
@@ -106,6 +107,7 @@ void add_defs(CLI::App& app, ExitCode& exit_code) {
   command->add_option("--system", options->system,
                       "use these sys/ definitions instead of the built-in ones");
   command->add_flag("--json", options->json, "print JSON");
+  command->footer("Example: holdfast defs check examples/orders");
   command->callback([options, &exit_code] { exit_code = check(*options); });
 }
 

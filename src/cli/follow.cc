@@ -104,13 +104,14 @@ base::Result<ExitCode> tail(const Options& options, const ServerApi& api, const 
   std::uint64_t after = options.after;
   if (!options.is_after_said) after = number_in(TRY(api.get("/v1/journal?limit=1")).view(), "last");
   std::uint64_t printed = 0;
-  return follow(api, "/v1/journal?after=" + std::to_string(after), [&](const StreamEvent& event) {
-    const auto record = Document::of_json(event.data);
-    if (!record || record->view().kind() != codec::ViewKind::kMap) return true;
-    if (!concerns(record->view(), instance)) return true;
-    print_line(where.json ? event.data : record_line(record->view()));
-    return options.count == 0 || ++printed < options.count;
-  });
+  return follow(api, "/v1/journal?from=" + std::to_string(after + 1),
+                [&](const StreamEvent& event) {
+                  const auto record = Document::of_json(event.data);
+                  if (!record || record->view().kind() != codec::ViewKind::kMap) return true;
+                  if (!concerns(record->view(), instance)) return true;
+                  print_line(where.json ? event.data : record_line(record->view()));
+                  return options.count == 0 || ++printed < options.count;
+                });
 }
 
 base::Result<ExitCode> stream(const Options& options, const ServerApi& api, const Where& where) {

@@ -64,6 +64,7 @@ void add_gc(CLI::App& app, ExitCode& exit_code) {
       app.add_subcommand("gc", "remove blobs that no snapshot of a world needs; offline");
   command->add_option("world", options->world, "the folder of the world")->required();
   command->add_flag("--json", options->json, "print JSON");
+  command->footer("Example: holdfast gc ./world");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -95,16 +95,33 @@ std::string decider(const Options& options, const Where& where) {
   return user == nullptr || *user == '\0' ? "somebody on this machine" : user;
 }
 
+// A copy may be of another world, whose proposals have numbers too.
+base::Result<void> check_that_it_is_the_same(const Trial& trial, const Options& options,
+                                             const Where& where) {
+  const auto source = TRY(server_source(where));
+  const Document document = TRY(source->proposals());
+  for (const codec::View each : list_in(document.view(), "proposals")) {
+    if (number_in(each, "proposal") != options.proposal) continue;
+    if (text_in(each, "base") == trial.base && text_in(each, "manifest") == trial.manifest)
+      return {};
+    return base::Error(
+        base::ErrorCode::kConflict, options.copy,
+        "its proposal " + std::to_string(options.proposal) + " is another one than the server's");
+  }
+  return base::Error(base::ErrorCode::kNotFound,
+                     "there is no proposal " + std::to_string(options.proposal));
+}
+
 base::Result<ExitCode> shadow(const Options& options, const std::vector<Module>& modules,
                               Governing& governing, const Where& where) {
   const std::string& tried_on = where.is_offline() ? where.world : options.copy;
   if (tried_on.empty()) {
     return base::invalid("--on", "a trial needs a copy of the world's folder: say where it is");
   }
-  const base::Bytes report =
-      TRY(try_proposal(tried_on, modules, options.proposal, options.most_records));
-  TRY(governing.report_shadow(options.proposal, report));
-  const Document document = TRY(Document::of_cbor(report));
+  const Trial trial = TRY(try_proposal(tried_on, modules, options.proposal, options.most_records));
+  if (!where.is_offline()) TRY(check_that_it_is_the_same(trial, options, where));
+  TRY(governing.report_shadow(options.proposal, trial.report));
+  const Document document = TRY(Document::of_cbor(trial.report));
   return print_either(where, document.view(), print_shadow);
 }
 
@@ -119,6 +136,7 @@ class Adder {
         exit_code_(exit_code),
         modules_(modules) {
     gov_.require_subcommand(1);
+    gov_.footer("Example: holdfast gov ls --world ./world");
   }
 
   std::pair<CLI::App*, std::shared_ptr<Options>> add(CLI::App& to, const char* name,

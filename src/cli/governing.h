@@ -41,9 +41,15 @@ base::Result<std::unique_ptr<Governing>> offline_governing(const std::string& wo
                                                            bool any_file_system);
 base::Result<std::unique_ptr<Governing>> server_governing(const Where& where);
 
+struct Trial {
+  std::string base;      // the manifest that the proposal would follow
+  std::string manifest;  // that it would put in its place
+  base::Bytes report;
+};
+
 // The trial run of a proposal of a world in a folder, which is only looked at: the report
-// (node/shadow.h), as CBOR.
-base::Result<base::Bytes> try_proposal(const std::string& world, const std::vector<Module>& modules,
-                                       std::uint64_t proposal, std::uint64_t most_records);
+// (node/shadow.h), as CBOR, and of what.
+base::Result<Trial> try_proposal(const std::string& world, const std::vector<Module>& modules,
+                                 std::uint64_t proposal, std::uint64_t most_records);
 
 }  // namespace holdfast::cli

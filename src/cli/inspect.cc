@@ -107,7 +107,7 @@ base::Result<ExitCode> show_all_reasons(const Options& options, WorldSource& sou
   codec::write_text(out, "instances");
   codec::write_list_head(out, count);
   out.append(entries.view());
-  print_json(TRY(Document::of_cbor(out.view())).view());
+  print_json(codec::View::of(out.view()));
   return ExitCode::kDone;
 }
 
@@ -191,8 +191,8 @@ void add_lists(Adder& adder) {
   ls->add_option("--status", options->list.status,
                  "running, waiting, completed, failed or cancelled")
       ->check(CLI::IsMember({"running", "waiting", "completed", "failed", "cancelled"}));
-  ls->add_option("--since", options->since_seconds,
-                 "only what was touched in so many last seconds");
+  ls->add_option("--since", options->since_seconds, "only what was touched in so many last seconds")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
   ls->add_option("--limit", options->list.limit, "so many at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->capture_default_str();
@@ -225,19 +225,14 @@ void add_instance_commands(Adder& adder) {
       [](const Options& options, WorldSource& source,
          const Where& where) -> base::Result<ExitCode> {
         // As it was then: an instance that is gone now may have been there.
-        InstanceId id;
-        const auto found = resolve(source, options.id);
-        if (found) {
-          id = *found;
-        } else {
-          const std::size_t slash = options.id.find('/');
-          const std::size_t key =
-              slash == std::string::npos ? slash : options.id.find('/', slash + 1);
-          if (options.at == 0 || key == std::string::npos)
+        if (const auto exact = parse_id(options.id); exact && options.at != 0) {
+          const auto found = source.state(*exact, options.at);
+          if (found) return print_either(where, found->view(), print_state);
+          if (found.error().code() != base::ErrorCode::kNotFound)
             return base::Error(found.error().code(), found.error().where(),
                                found.error().message());
-          id = {options.id.substr(0, key), options.id.substr(key + 1)};
         }
+        const InstanceId id = TRY(resolve(source, options.id));
         return print_either(where, TRY(source.state(id, options.at)).view(), print_state);
       });
   state->add_option("--at", state_options->at, "behind this record")

@@ -3,12 +3,15 @@
 #include <time.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/existing_world.h"
+#include "cli/looking.h"
 #include "cli/output.h"
+#include "cli/render.h"
 #include "codec/json_writer.h"
 #include "node/record_document.h"
 #include "store/journal_files.h"
@@ -16,13 +19,14 @@
 namespace holdfast::cli {
 namespace {
 
+constexpr std::uint64_t kMostAtOnce = 1000;  // of a server
 constexpr std::uint64_t kMost = 1'000'000'000'000'000'000;
 
 struct Options {
+  Where where;
   std::string world;
   std::uint64_t from = 0;
   std::uint64_t limit = 100;
-  bool json = false;
 };
 
 std::string time_text(std::uint64_t time_ns) {
@@ -79,7 +83,7 @@ base::Result<void> show(const Options& options) {
   const auto world = TRY(ExistingWorld::open(options.world));
   const store::JournalFiles journal = TRY(store::JournalFiles::open(world->folder()));
   const auto reader = TRY(journal.read(options.from == 0 ? journal.first() : options.from));
-  Printer printer(options.json);
+  Printer printer(options.where.json);
   for (std::uint64_t count = 0; count < options.limit; ++count) {
     const auto record = TRY(reader->next());
     if (!record) break;
@@ -89,25 +93,50 @@ base::Result<void> show(const Options& options) {
   return {};
 }
 
+base::Result<void> show_from_server(const Options& options, const Where& where) {
+  const auto source = TRY(server_source(where));
+  const Document part = TRY(source->journal(options.from, std::min(options.limit, kMostAtOnce)));
+  if (where.json) {
+    print_json(part.view());
+    return {};
+  }
+  for (const codec::View record : list_in(part.view(), "records")) print_line(record_line(record));
+  const std::uint64_t next = number_in(part.view(), "next");
+  if (next <= number_in(part.view(), "last"))
+    print_line("There are more: --from " + std::to_string(next));
+  return {};
+}
+
+ExitCode run(Options options) {
+  if (options.world.empty()) {
+    const auto where = settle(options.where);
+    if (!where) return misused(where.error().to_string());
+    if (!where->is_offline()) {
+      const auto shown = show_from_server(options, *where);
+      return shown ? ExitCode::kDone : refuse_or_retry(shown.error());
+    }
+    options.world = where->world;
+  }
+  const auto shown = show(options);
+  return shown ? ExitCode::kDone : refuse(shown.error());
+}
+
 }  // namespace
 
 void add_journal(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("journal", "print the records of a world");
-  command->add_option("world", options->world, "the folder of the world")->required();
+  add_where(*command, options->where);
+  command->add_option("folder", options->world, "the same as --world");
   command->add_option("--from", options->from, "the first record to print")
       ->check(CLI::Range(std::uint64_t{1}, kMost));
   command->add_option("--limit", options->limit, "print so many at most")
       ->check(CLI::Range(std::uint64_t{1}, kMost))
       ->capture_default_str();
-  command->add_flag("--json", options->json, "print JSON: everything that the records hold");
   command->footer(
       "Changes nothing. A world that a process has open is refused.\n"
       "Example: holdfast journal ./world --from 100 --limit 10");
-  command->callback([options, &exit_code] {
-    const auto shown = show(*options);
-    exit_code = shown ? ExitCode::kDone : refuse(shown.error());
-  });
+  command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
 }  // namespace holdfast::cli

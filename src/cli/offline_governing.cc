@@ -48,14 +48,14 @@ base::Result<Document> applied(std::uint64_t record, const kernel::Blocked& bloc
     put_number(out, "mail", blocker.mail);
   }
   put_number(out, "blocking_count", blocked.count);
-  return Document::of_cbor(out.view());
+  return Document::ours(out);
 }
 
 base::Result<Document> one_number(std::string_view name, std::uint64_t number) {
   codec::Buffer out;
   codec::write_map_head(out, 1);
   put_number(out, name, number);
-  return Document::of_cbor(out.view());
+  return Document::ours(out);
 }
 
 base::Error error_of(const kernel::Refused& refused) {
@@ -160,23 +160,30 @@ base::Result<std::unique_ptr<Governing>> offline_governing(const std::string& wo
       std::make_unique<OfflineGoverning>(world, modules, any_file_system));
 }
 
-base::Result<base::Bytes> try_proposal(const std::string& world, const std::vector<Module>& modules,
-                                       std::uint64_t proposal, std::uint64_t most_records) {
+base::Result<Trial> try_proposal(const std::string& world, const std::vector<Module>& modules,
+                                 std::uint64_t proposal, std::uint64_t most_records) {
   const Looked looked = TRY(Looked::at(world));
   const native::Machines machines(modules);
   Progress progress("trying", looked.journal->last());
   const node::ReplayProgress tell = [&](store::RecordNumber record) { progress.at(record); };
   base::Bytes definitions;
+  Trial trial;
   {
     const auto present = TRY(node::PastWorld::at(*looked.journal, looked.blobs.get(), machines,
                                                  looked.journal->last(), tell));
     definitions = TRY(present->world().proposed_definitions(proposal));
+    for (const kernel::ProposalView& view : present->world().proposals()) {
+      if (view.id != proposal) continue;
+      trial.base = view.base.to_text();
+      trial.manifest = view.manifest.to_text();
+    }
   }
   node::ShadowOptions options;
   options.most_records = most_records;
   const node::ShadowReport report =
       TRY(node::shadow(*looked.journal, looked.blobs.get(), machines, definitions, options, tell));
-  return node::document_of(report);
+  trial.report = node::document_of(report);
+  return trial;
 }
 
 }  // namespace holdfast::cli

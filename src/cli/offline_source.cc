@@ -79,7 +79,7 @@ class OfflineSource : public WorldSource {
     } else {
       codec::write_null(out);
     }
-    return Document::of_cbor(out.view());
+    return Document::ours(out);
   }
 
   base::Result<Document> instance(const InstanceId& id) override {
@@ -89,7 +89,7 @@ class OfflineSource : public WorldSource {
     if (!found) return inside(found.error());
     codec::Buffer out;
     gateway::put_instance(out, name.workflow, name.key, *found);
-    return Document::of_cbor(out.view());
+    return Document::ours(out);
   }
 
   base::Result<Document> state(const InstanceId& id, std::uint64_t at) override {
@@ -111,7 +111,7 @@ class OfflineSource : public WorldSource {
     put_number(out, "record", found->last_record);
     put(out, "status", gateway::name_of(found->status));
     put_value(out, "state", found->state);
-    return Document::of_cbor(out.view());
+    return Document::ours(out);
   }
 
   base::Result<Document> timeline(const InstanceId& id, std::uint64_t from,
@@ -138,7 +138,7 @@ class OfflineSource : public WorldSource {
       codec::write_nat(out, walk.next);
     }
     put_flag(out, "trimmed", walk.end == node::TimelineEnd::kTrimmed);
-    return Document::of_cbor(out.view());
+    return Document::ours(out);
   }
 
   base::Result<Document> why(const InstanceId& id) override {
@@ -148,7 +148,7 @@ class OfflineSource : public WorldSource {
     if (!reasons) return inside(reasons.error());
     codec::Buffer out;
     gateway::put_why(out, *reasons);
-    return Document::of_cbor(out.view());
+    return Document::ours(out);
   }
 
   base::Result<Document> journal(std::uint64_t from, std::uint64_t limit) override {
@@ -171,7 +171,7 @@ class OfflineSource : public WorldSource {
     put_number(out, "next", reader->cursor());
     put_number(out, "first", journal_.first());
     put_number(out, "last", journal_.last());
-    return Document::of_cbor(out.view());
+    return Document::ours(out);
   }
 
   base::Result<Document> manifest() override {
@@ -185,7 +185,7 @@ class OfflineSource : public WorldSource {
     } else {
       out.append(codec::View::of(closure).encoded());
     }
-    return Document::of_cbor(out.view());
+    return Document::ours(out);
   }
 
   base::Result<Document> proposals() override {
@@ -196,8 +196,9 @@ class OfflineSource : public WorldSource {
     codec::write_text(out, "proposals");
     codec::write_list_head(out, all.size());
     for (const kernel::ProposalView& proposal : all) {
-      codec::write_map_head(out, 7);
+      codec::write_map_head(out, 8);
       put_number(out, "proposal", proposal.id);
+      put(out, "base", proposal.base.to_text());
       put(out, "stage", proposal.stage);
       put(out, "manifest", proposal.manifest.to_text());
       put(out, "description", proposal.description);
@@ -210,7 +211,7 @@ class OfflineSource : public WorldSource {
         out.append(codec::View::of(proposal.report).encoded());
       }
     }
-    return Document::of_cbor(out.view());
+    return Document::ours(out);
   }
 
   base::Result<std::vector<InstanceId>> beginning_with(std::string_view prefix,

@@ -47,6 +47,8 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
+void remark(std::string_view text) { complain(printable(text)); }
+
 ExitCode refuse(const base::Error& error) {
   complain(printable(error.to_string()));
   return ExitCode::kRefused;

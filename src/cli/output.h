@@ -28,6 +28,9 @@ void print_line(std::string_view text);
 // Columns as wide as they must be; the first row is the heading.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
+// Something that whoever reads the output should know besides, on standard error.
+void remark(std::string_view text);
+
 // Says what is wrong and gives the exit code for it.
 [[nodiscard]] ExitCode refuse(const base::Error& error);
 [[nodiscard]] ExitCode refuse(std::string_view summary, const codec::Errors& errors);

@@ -48,6 +48,7 @@ ExitCode clear(const Options& options) {
 void add_preempt(CLI::App& app, ExitCode& exit_code) {
   CLI::App* preempt = app.add_subcommand("preempt", "ask a workflow to yield; see and answer that");
   preempt->require_subcommand(1);
+  preempt->footer("Example: holdfast preempt request chat");
   auto options = std::make_shared<Options>();
   const auto command = [&](const char* name, const char* what, ExitCode (*run)(const Options&)) {
     CLI::App* added = preempt->add_subcommand(name, what);

@@ -169,6 +169,7 @@ void add_registry(CLI::App& app, ExitCode& exit_code) {
   CLI::App* registry =
       app.add_subcommand("registry", "who needs which recipe on this machine (docs/registry.md)");
   registry->require_subcommand(1);
+  registry->footer("Example: holdfast registry ls");
   auto options = std::make_shared<Options>();
   const auto command = [&](const char* name, const char* what, ExitCode (*run)(const Options&)) {
     CLI::App* added = registry->add_subcommand(name, what);

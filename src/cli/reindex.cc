@@ -57,7 +57,8 @@ void add_reindex(CLI::App& app, ExitCode& exit_code) {
   command->add_flag("--json", options->json, "print JSON");
   command->footer(
       "The old index stays until the new one is whole. Instances that no record of the journal\n"
-      "touches, because records were trimmed, are not in the new one.");
+      "touches, because records were trimmed, are not in the new one.\n"
+      "Example: holdfast reindex ./world");
   command->callback([options, &exit_code] {
     const auto cursor = reindex(*options);
     if (cursor) print_result(*cursor, options->json);

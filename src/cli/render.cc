@@ -181,15 +181,16 @@ void print_shadow(codec::View report) {
   print_table({{"records", number("from") + " to " + number("to")},
                {"fed", number("fed") + " ticks, of which " + number("refused") + " were refused"},
                {"effects", number("answered") + " answered from recorded receipts, " +
-                               number("unanswered") + " that nobody had asked for, " +
                                number("unwanted") + " receipts that nobody waited for"},
+               {"opened", number("effects") + " effects of instances more or less often"},
                {"instances", number("instances") + " compared, " + number("different") +
                                  " came out differently"}});
-  for (const char* list : {"refusals", "unanswered_effects"}) {
-    for (const codec::View each : list_in(report, list))
-      print_line(std::string(list == std::string_view("refusals") ? "refused   " : "unanswered ") +
-                 printable(each.text().value_or("")));
-  }
+  if (!text_in(report, "stopped").empty())
+    print_line("stopped    " + printable(text_in(report, "stopped")));
+  for (const codec::View each : list_in(report, "refusals"))
+    print_line("refused    " + printable(each.text().value_or("")));
+  for (const codec::View each : list_in(report, "effect_differences"))
+    print_line("opened     " + printable(each.text().value_or("")));
   const auto side = [](codec::View difference, std::string_view name) {
     const auto of = difference.find(name);
     if (!of || of->is_null()) return std::string("is not there");
@@ -199,8 +200,8 @@ void print_shadow(codec::View report) {
   };
   for (const codec::View difference : list_in(report, "differences")) {
     print_line(printable(id_in(difference).text()));
-    print_line("  recorded  " + side(difference, "recorded"));
-    print_line("  tried     " + side(difference, "tried"));
+    print_line("  present  " + side(difference, "present"));
+    print_line("  tried    " + side(difference, "tried"));
   }
 }
 

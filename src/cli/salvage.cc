@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "codec/json_writer.h"
 #include "env/posix_disk.h"
 #include "node/blob_shapes.h"
@@ -49,8 +50,10 @@ ExitCode run(const Options& options) {
   const auto disk = env::posix_disk();
   const auto random = env::posix_random();
   const auto process = env::posix_process();
+  Progress progress("reading record", 0);
   const auto report =
-      store::salvage(*disk, *random, *process, options.world, options.into, node::blob_shapes());
+      store::salvage(*disk, *random, *process, options.world, options.into, node::blob_shapes(),
+                     [&](store::RecordNumber at) { progress.at(at); });
   if (!report) return refuse(report.error());
   if (options.json) {
     const base::Bytes document = store::document_of(*report, true);
@@ -77,7 +80,8 @@ void add_salvage(CLI::App& app, ExitCode& exit_code) {
       "the\n"
       "next loss: what was accepted and done after it is unknown to it, and effects may be "
       "started\n"
-      "again. Readable records of other places are kept beside it.");
+      "again. Readable records of other places are kept beside it.\n"
+      "Example: holdfast salvage ./damaged ./saved");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -26,7 +26,7 @@ base::Result<void> fill_in(ServingOptions& options, bool listen_is_said) {
   const Setting* listen = settings.find("listen");
   if (!listen_is_said && listen != nullptr) options.listen = listen->value;
   if (options.engine.dir.empty())
-    return base::invalid("--world", "is required (or HOLDFAST_WORLD, or world in holdfast.yaml)");
+    return base::invalid("", "--world is required\n(or HOLDFAST_WORLD, or world in holdfast.yaml)");
   return {};
 }
 

@@ -74,6 +74,15 @@ base::Result<Document> ServerApi::get(const std::string& path) const {
   return document_of(answer, path);
 }
 
+base::Result<Document> ServerApi::take_snapshot() const {
+  HttpRequest request;
+  request.method = "POST";
+  request.path = "/v1/snapshots";
+  const HttpAnswer answer = TRY(client_.ask(request));
+  if (answer.status != 200) return problem_in(answer, request.path);
+  return document_of(answer, request.path);
+}
+
 base::Result<ApiAnswer> ServerApi::post(const std::string& path, std::string body,
                                         std::chrono::milliseconds waits) const {
   HttpRequest request;

@@ -24,6 +24,9 @@ class ServerApi {
   base::Result<ApiAnswer> post(const std::string& path, std::string body,
                                std::chrono::milliseconds waits = {}) const;
 
+  // {"next_record"}
+  base::Result<Document> take_snapshot() const;
+
   const HttpClient& client() const noexcept { return client_; }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast snapshot ls: the snapshots of a world, from the newest to the oldest.
+// holdfast snapshot take: lets a server take one.
 // holdfast snapshot rm: takes one off the list, so that the world is restored without it. It is for
 // a world that is refused because its journal has lost records that the snapshot has.
 #include <CLI/CLI.hpp>
@@ -7,8 +8,11 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/looking.h"
 #include "cli/offline_world.h"
 #include "cli/output.h"
+#include "cli/render.h"
+#include "cli/server_api.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 
@@ -99,11 +103,36 @@ base::Result<void> remove(const Options& options) {
                      "there is no snapshot before record " + std::to_string(options.next_record));
 }
 
+ExitCode take(const Where& said) {
+  const auto where = settle(said, Reach::kServerOnly);
+  if (!where) return misused(where.error().to_string());
+  const auto api = ServerApi::at(*where);
+  if (!api) return refuse_or_retry(api.error());
+  const auto taken = api->take_snapshot();
+  if (!taken) return refuse_or_retry(taken.error());
+  if (where->json) {
+    cli::print_json(taken->view());
+  } else {
+    print_line("taken before record " + std::to_string(number_in(taken->view(), "next_record")));
+  }
+  return ExitCode::kDone;
+}
+
+void add_take(CLI::App& snapshot, ExitCode& exit_code) {
+  auto where = std::make_shared<Where>();
+  CLI::App* command = snapshot.add_subcommand("take", "let a server take one now");
+  add_where(*command, *where, Reach::kServerOnly);
+  command->footer("Example: holdfast snapshot take --server http://127.0.0.1:7411");
+  command->callback([where, &exit_code] { exit_code = take(*where); });
+}
+
 }  // namespace
 
 void add_snapshot(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* snapshot = app.add_subcommand("snapshot", "the snapshots of a world; offline");
+  CLI::App* snapshot = app.add_subcommand("snapshot", "the snapshots of a world");
   snapshot->require_subcommand(1);
+  snapshot->footer("Example: holdfast snapshot ls ./world");
+  add_take(*snapshot, exit_code);
   auto options = std::make_shared<Options>();
   CLI::App* ls = snapshot->add_subcommand("ls", "list them, from the newest to the oldest");
   ls->add_option("world", options->world, "the folder of the world")->required();

@@ -144,6 +144,7 @@ ExitCode keep(const Options& options) {
 void add_swap(CLI::App& app, ExitCode& exit_code) {
   CLI::App* swap = app.add_subcommand("swap", "replace the recipe of this machine");
   swap->require_subcommand(1);
+  swap->footer("Example: holdfast swap status");
   auto options = std::make_shared<Options>();
   const auto command = [&](const char* name, const char* what, ExitCode (*does)(const Options&)) {
     CLI::App* added = swap->add_subcommand(name, what);

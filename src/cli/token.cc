@@ -101,6 +101,7 @@ base::Result<void> revoke(const Options& options) {
 void add_token(CLI::App& app, ExitCode& exit_code) {
   CLI::App* token = app.add_subcommand("token", "who may use the server of a world");
   token->require_subcommand(1);
+  token->footer("Example: holdfast token add --world ./world --role operator --name ci");
   auto options = std::make_shared<Options>();
   const auto command = [&](const char* name, const char* what,
                            base::Result<void> (*run)(const Options&)) {

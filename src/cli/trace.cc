@@ -125,7 +125,7 @@ base::Result<Document> trace(WorldSource& source, std::uint64_t start, std::uint
   codec::write_list_head(out, following.open.size());
   for (const std::string& intent : following.open) codec::write_text(out, intent);
   gateway::put_flag(out, "complete", following.open.empty() || next > last);
-  return Document::of_cbor(out.view());
+  return Document::ours(out);
 }
 
 base::Result<std::uint64_t> first_record_of(WorldSource& source, const InstanceId& id) {
@@ -196,7 +196,7 @@ base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
   gateway::put(out, "verdict", verdict.name);
   gateway::put(out, "explanation", verdict.explanation);
   gateway::put_number(out, "record", number_in(instance.view(), "record"));
-  return Document::of_cbor(out.view());
+  return Document::ours(out);
 }
 
 }  // namespace holdfast::cli

@@ -125,11 +125,16 @@ base::Result<Findings> look(const Options& options, const native::Machines& mach
         TRY(node::verify_history(*journal, place, scratch->folder(), found.journal.errors,
                                  [&](store::RecordNumber at) { progress.at(at); }));
     static_cast<void>(TRY(store::BlobStore::open(scratch->folder())));
-    TRY(node::verify_tables(place, store::WorldPlace::of(scratch->folder()), store::kKernelBlobs,
-                            found.journal.errors));
+    static_cast<void>(TRY(store::BlobStore::open(scratch->folder(), store::kEffectBlobs)));
+    for (const char* file : {store::kKernelBlobs, store::kEffectBlobs})
+      TRY(node::verify_tables(place, store::WorldPlace::of(scratch->folder()), file,
+                              found.journal.errors));
   }
   if (options.blobs || options.all) {
     found.blobs = stored == nullptr ? std::uint64_t{0} : TRY(stored->check(found.journal.errors));
+    // What workflows have put is in a file of its own.
+    const auto effects = TRY(store::BlobsLook::open(place, store::kEffectBlobs));
+    if (effects) *found.blobs += TRY(effects->check(found.journal.errors));
   }
   if (TRY(store::is_salvaged(world->folder())))
     found.journal.notes.push_back(std::string("the world was salvaged; see ") +
@@ -245,7 +250,8 @@ void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   command->add_flag("--json", options->json, "print JSON");
   command->footer(
       "Exits with 1 when something is wrong, and names the file and the offset, or the record.\n"
-      "A world that a process has open is refused.");
+      "A world that a process has open is refused.\n"
+      "Example: holdfast verify ./world --all");
   command->callback(
       [options, &exit_code, &modules] { exit_code = verify(*options, native::Machines(modules)); });
 }

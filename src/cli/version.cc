@@ -7,9 +7,9 @@
 namespace holdfast::cli {
 
 void add_version(CLI::App& app) {
-  app.add_subcommand("version", "print the version")->callback([] {
-    std::puts("holdfast " HOLDFAST_VERSION);
-  });
+  CLI::App* command = app.add_subcommand("version", "print the version");
+  command->footer("Example: holdfast version");
+  command->callback([] { std::puts("holdfast " HOLDFAST_VERSION); });
 }
 
 }  // namespace holdfast::cli

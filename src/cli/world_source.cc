@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "cli/output.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
 
@@ -41,6 +42,11 @@ std::string key_word(const std::optional<codec::View>& key) {
   return codec::to_json(*key);
 }
 
+base::Result<InstanceId> parse_id(std::string_view text) {
+  if (auto id = split(text)) return std::move(*id);
+  return base::invalid(std::string(text), "expected the whole name of an instance, WORKFLOW/KEY");
+}
+
 base::Result<InstanceId> resolve(WorldSource& source, std::string_view text) {
   if (const auto id = split(text)) {
     const auto found = source.instance(*id);
@@ -49,7 +55,10 @@ base::Result<InstanceId> resolve(WorldSource& source, std::string_view text) {
       return base::Error(found.error().code(), found.error().where(), found.error().message());
   }
   const std::vector<InstanceId> ids = TRY(source.beginning_with(text, kMostListed + 1));
-  if (ids.size() == 1) return ids.front();
+  if (ids.size() == 1) {
+    remark(std::string(text) + " is taken for " + ids.front().text());
+    return ids.front();
+  }
   if (ids.empty()) {
     return base::Error(base::ErrorCode::kNotFound, std::string(text),
                        "there is no such instance, and none whose name begins so");

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "cli/where.h"
+#include "codec/buffer.h"
 #include "codec/view.h"
 #include "holdfast/module.h"
 
@@ -25,6 +26,9 @@ class Document {
   // kInvalid: the bytes are no value.
   static base::Result<Document> of_cbor(base::ByteView cbor);
   static base::Result<Document> of_json(std::string_view json);
+
+  // What we have written ourselves: it may be larger and deeper than what others may send.
+  static Document ours(const codec::Buffer& out) { return Document(out.to_bytes()); }
 
   codec::View view() const { return codec::View::of(bytes_); }
 
@@ -92,8 +96,12 @@ base::Result<std::unique_ptr<WorldSource>> server_source(const Where& where);
 base::Result<std::unique_ptr<WorldSource>> source_at(const Where& where,
                                                      const std::vector<Module>& modules);
 
-// The one instance that `text` names, or whose name only begins with it. kNotFound: there is none.
-// kConflict: several begin so; the message lists some.
+// The whole name of an instance, for whoever acts on one: what only begins so may be another one.
+base::Result<InstanceId> parse_id(std::string_view text);
+
+// For whoever looks: the one instance that `text` names, or whose name only begins with it, which
+// is said on standard error. kNotFound: there is none. kConflict: several begin so; the message
+// lists some.
 base::Result<InstanceId> resolve(WorldSource& source, std::string_view text);
 
 // A key as it stands in a path.

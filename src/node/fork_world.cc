@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/fork_world.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "codec/normaliser.h"
-#include "node/admit_tick.h"
 #include "node/blob_shapes.h"
 #include "node/store_blobs.h"
 #include "store/copy_blobs.h"
@@ -21,13 +21,51 @@ constexpr std::string_view kError = R"({"code":"world.forked",
 constexpr std::string_view kNotWhole = "a fork that is not whole\n";
 constexpr std::string_view kReason = "the world was forked";
 
-base::Result<void> refuse_if_there(const ForkPlace& to) {
-  const auto names = to.disk.list(to.path);
-  if (names) return base::Error(base::ErrorCode::kConflict, to.path, "is there already");
+base::Result<void> refuse_if_there(env::Disk& disk, const std::string& path) {
+  const auto names = disk.list(path);
+  if (names) return base::Error(base::ErrorCode::kConflict, path, "is there already");
   if (names.error().code() != base::ErrorCode::kNotFound)
-    return base::Error(names.error().code(), to.path, names.error().message());
+    return base::Error(names.error().code(), path, names.error().message());
   return {};
 }
+
+// Records that become durable in batches.
+class Batches {
+ public:
+  Batches(kernel::World& world, store::Journal& journal, env::Random& random, std::uint64_t time_ns)
+      : world_(world), journal_(journal), random_(random), time_ns_(time_ns) {}
+
+  base::Result<void> add(const decltype(kernel::Tick::input)& input) {
+    kernel::Tick tick;
+    tick.time_ns = std::max(time_ns_, world_.latest_ns());
+    random_.fill(tick.entropy);
+    tick.input = input;
+    kernel::Outcome outcome = world_.reduce(tick);
+    if (outcome.failure) return std::move(*outcome.failure);
+    if (outcome.record.empty())
+      return base::Error(base::ErrorCode::kConflict, "what is open could not be quietened");
+    records_.push_back(std::move(outcome.record));
+    return records_.size() < kMostRecords ? base::Result<void>() : write();
+  }
+
+  base::Result<void> write() {
+    if (records_.empty()) return {};
+    const std::vector<base::ByteView> views(records_.begin(), records_.end());
+    TRY(journal_.append(views));
+    TRY(journal_.sync());
+    records_.clear();
+    return {};
+  }
+
+ private:
+  static constexpr std::size_t kMostRecords = 256;
+
+  kernel::World& world_;
+  store::Journal& journal_;
+  env::Random& random_;
+  const std::uint64_t time_ns_;
+  std::vector<base::Bytes> records_;
+};
 
 struct Open {
   std::vector<kernel::InstanceName> instances;  // that are not paused yet
@@ -57,11 +95,10 @@ base::Result<Open> find_open(kernel::World& world) {
 base::Result<void> quieten(kernel::World& world, store::Journal& journal, const ForkPlace& to,
                            ForkReport& report) {
   const Open open = TRY(find_open(world));
-  const auto admit = [&](const decltype(kernel::Tick::input)& input) {
-    return admit_or_refuse(world, journal, to.random, to.time_ns, input);
-  };
+  Batches batches(world, journal, to.random, to.time_ns);
   for (const kernel::InstanceName& name : open.instances)
-    TRY(admit(kernel::ControlRequested{kernel::Control::kPause, name.workflow, name.key, kReason}));
+    TRY(batches.add(
+        kernel::ControlRequested{kernel::Control::kPause, name.workflow, name.key, kReason}));
   codec::Normaliser normaliser;
   const base::ByteView error = TRY(normaliser.part_from_json(codec::Schema::any(), kError));
   for (const base::Hash& effect : open.effects) {
@@ -69,8 +106,9 @@ base::Result<void> quieten(kernel::World& world, store::Journal& journal, const 
     receipt.intent = effect;
     receipt.status = kernel::ReceiptStatus::kError;
     receipt.payload = error;
-    TRY(admit(receipt));
+    TRY(batches.add(receipt));
   }
+  TRY(batches.write());
   report.paused = open.instances.size();
   report.settled = open.effects.size();
   report.timers = open.timers;
@@ -109,20 +147,28 @@ base::Result<ForkReport> fork_world(const store::JournalFiles& journal, store::B
                                     const kernel::MachineSource& machines,
                                     store::RecordNumber record, const ForkPlace& to,
                                     const ReplayProgress& progress) {
-  TRY(refuse_if_there(to));
+  // Under another name until it is whole, so that nobody begins a world where half a fork is.
+  std::string path = to.path;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const std::string unfinished = path + ".unfinished";
+  TRY(refuse_if_there(to.disk, path));
+  TRY(refuse_if_there(to.disk, unfinished));
   const base::Bytes last = TRY(record_in(journal, record));
   const auto past = TRY(PastWorld::at(journal, stored, machines, record, progress));
-  if (!to.any_file_system) TRY(store::check_place(to.disk, to.path));
-  store::WorldFolder folder =
-      TRY(store::WorldFolder::open(to.disk, to.random, to.process, to.path));
-  // Until the fork is whole, nobody can take the folder for a world.
-  const std::string marker = to.path + "/" + store::kSalvagingFile;
-  TRY(env::replace_file(to.disk, marker, base::as_bytes(kNotWhole)));
+  if (!to.any_file_system) TRY(store::check_place(to.disk, path));
   ForkReport report;
   report.record = record;
-  TRY(fill(folder, *past, last, machines, to, report));
-  TRY(to.disk.remove(marker));
-  TRY(to.disk.sync_directory(to.path));
+  {
+    store::WorldFolder folder =
+        TRY(store::WorldFolder::open(to.disk, to.random, to.process, unfinished));
+    const std::string marker = unfinished + "/" + store::kSalvagingFile;
+    TRY(env::replace_file(to.disk, marker, base::as_bytes(kNotWhole)));
+    TRY(fill(folder, *past, last, machines, to, report));
+    TRY(to.disk.remove(marker));
+    TRY(to.disk.sync_directory(unfinished));
+  }
+  TRY(to.disk.rename(unfinished, path));
+  TRY(to.disk.sync_directory(env::parent_of(path)));
   return report;
 }
 

@@ -35,8 +35,8 @@ struct ForkPlace {
   bool any_file_system = false;
 };
 
-// kConflict: the new folder is there already. What was begun and could not be ended stays as a
-// folder that nobody can open as a world.
+// kConflict: the new folder is there already. What was begun and could not be ended stays under the
+// name of the new folder with ".unfinished" behind it, and keeps another fork from there.
 base::Result<ForkReport> fork_world(const store::JournalFiles& journal, store::BlobsLook* stored,
                                     const kernel::MachineSource& machines,
                                     store::RecordNumber record, const ForkPlace& to,

@@ -38,6 +38,12 @@ base::Error PastWorld::seen_from_outside(base::Error error) const {
   return {base::ErrorCode::kConflict, "this program has no code for " + machines_.missing()};
 }
 
+base::Error PastWorld::of_blobs(base::Error error) {
+  another_may_do_ =
+      error.code() == base::ErrorCode::kNotFound || error.code() == base::ErrorCode::kCorrupt;
+  return error;
+}
+
 base::Result<void> PastWorld::begin_with(const store::JournalFiles& journal,
                                          const store::SnapshotEntry& snapshot) {
   if (snapshot.next_record > 1) {
@@ -47,10 +53,12 @@ base::Result<void> PastWorld::begin_with(const store::JournalFiles& journal,
                          "was taken after another record than the journal has there");
     }
   }
-  const base::Bytes bytes = TRY(blobs_.get(snapshot.hash));
-  auto restored = kernel::World::restore(machines_, blobs_, bytes);
-  if (!restored) return std::move(restored).error().within(name_of(snapshot));
+  auto bytes = blobs_.get(snapshot.hash);
+  if (!bytes) return of_blobs(std::move(bytes).error().within(name_of(snapshot)));
+  auto restored = kernel::World::restore(machines_, blobs_, *bytes);
+  if (!restored) return of_blobs(std::move(restored).error().within(name_of(snapshot)));
   if (restored->next_record() != snapshot.next_record) {
+    another_may_do_ = true;
     return base::Error(base::ErrorCode::kCorrupt, name_of(snapshot),
                        "says that it is before record " + std::to_string(restored->next_record()));
   }
@@ -67,7 +75,7 @@ base::Result<void> PastWorld::go_on(const store::JournalFiles& journal, store::R
     const auto found = TRY(reader->next());
     if (!found) return not_there(world_->next_record(), "the journal ends before it");
     auto replayed = world_->replay(found->bytes);
-    if (!replayed) return std::move(replayed).error();  // it names the record itself
+    if (!replayed) return of_blobs(std::move(replayed).error());  // it names the record itself
     ++replayed_;
     if (progress && found->number % kRecordsPerReport == 0) progress(found->number);
   }
@@ -94,12 +102,14 @@ base::Result<std::unique_ptr<PastWorld>> PastWorld::at(const store::JournalFiles
     if (begun) begun = past->go_on(journal, record, progress);
     if (begun) return past;
     auto error = past->seen_from_outside(std::move(begun).error());
-    if (!past->machines_.missing().empty()) return error;
+    if (!past->machines_.missing().empty() || !past->another_may_do_) return error;
     why += "; " + error.to_string();
   }
   if (journal.first() != 1) {
-    return not_there(record, "the journal begins with record " + std::to_string(journal.first()) +
-                                 ", and no snapshot at or before it can be used" + why);
+    const std::string begins = "the journal begins with record " + std::to_string(journal.first());
+    if (why.empty()) return not_there(record, begins + ", and there is no snapshot before it");
+    return base::Error(base::ErrorCode::kCorrupt, "record " + std::to_string(record),
+                       begins + ", and no snapshot before it can be used" + why);
   }
   std::unique_ptr<PastWorld> past(new PastWorld(stored, machines));
   auto gone = past->go_on(journal, record, progress);

@@ -24,8 +24,9 @@ using ReplayProgress = std::function<void(store::RecordNumber)>;
 class PastWorld {
  public:
   // Behind `record`; what it is opened with must outlive it, `stored` may be null. kNotFound: the
-  // journal does not have the record, or cannot come to it any more. kConflict: this program
-  // has not the code of the world. kCorrupt: the records come to something else.
+  // journal does not have the record, or no snapshot that it could be come to from. kConflict: this
+  // program has not the code of the world. kCorrupt: something that is needed is damaged. Other
+  // errors are those of replay.
   static base::Result<std::unique_ptr<PastWorld>> at(const store::JournalFiles& journal,
                                                      store::BlobsLook* stored,
                                                      const kernel::MachineSource& machines,
@@ -51,11 +52,15 @@ class PastWorld {
 
   base::Error seen_from_outside(base::Error error) const;
 
+  // Of what is in blobs: then another snapshot may do.
+  base::Error of_blobs(base::Error error);
+
   WatchedMachines machines_;
   ScratchBlobs blobs_;
   std::optional<kernel::World> world_;
   std::optional<store::SnapshotEntry> begun_with_;
   std::uint64_t replayed_ = 0;
+  bool another_may_do_ = false;  // when there is an error: whether it is one of the snapshot
 };
 
 // One record of a journal that is only looked at. kNotFound: it is not there.

@@ -41,6 +41,65 @@ TEST_F(PastWorldTest, is_the_world_as_it_was_behind_every_record) {
   }
 }
 
+// With its snapshots, on a disk of which it is the only reader.
+class PastSnapshotTest : public PastWorldTest {
+ protected:
+  base::Result<std::unique_ptr<PastWorld>> past_from_snapshot(store::RecordNumber record) {
+    journal_.emplace(store::JournalFiles::open(open_->folder()).take());
+    blobs_ = store::BlobsLook::open(store::WorldPlace::of(open_->folder())).take();
+    return PastWorld::at(*journal_, blobs_.get(), machines_, record);
+  }
+  // Snapshots before records 6 and 11, of 15.
+  void live_with_snapshots() {
+    live(4);
+    take_snapshot();
+    for (std::size_t i = 0; i < 5; ++i) send("more", i), states_.push_back(state());
+    take_snapshot();
+    for (std::size_t i = 0; i < 5; ++i) send("most", i), states_.push_back(state());
+  }
+
+  std::unique_ptr<store::BlobsLook> blobs_;
+};
+
+TEST_F(PastSnapshotTest, the_nearest_at_or_before_the_record_is_begun_with) {
+  live_with_snapshots();
+  for (store::RecordNumber record = 5; record <= 15; ++record) {
+    auto found = past_from_snapshot(record);
+    ASSERT_TRUE(found) << found.error().to_string();
+    ASSERT_TRUE((*found)->begun_with()) << "record " << record;
+    EXPECT_EQ((*found)->begun_with()->next_record, record < 10 ? 6u : 11u) << "record " << record;
+    EXPECT_EQ((*found)->replayed(), record < 10 ? record - 5 : record - 10);
+    EXPECT_EQ((*found)->world().snapshot().take(), states_[record - 1]) << "record " << record;
+  }
+}
+
+TEST_F(PastSnapshotTest, one_of_another_course_of_events_is_refused_and_not_passed_over) {
+  live_with_snapshots();
+  auto entries = open_->snapshots().list().take();
+  auto& database = open_->blobs().database();
+  auto change = database.prepare("UPDATE snapshots SET lineage = zeroblob(32)").take();
+  ASSERT_TRUE(change.step());
+  const auto found = past_from_snapshot(12);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code(), base::ErrorCode::kCorrupt);
+  EXPECT_THAT(found.error().message(), ::testing::HasSubstr("was taken after another record"));
+}
+
+TEST_F(PastSnapshotTest, one_that_lost_its_bytes_gives_way_to_the_one_before) {
+  live_with_snapshots();
+  auto& database = open_->blobs().database();
+  auto change = database
+                    .prepare(
+                        "DELETE FROM blobs WHERE hash = (SELECT hash FROM snapshots "
+                        "ORDER BY number DESC LIMIT 1)")
+                    .take();
+  ASSERT_TRUE(change.step());
+  auto found = past_from_snapshot(12);
+  ASSERT_TRUE(found) << found.error().to_string();
+  EXPECT_EQ((*found)->begun_with()->next_record, 6u);
+  EXPECT_EQ((*found)->world().snapshot().take(), states_[11]);
+}
+
 TEST_F(PastWorldTest, goes_on_from_where_it_is) {
   live(10);
   auto found = past(3);

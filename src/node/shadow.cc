@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/sha256.h"
 #include "kernel/forget_list.h"
 #include "kernel/record_view.h"
 
@@ -14,21 +15,25 @@ namespace holdfast::node {
 namespace {
 
 using store::RecordNumber;
+using Name = std::pair<std::string, base::Bytes>;  // of an instance
+
+// So many turns may be left over by one tick; what does not come to rest by then never may.
+constexpr std::uint64_t kMostContinued = 1000;
 
 bool applies_definitions(kernel::TickKind kind) {
   return kind == kernel::TickKind::kApply || kind == kernel::TickKind::kApplyProposal;
 }
 
-// Which effect of which instance, however its intent is called.
-std::string asked_for(std::string_view workflow, base::ByteView key, std::string_view effect,
-                      base::ByteView params) {
+// Which effect of which instance, with which params, however its intent is called.
+base::Hash asked_for(std::string_view workflow, base::ByteView key, std::string_view effect,
+                     base::ByteView params) {
   std::string name;
   for (const std::string_view part :
        {workflow, base::as_text(key), effect, base::as_text(params)}) {
     name += std::to_string(part.size()) + ":";
     name += part;
   }
-  return name;
+  return base::sha256(base::as_bytes(name));
 }
 
 std::string why_refused(const kernel::Answer& answer) {
@@ -43,229 +48,276 @@ std::string why_refused(const kernel::Answer& answer) {
   return "";
 }
 
-class Shadowing {
- public:
-  Shadowing(const store::JournalFiles& journal, store::BlobsLook* stored,
-            const kernel::MachineSource& machines, const ShadowOptions& options,
-            const ReplayProgress& progress)
-      : journal_(journal),
-        stored_(stored),
-        machines_(machines),
-        options_(options),
-        progress_(progress) {}
+base::Error copy_of(const base::Error& error) {
+  return {error.code(), error.where(), error.message()};
+}
 
-  base::Result<ShadowReport> run(base::ByteView definitions) {
-    if (journal_.last() < journal_.first())
-      return base::Error(base::ErrorCode::kConflict, "there are no records to try it with");
-    TRY(begin());
-    TRY(apply(definitions));
-    TRY(feed_all());
-    return compare();
+// What all trials of one journal share.
+struct Setting {
+  const store::JournalFiles& journal;
+  store::BlobsLook* stored;
+  const kernel::MachineSource& machines;
+  const ShadowOptions& options;
+  const ReplayProgress& progress;
+
+  base::Result<std::unique_ptr<PastWorld>> world_at(RecordNumber record) const {
+    return PastWorld::at(journal, stored, machines, record, progress);
   }
+};
 
- private:
-  using Name = std::pair<std::string, base::Bytes>;
-  struct Receipt {
-    base::Bytes record;
-    kernel::ReceiptArrived tick;  // borrows from the record
-  };
+// Where trials begin.
+struct Beginning {
+  RecordNumber behind = 0;    // the state behind this record, when nothing was under way
+  RecordNumber replaced = 0;  // the record whose definitions are replaced; 0: none
+};
 
-  // To the moment from which on everything is fed again.
-  base::Result<void> begin() {
-    const RecordNumber applied = TRY(last_application());
-    const RecordNumber last = journal_.last();
-    if (applied != 0 && last - applied < options_.most_records) {
-      auto past = PastWorld::at(journal_, stored_, machines_, applied - 1, progress_);
-      if (past) {
-        tried_ = std::move(*past);
-        skipped_ = applied;
-        return {};
-      }
-      // What it began with is trimmed; a later moment will do.
-      if (past.error().code() != base::ErrorCode::kNotFound) return std::move(past).error();
+// 0: none that the journal still has.
+base::Result<RecordNumber> last_application(const store::JournalFiles& journal) {
+  RecordNumber found = 0;
+  const auto reader = TRY(journal.read(journal.first()));
+  while (const auto record = TRY(reader->next())) {
+    const kernel::Tick tick = TRY(kernel::tick_of(record->bytes));
+    if (applies_definitions(static_cast<kernel::TickKind>(tick.input.index())))
+      found = record->number;
+  }
+  return found;
+}
+
+// Behind this record, or as soon after it as a snapshot allows.
+base::Result<std::unique_ptr<PastWorld>> first_reachable(const Setting& setting,
+                                                         RecordNumber record) {
+  auto past = setting.world_at(record);
+  if (past || past.error().code() != base::ErrorCode::kNotFound || setting.stored == nullptr)
+    return past;
+  const std::vector<store::SnapshotEntry> snapshots = TRY(setting.stored->snapshots());
+  for (auto entry = snapshots.rbegin(); entry != snapshots.rend(); ++entry) {
+    if (entry->next_record <= record) continue;
+    auto from = setting.world_at(entry->next_record - 1);
+    if (from || from.error().code() != base::ErrorCode::kNotFound) return from;
+  }
+  return past;
+}
+
+base::Result<Beginning> find_beginning(const Setting& setting) {
+  const store::JournalFiles& journal = setting.journal;
+  const RecordNumber last = journal.last();
+  if (last < journal.first())
+    return base::Error(base::ErrorCode::kConflict, "there are no records to try it with");
+  const RecordNumber applied = TRY(last_application(journal));
+  if (applied != 0 && last - applied < setting.options.most_records) {
+    const auto past = setting.world_at(applied - 1);
+    if (past) return Beginning{applied - 1, applied};
+    // What it began with is trimmed; a later moment will do.
+    if (past.error().code() != base::ErrorCode::kNotFound) return copy_of(past.error());
+  }
+  const std::uint64_t most = setting.options.most_records;
+  const RecordNumber earliest = std::max(applied, last > most ? last - most : journal.first() - 1);
+  const auto past = TRY(first_reachable(setting, earliest));
+  while (past->world().active_instances() != 0) {
+    const RecordNumber next = past->world().next_record();
+    if (next > last) {
+      return base::Error(base::ErrorCode::kConflict,
+                         "since record " + std::to_string(earliest) +
+                             " something was under way all the time: there is no moment to begin "
+                             "the trial with");
     }
-    const RecordNumber earliest =
-        last > options_.most_records ? last - options_.most_records : journal_.first() - 1;
-    tried_ = TRY(first_reachable(std::max(earliest, applied)));
-    for (RecordNumber at = tried_->world().next_record(); tried_->world().active_instances() != 0;
-         ++at) {
-      if (at > last) {
-        return base::Error(base::ErrorCode::kConflict,
-                           "since record " + std::to_string(earliest) +
-                               " something was under way all the time: there is no moment to begin "
-                               "the trial with");
-      }
-      TRY(tried_->go_on(journal_, at, progress_));
+    TRY(past->go_on(journal, next, setting.progress));
+  }
+  return Beginning{past->world().next_record() - 1, 0};
+}
+
+// One run under one set of definitions.
+class Trial {
+ public:
+  explicit Trial(const Setting& setting) : setting_(setting) {}
+
+  base::Result<void> run(const Beginning& beginning, base::ByteView definitions) {
+    past_ = TRY(setting_.world_at(beginning.behind));
+    TRY(apply(beginning, definitions));
+    const auto reader = TRY(setting_.journal.read(from_));
+    while (stopped_.empty()) {
+      const auto record = TRY(reader->next());
+      if (!record) break;
+      const base::Bytes kept(record->bytes.begin(), record->bytes.end());
+      const kernel::RecordView view = TRY(kernel::read_record(kept));
+      take_note(view);
+      TRY(feed(view));
+      if (setting_.progress && record->number % 4096 == 0) setting_.progress(record->number);
     }
     return {};
   }
 
-  // Behind this record, or as soon after it as a snapshot allows.
-  base::Result<std::unique_ptr<PastWorld>> first_reachable(RecordNumber record) {
-    auto past = PastWorld::at(journal_, stored_, machines_, record, progress_);
-    if (past || past.error().code() != base::ErrorCode::kNotFound || stored_ == nullptr)
-      return past;
-    const std::vector<store::SnapshotEntry> snapshots = TRY(stored_->snapshots());
-    for (auto entry = snapshots.rbegin(); entry != snapshots.rend(); ++entry) {
-      if (entry->next_record <= record) continue;
-      auto from = PastWorld::at(journal_, stored_, machines_, entry->next_record - 1, progress_);
-      if (from) return from;
-    }
-    return past;
+  kernel::World& world() noexcept { return past_->world(); }
+  RecordNumber from() const noexcept { return from_; }
+  std::uint64_t fed() const noexcept { return fed_; }
+  std::uint64_t refused() const noexcept { return refused_; }
+  std::uint64_t answered() const noexcept { return answered_; }
+  const std::vector<std::string>& refusals() const noexcept { return refusals_; }
+  const std::string& stopped() const noexcept { return stopped_; }
+  const std::set<Name>& touched() const noexcept { return touched_; }
+
+  // How often each effect of each instance was opened, also those that have settled since.
+  const std::map<std::string, std::uint64_t>& opened() const noexcept { return opened_; }
+
+  std::uint64_t unwanted() const {
+    std::uint64_t count = 0;
+    for (const auto& [asked, records] : early_) count += records.size();
+    return count;
   }
 
-  // 0: none that the journal still has.
-  base::Result<RecordNumber> last_application() {
-    RecordNumber found = 0;
-    const auto reader = TRY(journal_.read(journal_.first()));
-    while (const auto record = TRY(reader->next())) {
-      const kernel::Tick tick = TRY(kernel::tick_of(record->bytes));
-      if (applies_definitions(static_cast<kernel::TickKind>(tick.input.index())))
-        found = record->number;
-    }
-    return found;
-  }
+ private:
+  struct Fed {
+    base::Bytes record;  // that the tick borrows from; empty: it lives long enough
+    kernel::Tick tick;
+  };
 
   // In the place of those that were applied in truth, if we have come to that place.
-  base::Result<void> apply(base::ByteView definitions) {
-    kernel::World& world = tried_->world();
-    report_.from = world.next_record();
-    report_.to = journal_.last();
+  base::Result<void> apply(const Beginning& beginning, base::ByteView definitions) {
+    from_ = world().next_record();
     kernel::Tick tick;
-    tick.time_ns = world.latest_ns();
+    tick.time_ns = world().latest_ns();
     base::Bytes recorded;
-    if (skipped_ != 0) {
-      recorded = TRY(record_in(journal_, skipped_));
+    if (beginning.replaced != 0) {
+      recorded = TRY(record_in(setting_.journal, beginning.replaced));
       tick = TRY(kernel::tick_of(recorded));
     }
     tick.input = kernel::ApplyManifest{definitions};
-    const kernel::Outcome outcome = world.reduce(tick);
-    if (outcome.failure) return error_of(*outcome.failure);
+    const kernel::Outcome outcome = world().reduce(tick);
+    if (outcome.failure) return copy_of(*outcome.failure);
     const std::string why = why_refused(outcome.answer);
     if (!why.empty()) return base::Error(base::ErrorCode::kConflict, why);
     return {};
   }
 
-  base::Result<void> feed_all() {
-    const auto reader = TRY(journal_.read(report_.from));
-    while (const auto record = TRY(reader->next())) {
-      const base::Bytes kept(record->bytes.begin(), record->bytes.end());
-      const kernel::RecordView view = TRY(kernel::read_record(kept));
-      take_note(view);
-      TRY(feed(kept, view));
-      if (progress_ && record->number % 4096 == 0) progress_(record->number);
-    }
-    return {};
-  }
-
-  // What happened in truth.
+  // What was opened in truth, until its receipt comes.
   void take_note(const kernel::RecordView& record) {
     for (const kernel::InstanceView& instance : record.instances) {
-      touched_.emplace(std::string(instance.workflow),
-                       base::Bytes(instance.key.begin(), instance.key.end()));
-      for (const kernel::OpenedView& opened : instance.opened) {
-        std::string name = asked_for(instance.workflow, instance.key, opened.effect, opened.params);
-        opened_in_truth_.insert(name);
-        names_.insert_or_assign(opened.intent, std::move(name));
+      for (const kernel::OpenedView& opened : instance.opened)
+        asked_.insert_or_assign(opened.intent, asked_for(instance.workflow, instance.key,
+                                                         opened.effect, opened.params));
+      for (const kernel::SettledView& settled : instance.settled) {
+        // By the receipt of this record it is looked for below.
+        const auto* receipt = std::get_if<kernel::ReceiptArrived>(&record.tick.input);
+        if (receipt == nullptr || receipt->intent != settled.intent) asked_.erase(settled.intent);
       }
     }
   }
 
-  base::Result<void> feed(const base::Bytes& bytes, const kernel::RecordView& record) {
+  base::Result<void> feed(const kernel::RecordView& record) {
     const kernel::Tick& tick = record.tick;
-    if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick.input))
-      return feed_receipt(bytes, *receipt, tick);
+    if (std::holds_alternative<kernel::ReceiptArrived>(tick.input))
+      return feed_receipt(record.number, tick);
     if (const auto* progress = std::get_if<kernel::ProgressArrived>(&tick.input))
       return feed_progress(*progress, tick);
-    if (const auto* forget = std::get_if<kernel::ForgetEnded>(&tick.input)) {
-      note_forgotten(*forget);
+    if (const auto* forget = std::get_if<kernel::ForgetEnded>(&tick.input))
+      return feed_forgetting(*forget, tick);
+    // Definitions and proposals are what is tried; turns that are left follow anyway.
+    if (!std::holds_alternative<kernel::EventArrived>(tick.input) &&
+        !std::holds_alternative<kernel::ControlRequested>(tick.input))
       return {};
-    }
-    if (std::holds_alternative<kernel::EventArrived>(tick.input) ||
-        std::holds_alternative<kernel::ControlRequested>(tick.input))
-      return reduce(tick, record.number);
-    return {};  // definitions and proposals are what is tried; turns that are left follow anyway
+    return come_to_rest({{}, tick}, record.number);
   }
 
-  void note_forgotten(const kernel::ForgetEnded& forget) {
+  // Those that have ended here too, whenever that was.
+  base::Result<void> feed_forgetting(const kernel::ForgetEnded& forget, const kernel::Tick& tick) {
     const auto names = kernel::read_forget_list(forget.instances);
-    if (!names) return;
-    for (const kernel::ForgetName& name : *names)
-      forgotten_.emplace(std::string(name.workflow), base::Bytes(name.key.begin(), name.key.end()));
+    if (!names) return {};
+    std::vector<kernel::ForgetName> ended;
+    for (kernel::ForgetName name : *names) {
+      const kernel::Cell* cell = TRY(world().find(name.workflow, name.key));
+      if (cell == nullptr || !cell->terminal()) continue;
+      name.last_record = cell->last_record;
+      ended.push_back(name);
+    }
+    if (ended.empty()) return {};
+    codec::Buffer list;
+    kernel::write_forget_list(list, ended);
+    kernel::Tick fed = tick;
+    fed.input = kernel::ForgetEnded{list.view()};
+    return come_to_rest({{}, fed}, 0);
   }
 
-  base::Result<void> feed_receipt(const base::Bytes& bytes, const kernel::ReceiptArrived& receipt,
-                                  const kernel::Tick& tick) {
-    const auto named = names_.find(receipt.intent);
-    if (named == names_.end()) return {};  // of something that had been settled before
-    const std::string name = named->second;
-    names_.erase(named);
-    const auto waiting = waiting_.find(name);
-    if (waiting == waiting_.end() || waiting->second.empty()) {
-      // The copy of the bytes is moved with what borrows from it.
-      Receipt kept{bytes, {}};
-      kept.tick = std::get<kernel::ReceiptArrived>(TRY(kernel::tick_of(kept.record)).input);
-      early_[name].push_back(std::move(kept));
+  base::Result<void> feed_receipt(RecordNumber record, const kernel::Tick& tick) {
+    const auto& receipt = std::get<kernel::ReceiptArrived>(tick.input);
+    const auto asked = asked_.find(receipt.intent);
+    if (asked == asked_.end()) return {};  // of something that had been settled before
+    const base::Hash name = asked->second;
+    asked_.erase(asked);
+    const auto intent = TRY(take_waiting(name));
+    if (!intent) {
+      early_[name].push_back(record);
       return {};
     }
-    const base::Hash intent = waiting->second.front();
-    waiting->second.pop_front();
-    return answer(intent, receipt, tick);
+    ++answered_;
+    return come_to_rest({{}, answer_to(*intent, tick)}, 0);
   }
 
-  base::Result<void> answer(const base::Hash& intent, const kernel::ReceiptArrived& recorded,
-                            const kernel::Tick& tick) {
-    if (TRY(tried_->world().find_intent(intent)) == nullptr) return {};  // cancelled meanwhile
-    kernel::Tick fed = tick;
-    kernel::ReceiptArrived receipt = recorded;
+  // The oldest that waits for such a receipt and is still open.
+  base::Result<std::optional<base::Hash>> take_waiting(const base::Hash& name) {
+    const auto waiting = waiting_.find(name);
+    std::optional<base::Hash> found;
+    while (waiting != waiting_.end() && !found && !waiting->second.empty()) {
+      const base::Hash intent = waiting->second.front();
+      waiting->second.pop_front();
+      if (TRY(world().find_intent(intent)) != nullptr) found = intent;
+    }
+    if (waiting != waiting_.end() && waiting->second.empty()) waiting_.erase(waiting);
+    return found;
+  }
+
+  static kernel::Tick answer_to(const base::Hash& intent, const kernel::Tick& recorded) {
+    kernel::Tick tick = recorded;
+    auto receipt = std::get<kernel::ReceiptArrived>(recorded.input);
     receipt.intent = intent;
     receipt.signature = {};  // it was for the other intent, and was checked then
-    fed.input = receipt;
-    ++report_.answered;
-    return reduce(fed, 0);
+    tick.input = receipt;
+    return tick;
   }
 
   base::Result<void> feed_progress(const kernel::ProgressArrived& progress,
                                    const kernel::Tick& tick) {
-    const auto named = names_.find(progress.intent);
-    const auto waiting = named == names_.end() ? waiting_.end() : waiting_.find(named->second);
+    const auto asked = asked_.find(progress.intent);
+    const auto waiting = asked == asked_.end() ? waiting_.end() : waiting_.find(asked->second);
     if (waiting == waiting_.end() || waiting->second.empty()) return {};
     kernel::Tick fed = tick;
     kernel::ProgressArrived frame = progress;
     frame.intent = waiting->second.front();
     fed.input = frame;
-    return reduce(fed, 0);
+    return come_to_rest({{}, fed}, 0);
   }
 
-  // `record`: where it stands in truth; 0: it is an answer of ours.
-  base::Result<void> reduce(const kernel::Tick& tick, RecordNumber record) {
-    ++report_.fed;
-    std::deque<std::pair<base::Hash, Receipt>> answers;
-    TRY(reduce_one(tick, record, answers));
-    while (tried_->world().has_ready()) {
-      kernel::Tick more = tick;
+  // The tick, what is left over of it, and the receipts that have waited for what it opens. One
+  // line for all of them; what does not come to rest ends the trial.
+  base::Result<void> come_to_rest(Fed first, RecordNumber record) {
+    std::deque<Fed> line;
+    line.push_back(std::move(first));
+    std::uint64_t continued = 0;
+    while (!line.empty()) {
+      const Fed fed = std::move(line.front());
+      line.pop_front();
+      ++fed_;
+      TRY(reduce(fed.tick, std::exchange(record, 0), line));
+      if (!world().has_ready() || !line.empty()) continue;
+      if (++continued > kMostContinued) {
+        stopped_ = "after " + std::to_string(kMostContinued) +
+                   " more turns the instances still send each other messages";
+        return {};
+      }
+      kernel::Tick more = fed.tick;
       more.input = kernel::Continue{};
-      TRY(reduce_one(more, 0, answers));
-    }
-    while (!answers.empty()) {
-      const auto [intent, receipt] = std::move(answers.front());
-      answers.pop_front();
-      TRY(answer(intent, receipt.tick, tick));
+      line.push_back({{}, more});
     }
     return {};
   }
 
-  base::Result<void> reduce_one(const kernel::Tick& tick, RecordNumber record,
-                                std::deque<std::pair<base::Hash, Receipt>>& answers) {
-    const kernel::Outcome outcome = tried_->world().reduce(tick);
-    if (outcome.failure) return error_of(*outcome.failure);
+  base::Result<void> reduce(const kernel::Tick& tick, RecordNumber record, std::deque<Fed>& line) {
+    const kernel::Outcome outcome = world().reduce(tick);
+    if (outcome.failure) return copy_of(*outcome.failure);
     const std::string why = why_refused(outcome.answer);
     if (!why.empty()) {
-      ++report_.refused;
-      if (report_.refusals.size() < ShadowReport::kMostListed)
-        report_.refusals.push_back(
-            (record == 0 ? std::string("a receipt") : "record " + std::to_string(record)) + ": " +
-            why);
+      ++refused_;
+      if (refusals_.size() < ShadowReport::kMostListed)
+        refusals_.push_back((record == 0 ? "" : "record " + std::to_string(record) + ": ") + why);
       return {};
     }
     if (!outcome.record.empty()) {
@@ -275,89 +327,124 @@ class Shadowing {
                          base::Bytes(instance.key.begin(), instance.key.end()));
     }
     for (const kernel::Command& command : outcome.commands) {
-      const auto* open = std::get_if<kernel::OpenIntent>(&command);
-      if (open == nullptr) continue;
-      const std::string name =
-          asked_for(open->workflow, open->key, open->effect->name, open->params);
-      const auto early = early_.find(name);
-      if (early == early_.end() || early->second.empty()) {
-        waiting_[name].push_back(open->intent);
-        shown_.try_emplace(open->intent, open->effect->name + " of " +
-                                             kernel::instance_text(open->workflow, open->key));
-        continue;
-      }
-      answers.emplace_back(open->intent, std::move(early->second.front()));
-      early->second.pop_front();
+      if (const auto* open = std::get_if<kernel::OpenIntent>(&command))
+        TRY(take_opened(*open, line));
     }
     return {};
   }
 
-  base::Result<ShadowReport> compare() {
-    for (const auto& [name, receipts] : early_) report_.unwanted += receipts.size();
-    for (const auto& [name, intents] : waiting_) {
-      if (opened_in_truth_.contains(name)) continue;
-      for (const base::Hash& intent : intents) {
-        if (TRY(tried_->world().find_intent(intent)) == nullptr) continue;
-        ++report_.unanswered;
-        if (report_.unanswered_effects.size() < ShadowReport::kMostListed)
-          report_.unanswered_effects.push_back(shown_[intent]);
-      }
+  base::Result<void> take_opened(const kernel::OpenIntent& open, std::deque<Fed>& line) {
+    ++opened_[open.effect->name + " of " + kernel::instance_text(open.workflow, open.key)];
+    const base::Hash name = asked_for(open.workflow, open.key, open.effect->name, open.params);
+    const auto early = early_.find(name);
+    if (early == early_.end()) {
+      waiting_[name].push_back(open.intent);
+      return {};
     }
-    const auto truth = TRY(PastWorld::at(journal_, stored_, machines_, journal_.last(), progress_));
-    for (const Name& name : touched_) {
-      ShadowDifference difference{name.first, name.second, {}, {}};
-      difference.recorded = TRY(side_of(truth->world(), name));
-      difference.tried = TRY(side_of(tried_->world(), name));
-      if (difference.recorded.status.empty() && forgotten_.contains(name)) continue;
-      ++report_.instances;
-      if (difference.recorded.status == difference.tried.status &&
-          difference.recorded.state == difference.tried.state &&
-          difference.recorded.outcome == difference.tried.outcome)
-        continue;
-      ++report_.different;
-      if (report_.differences.size() < ShadowReport::kMostListed)
-        report_.differences.push_back(std::move(difference));
-    }
-    return std::move(report_);
+    Fed fed;
+    fed.record = TRY(record_in(setting_.journal, early->second.front()));
+    fed.tick = answer_to(open.intent, TRY(kernel::tick_of(fed.record)));
+    // The time does not go back.
+    fed.tick.time_ns = std::max(fed.tick.time_ns, world().latest_ns());
+    early->second.pop_front();
+    if (early->second.empty()) early_.erase(early);
+    ++answered_;
+    line.push_back(std::move(fed));
+    return {};
   }
 
-  static base::Result<ShadowSide> side_of(kernel::World& world, const Name& name) {
-    auto found = TRY(world.read(name.first, name.second));
-    ShadowSide side;
-    if (!found) return side;
-    side.status = std::string(kernel::name_of(found->status)) + (found->paused ? ", paused" : "");
-    side.state = std::move(found->state);
-    side.outcome = std::move(found->outcome);
-    return side;
-  }
-
-  static base::Error error_of(const base::Error& error) {
-    return {error.code(), error.where(), error.message()};
-  }
-
-  const store::JournalFiles& journal_;
-  store::BlobsLook* stored_;
-  const kernel::MachineSource& machines_;
-  const ShadowOptions& options_;
-  const ReplayProgress& progress_;
-  std::unique_ptr<PastWorld> tried_;
-  RecordNumber skipped_ = 0;  // the record whose place the other definitions take; 0: none
-  std::map<base::Hash, std::string> names_;  // what the open intents of truth ask for
-  std::set<std::string> opened_in_truth_;
-  std::map<std::string, std::deque<base::Hash>> waiting_;  // intents of the trial
-  std::map<std::string, std::deque<Receipt>> early_;       // receipts before their intents
-  std::map<base::Hash, std::string> shown_;
+  const Setting& setting_;
+  std::unique_ptr<PastWorld> past_;
+  RecordNumber from_ = 0;
+  std::uint64_t fed_ = 0;
+  std::uint64_t refused_ = 0;
+  std::uint64_t answered_ = 0;
+  std::vector<std::string> refusals_;
+  std::string stopped_;
+  std::map<base::Hash, base::Hash> asked_;                // what the open intents of truth ask for
+  std::map<base::Hash, std::deque<base::Hash>> waiting_;  // intents of the trial, by what they ask
+  std::map<base::Hash, std::deque<RecordNumber>> early_;  // receipts before their intents
+  std::map<std::string, std::uint64_t> opened_;
   std::set<Name> touched_;
-  std::set<Name> forgotten_;
-  ShadowReport report_;
 };
+
+base::Result<ShadowSide> side_of(kernel::World& world, const Name& name) {
+  auto found = TRY(world.read(name.first, name.second));
+  ShadowSide side;
+  if (!found) return side;
+  side.status = std::string(kernel::name_of(found->status)) + (found->paused ? ", paused" : "");
+  side.state = std::move(found->state);
+  side.outcome = std::move(found->outcome);
+  return side;
+}
+
+void compare_effects(const Trial& present, const Trial& tried, ShadowReport& report) {
+  std::set<std::string> names;
+  for (const auto& [name, count] : present.opened()) names.insert(name);
+  for (const auto& [name, count] : tried.opened()) names.insert(name);
+  const auto count_in = [](const Trial& trial, const std::string& name) {
+    const auto found = trial.opened().find(name);
+    return found == trial.opened().end() ? std::uint64_t{0} : found->second;
+  };
+  for (const std::string& name : names) {
+    const std::uint64_t before = count_in(present, name);
+    const std::uint64_t now = count_in(tried, name);
+    if (before == now) continue;
+    ++report.effects;
+    if (report.effect_differences.size() < ShadowReport::kMostListed)
+      report.effect_differences.push_back(name + ": " + std::to_string(before) + " at present, " +
+                                          std::to_string(now) + " tried");
+  }
+}
+
+base::Result<void> compare_instances(Trial& present, Trial& tried, ShadowReport& report) {
+  std::set<Name> names = present.touched();
+  names.insert(tried.touched().begin(), tried.touched().end());
+  for (const Name& name : names) {
+    ShadowDifference difference{name.first, name.second, {}, {}};
+    difference.present = TRY(side_of(present.world(), name));
+    difference.tried = TRY(side_of(tried.world(), name));
+    ++report.instances;
+    if (difference.present.status == difference.tried.status &&
+        difference.present.state == difference.tried.state &&
+        difference.present.outcome == difference.tried.outcome)
+      continue;
+    ++report.different;
+    if (report.differences.size() < ShadowReport::kMostListed)
+      report.differences.push_back(std::move(difference));
+  }
+  return {};
+}
 
 }  // namespace
 
 base::Result<ShadowReport> shadow(const store::JournalFiles& journal, store::BlobsLook* stored,
                                   const kernel::MachineSource& machines, base::ByteView definitions,
                                   const ShadowOptions& options, const ReplayProgress& progress) {
-  return Shadowing(journal, stored, machines, options, progress).run(definitions);
+  const Setting setting{journal, stored, machines, options, progress};
+  const Beginning beginning = TRY(find_beginning(setting));
+  const base::Bytes now = TRY(setting.world_at(journal.last()))->world().program().closure();
+  Trial present(setting);
+  if (!now.empty()) TRY(present.run(beginning, now));
+  Trial tried(setting);
+  TRY(tried.run(beginning, definitions));
+  if (tried.fed() == 0) {
+    return base::Error(base::ErrorCode::kConflict, "nothing has come since record " +
+                                                       std::to_string(beginning.behind) +
+                                                       ", the last moment to begin the trial with");
+  }
+  ShadowReport report;
+  report.from = tried.from();
+  report.to = journal.last();
+  report.fed = tried.fed();
+  report.refused = tried.refused();
+  report.refusals = tried.refusals();
+  report.stopped = tried.stopped().empty() ? present.stopped() : tried.stopped();
+  report.answered = tried.answered();
+  report.unwanted = tried.unwanted();
+  compare_effects(present, tried, report);
+  if (!now.empty()) TRY(compare_instances(present, tried, report));
+  return report;
 }
 
 }  // namespace holdfast::node

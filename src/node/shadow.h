@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trial run of other definitions: a world is taken back to a moment when nothing was under way,
-// gets the other definitions there, and is fed again with what came since. Nothing is performed: an
-// effect that is opened gets the receipt that the same effect of the same instance, with the same
-// params, got in truth; one that nobody asked for in truth stays open. Then what has become of each
-// instance is compared with what became of it in truth.
+// gets them there, and is fed again with what came since. The same is done with the present
+// definitions, and what has become of each instance in the two is compared: so what differs is owed
+// to the definitions, and not to the trial. Nothing is performed: an effect that is opened gets the
+// receipt that the same effect of the same instance, with the same params, got in truth; one that
+// nobody asked for in truth stays open.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ struct ShadowSide {
 struct ShadowDifference {
   std::string workflow;
   base::Bytes key;
-  ShadowSide recorded;
+  ShadowSide present;  // under the present definitions
   ShadowSide tried;
 };
 
@@ -42,17 +43,18 @@ struct ShadowReport {
   std::uint64_t fed = 0;      // ticks
   std::uint64_t refused = 0;  // of them, by the other definitions
   std::vector<std::string> refusals;
-  std::uint64_t answered = 0;    // effects that got a recorded receipt
-  std::uint64_t unanswered = 0;  // effects that nobody asked for in truth
-  std::vector<std::string> unanswered_effects;
-  std::uint64_t unwanted = 0;   // recorded receipts that nobody waited for
+  std::string stopped;         // why not everything was fed; empty: it was
+  std::uint64_t answered = 0;  // effects that got a recorded receipt
+  std::uint64_t unwanted = 0;  // recorded receipts that nobody waited for
+  std::uint64_t effects = 0;   // of instances, by name, that were opened more or less often
+  std::vector<std::string> effect_differences;
   std::uint64_t instances = 0;  // that were compared
   std::uint64_t different = 0;
   std::vector<ShadowDifference> differences;  // the first kMostListed
 };
 
 // `definitions`: a closure (kernel/program.h). kConflict, kInvalid: it cannot be run, or there is
-// no moment when it could be applied; the message says why.
+// no moment when it could be applied, or nothing came since; the message says why.
 base::Result<ShadowReport> shadow(const store::JournalFiles& journal, store::BlobsLook* stored,
                                   const kernel::MachineSource& machines, base::ByteView definitions,
                                   const ShadowOptions& options = {},

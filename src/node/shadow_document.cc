@@ -54,16 +54,17 @@ void texts(Buffer& out, std::string_view name, const std::vector<std::string>& l
 
 base::Bytes document_of(const ShadowReport& report) {
   Buffer out;
-  codec::write_map_head(out, 12);
+  codec::write_map_head(out, 13);
   number(out, "from", report.from);
   number(out, "to", report.to);
   number(out, "fed", report.fed);
   number(out, "refused", report.refused);
   texts(out, "refusals", report.refusals);
+  text(out, "stopped", report.stopped);
   number(out, "answered", report.answered);
-  number(out, "unanswered", report.unanswered);
-  texts(out, "unanswered_effects", report.unanswered_effects);
   number(out, "unwanted", report.unwanted);
+  number(out, "effects", report.effects);
+  texts(out, "effect_differences", report.effect_differences);
   number(out, "instances", report.instances);
   number(out, "different", report.different);
   codec::write_text(out, "differences");
@@ -72,7 +73,7 @@ base::Bytes document_of(const ShadowReport& report) {
     codec::write_map_head(out, 4);
     text(out, "workflow", difference.workflow);
     put_value(out, "key", difference.key);
-    side(out, "recorded", difference.recorded);
+    side(out, "present", difference.present);
     side(out, "tried", difference.tried);
   }
   return out.to_bytes();

@@ -7,8 +7,9 @@
 
 namespace holdfast::store {
 
-base::Result<std::unique_ptr<BlobsLook>> BlobsLook::open(const WorldPlace& world) {
-  auto look = TRY(DatabaseLook::open(world, kKernelBlobs));
+base::Result<std::unique_ptr<BlobsLook>> BlobsLook::open(const WorldPlace& world,
+                                                         const std::string& file) {
+  auto look = TRY(DatabaseLook::open(world, file));
   if (!look) return std::unique_ptr<BlobsLook>();
   SqliteStatement find = TRY(look->database().prepare(kFindBlob));
   return std::unique_ptr<BlobsLook>(new BlobsLook(std::move(look), std::move(find)));

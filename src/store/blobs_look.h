@@ -13,8 +13,9 @@ namespace holdfast::store {
 
 class BlobsLook {
  public:
-  // Null: the world has no blobs.
-  static base::Result<std::unique_ptr<BlobsLook>> open(const WorldPlace& world);
+  // Null: the world has no such file.
+  static base::Result<std::unique_ptr<BlobsLook>> open(const WorldPlace& world,
+                                                       const std::string& file = kKernelBlobs);
 
   // As BlobStore::get.
   base::Result<base::Bytes> get(const base::Hash& hash) { return read_blob(find_, hash); }

@@ -15,8 +15,9 @@ namespace {
 
 class Salvaging {
  public:
-  Salvaging(WorldPlace old, WorldFolder world, const BlobShapes& shapes)
-      : old_(std::move(old)), world_(std::move(world)), shapes_(shapes) {}
+  Salvaging(WorldPlace old, WorldFolder world, const BlobShapes& shapes,
+            const std::function<void(RecordNumber)>& progress)
+      : old_(std::move(old)), world_(std::move(world)), shapes_(shapes), progress_(progress) {}
 
   base::Result<SalvageReport> run() {
     // Before anything else: a salvage that is interrupted must not look like a world.
@@ -47,7 +48,11 @@ class Salvaging {
 
  private:
   base::Result<Damage> read_old(const BatchVisitor& visit) {
-    return read_damaged_journal(old_.disk, old_.path + "/journal", old_.id, visit);
+    const auto told = [&](RecordNumber first, std::span<const base::ByteView> records) {
+      if (progress_) progress_(first);
+      return visit(first, records);
+    };
+    return read_damaged_journal(old_.disk, old_.path + "/journal", old_.id, told);
   }
 
   base::Result<void> write_report(const std::string& file, bool is_complete) const {
@@ -153,6 +158,7 @@ class Salvaging {
   const WorldPlace old_;
   WorldFolder world_;
   const BlobShapes& shapes_;
+  const std::function<void(RecordNumber)>& progress_;
   std::unique_ptr<BlobsLook> old_blobs_;
   std::unique_ptr<BlobStore> blobs_;  // made when there is something for it
   std::unique_ptr<Journal> journal_;
@@ -179,14 +185,15 @@ base::Result<bool> is_salvaged(const WorldFolder& world) {
 
 base::Result<SalvageReport> salvage(env::Disk& disk, env::Random& random, env::Process& process,
                                     const std::string& from, const std::string& to,
-                                    const BlobShapes& shapes) {
+                                    const BlobShapes& shapes,
+                                    const std::function<void(RecordNumber)>& progress) {
   TRY(disk.list(from + "/journal"));
   const auto lock = TRY(disk.lock(from + "/LOCK", env::describe(process)));
   const auto id = read_world_id(disk, from);
   TRY(refuse_if_there(disk, to));
   WorldFolder world = TRY(WorldFolder::open(disk, random, process, to));
   const WorldPlace old{disk, random, from, id ? std::optional(*id) : std::nullopt};
-  Salvaging salvaging(old, std::move(world), shapes);
+  Salvaging salvaging(old, std::move(world), shapes, progress);
   if (!id) salvaging.note_lost("WORLD", id.error());
   return salvaging.run();
 }

@@ -11,6 +11,7 @@
 // an id of its own.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -46,10 +47,11 @@ struct SalvageReport {
 };
 
 // `shapes`: how blobs are read. kConflict: another process has the old world, or the new folder is
-// there already.
+// there already. `progress` is told the records that were read; each is read twice.
 base::Result<SalvageReport> salvage(env::Disk& disk, env::Random& random, env::Process& process,
                                     const std::string& from, const std::string& to,
-                                    const BlobShapes& shapes);
+                                    const BlobShapes& shapes,
+                                    const std::function<void(RecordNumber)>& progress = {});
 
 // Whether the world came out of a salvage.
 base::Result<bool> is_salvaged(const WorldFolder& world);

@@ -111,7 +111,7 @@ class DefsCheck(ProgramTest):
             self.skipTest("the demo shows the release build")
         done = subprocess.run([ROOT / "scripts" / "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
         self.assertEqual((done.stderr, done.returncode), (b"", 0))
-        self.assertEqual(len(re.findall(rb"(?m)^\$ ", done.stdout)), 6)
+        self.assertEqual(len(re.findall(rb"(?m)^\$ ", done.stdout)), 9)
         self.assertIn(b"5 letters sent", done.stdout)
 
 

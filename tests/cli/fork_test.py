@@ -31,6 +31,22 @@ class Fork(OrderWorldTest):
             self.assertEqual(self.ask(name, "state", "demo/Order@1/o-1")["state"], was["state"])
             self.assertEqual([row["key"] for row in self.ask(name, "ls")["instances"]], ["o-1"])
 
+    def test_a_fork_of_a_trimmed_world_begins_with_its_nearest_snapshot(self):
+        self.make_world(orders=12, snapshots=4)
+        journal = self.ask("world", "journal", "--limit", "1")
+        first = journal["records"][0]["record"]
+        self.assertGreater(first, 20)
+        last = self.ask("world", "ls", "--limit", "1")["instances"][0]["last_record"]
+        for record in (last, last - 5):
+            into = f"at-{record}"
+            self.assertEqual(self.fork("--at", str(record), into=into)["record"], record)
+            self.assertEqual(self.run_program("verify", into, "--all").returncode, 0)
+            for key in ("o-1", "o-2"):
+                self.assertEqual(self.ask(into, "show", f"demo/Order@1/{key}"), self.ask("world", "show", f"demo/Order@1/{key}"))
+        done = self.run_program("fork", "--world", "world", "--at", "3", "early", "--any-file-system")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"record 3: the journal has records {first} to {last}\n", done.stderr.decode())
+
     def test_nothing_that_was_open_is_performed_in_the_fork(self):
         self.make_world(orders=6)
         report = self.fork()
@@ -73,6 +89,11 @@ class Fork(OrderWorldTest):
         self.assertEqual((done.stderr.decode(), done.returncode),
                          ("holdfast: record 99: the journal has records 1 to 8\n", 1))
         self.assertFalse((self.folder / "fork").exists())
+        (self.folder / "fork.unfinished").mkdir()
+        done = self.run_program("fork", "--world", "world", "fork", "--any-file-system")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("holdfast: fork.unfinished: is there already\n", 1))
+        self.assertFalse((self.folder / "fork").exists())
+        (self.folder / "fork.unfinished").rmdir()
         (self.folder / "fork").mkdir()
         done = self.run_program("fork", "--world", "world", "fork", "--any-file-system")
         self.assertEqual((done.stderr.decode(), done.returncode), ("holdfast: fork: is there already\n", 1))

@@ -82,8 +82,8 @@ class Governance(OrderWorldTest):
         self.assertEqual(self.stages(), [(proposal, "proposed")])
         self.assertIn("the proposal is proposed", self.refused("gov", "approve", str(proposal)))
         report = self.run_ok("gov", "shadow", str(proposal))
-        self.assertEqual({name: report[name] for name in ("refused", "answered", "unanswered", "unwanted", "instances", "different")},
-                         {"refused": 0, "answered": 4, "unanswered": 0, "unwanted": 0, "instances": 2, "different": 0})
+        self.assertEqual({name: report[name] for name in ("refused", "answered", "effects", "unwanted", "instances", "different")},
+                         {"refused": 0, "answered": 4, "effects": 0, "unwanted": 0, "instances": 2, "different": 0})
         self.assertEqual(self.stages(), [(proposal, "shadowed")])
         kept = json.loads(self.run_program("gov", "ls", str(proposal), "--world", "world", "--json").stdout)
         self.assertEqual(kept["report"], report)
@@ -104,11 +104,12 @@ class Governance(OrderWorldTest):
         report = self.run_ok("gov", "shadow", str(proposal))
         self.assertEqual((report["instances"], report["different"], report["unwanted"]), (3, 3, 4))
         by_key = {each["key"]: each for each in report["differences"]}
+        self.assertIn('demo/charge@1 of demo/Order@1 "o-1": 1 at present, 0 tried', report["effect_differences"])
         self.assertIsNone(by_key["o-1"]["tried"])
-        self.assertEqual(by_key["o-1"]["recorded"]["status"], "completed")
+        self.assertEqual(by_key["o-1"]["present"]["status"], "completed")
         text = self.run_program("gov", "ls", str(proposal), "--world", "world").stdout.decode()
         self.assertIn("instances  3 compared, 3 came out differently\n", text)
-        self.assertIn("demo/Order@1/o-3\n  recorded  waiting ", text)
+        self.assertIn("demo/Order@1/o-3\n  present  waiting ", text)
         self.run_ok("gov", "reject", str(proposal), "--reason", "who would take the orders?")
         self.assertEqual(self.stages(), [(proposal, "rejected")])
         self.assertIn("the proposal is rejected", self.refused("gov", "shadow", str(proposal)))

@@ -32,6 +32,7 @@ class Inspect(OrderWorldTest):
         self.assertEqual([row["key"] for row in self.ask("ls", "--status", "waiting")["instances"]], ["o-6", "o-3"])
         self.assertEqual(self.ask("ls", "--workflow", "demo/Other@1")["instances"], [])
         self.assertEqual(self.ask("ls", "--since", "60")["instances"], [], "they are of 1970")
+        self.assertEqual(self.run_program("ls", "--world", "world", "--since", "99999999999999").returncode, 2)
         cut = self.ask("ls", "--limit", "2")
         self.assertEqual(([row["key"] for row in cut["instances"]], cut["next"]), (["o-6", "o-5"], 2))
         self.assertEqual(self.ask("cells", "demo/Order@1"), listed)
@@ -50,6 +51,18 @@ class Inspect(OrderWorldTest):
                          r"(demo/Order@1/o-\d+, ){4}demo/Order@1/o-\d+ and others\n\Z")
         self.assertEqual(self.refused("show", "demo/Order@1/x"),
                          "holdfast: demo/Order@1/x: there is no such instance, and none whose name begins so\n")
+
+    def test_which_instance_a_prefix_was_taken_for_is_said(self):
+        self.make_world(orders=1)
+        done = self.run_program("show", "demo/Or", "--world", "world", "--json")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("holdfast: demo/Or is taken for demo/Order@1/o-1\n", 0))
+        self.assertEqual(json.loads(done.stdout)["key"], "o-1")
+
+    def test_a_folder_that_is_no_world_is_left_as_it_is(self):
+        (self.folder / "project/journal").mkdir(parents=True)
+        done = self.run_program("ls", "--world", "project")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("holdfast: project: there is no world\n", 1))
+        self.assertEqual([path.name for path in (self.folder / "project").rglob("*")], ["journal"])
 
     def test_an_instance_is_shown(self):
         self.make_world(orders=3)

@@ -65,6 +65,11 @@ class ServerCommands(ProgramTest):
             for command in (("show", "demo/Order@1/a-1"), ("show", "demo/Order@1/a-2"), ("timeline", "demo/Order@1/a-1"),
                             ("why", "demo/Order@1/a-1"), ("diagnose", "demo/Order@1/a-2"), ("manifest",), ("trace", "demo/Order@1/a-1")):
                 online[command] = self.ask(url, *command)
+            records = self.ask(url, "journal", "--from", "2", "--limit", "3")["records"]
+            self.assertEqual([record["record"] for record in records], [2, 3, 4])
+            self.assertGreater(self.ask(url, "snapshot", "take")["next_record"], 4)
+        done = self.run_program("journal", "world", "--from", "2", "--limit", "3", "--json")
+        self.assertEqual(json.loads(done.stdout)["records"], records)
         for command, answer in online.items():
             done = self.run_program(*command, "--world", "world", "--json")
             self.assertEqual((done.stderr.decode(), json.loads(done.stdout)), ("", answer), command)
@@ -117,7 +122,13 @@ class ServerCommands(ProgramTest):
                     break
                 time.sleep(0.1)
             self.assertEqual({row["key"] for row in listed}, {"l-1", "l-22"})
-            self.assertEqual(self.ask(url, "show", "demo/Order@1/l-2")["key"], "l-22")
+            done = self.run_program("show", "demo/Order@1/l-2", "--server", url, "--json")
+            self.assertEqual((json.loads(done.stdout)["key"], done.stderr.decode()),
+                             ("l-22", "holdfast: demo/Order@1/l-2 is taken for demo/Order@1/l-22\n"))
+            for command in (("cancel",), ("pause",), ("resume",)):
+                self.assertIn("(not_found)", self.refused(url, *command, "demo/Order@1/l-2"), "whole names only")
+            self.assertIn("(not_found)", self.refused(url, "signal", "demo/Order@1/l-2", "demo/OrderCancelled@1", '{"id":"l-2"}'))
+            self.assertIn("expected the whole name of an instance", self.refused(url, "cancel", "demo/Order@1"))
             self.assertIn("several instances begin so: demo/Order@1/l-", self.refused(url, "show", "demo/Order@1/l"))
             self.assertIn("there is no such instance, and none whose name begins so", self.refused(url, "show", "demo/Order@1/x"))
             self.assertEqual(self.ask(url, "why", "--all"), {"instances": []})
@@ -160,6 +171,14 @@ class ServerCommands(ProgramTest):
             shutil.copytree(self.folder / "world", self.folder / "copy")
             report = self.ask(url, "gov", "shadow", proposal, "--on", "copy")
             self.assertEqual((report["instances"], report["different"]), (1, 0))
+            other = ServerCommands("run")
+            other.folder = self.folder / "elsewhere"
+            other.folder.mkdir()
+            with other.server() as another:
+                other.ask(another, "start", "demo/Order@1", ORDER % ("h-1", "mug"), "--wait", "20000")
+                other.write("bundle.json", json.dumps(other.ask(another, "manifest")["definitions"]))
+                self.assertEqual(str(other.ask(another, "gov", "propose", "bundle.json")["proposal"]), proposal)
+            self.assertIn("is another one than the server's", self.refused(url, "gov", "shadow", proposal, "--on", "elsewhere/world"))
             self.ask(url, "gov", "approve", proposal, "--by", "ada")
             self.assertGreater(self.ask(url, "gov", "apply", proposal)["record"], 0)
             self.assertEqual([(each["stage"], each["by"]) for each in self.ask(url, "gov", "ls")["proposals"]], [("applied", "ada")])

@@ -78,7 +78,7 @@ ask holdfast timeline --fr
         for name in names:
             done = self.run_program(name, "--help")
             self.assertEqual(done.returncode, 0, name)
-            self.assertIn(b"Usage:", done.stdout, name)
+            self.assertIn(b"Example: ", done.stdout, name)
 
 
 if __name__ == "__main__":

@@ -146,18 +146,18 @@ class Verify(OrderWorldTest):
                 "SELECT next_record, hash, lineage FROM snapshots", "SELECT * FROM world")]
 
     def test_a_flipped_byte_is_found_in_every_file_or_cannot_matter(self):
-        world = self.make_world(orders=6, snapshots=1)
+        world = self.make_world(orders=6, snapshots=1, how=("sealed",))
         self.assertEqual(self.run_program("reindex", "world").returncode, 0)
         done = self.run_program("verify", "world", "--all")
         self.assertEqual((done.stderr, done.returncode), (b"", 0), done.stdout)
         self.assertRegex(done.stdout.decode(), r"index     \d+ rows as the records say\n")
         names = {str(path.relative_to(world)) for path in world.rglob("*") if path.is_file()}
-        self.assertTrue({"WORLD", "blobs.db", "history.db", "journal/000000000001.log"} <= names, names)
+        self.assertTrue({"WORLD", "blobs.db", "history.db", "seals.db", "journal/000000000001.log"} <= names, names)
         found, harmless = {}, {}
         for path in sorted(path for path in world.rglob("*") if path.is_file()):
             name = str(path.relative_to(world))
-            if name == "LOCK":
-                continue  # who has had the world last; nobody reads it
+            if name in ("LOCK", "keys/node"):
+                continue  # who has had the world last, which nobody reads; what the next seal is to be signed with
             whole = path.read_bytes()
             step = 1 if len(whole) < 200 else max(1, len(whole) // 60) | 1
             before = self.tables(path) if path.suffix == ".db" else None
@@ -173,9 +173,26 @@ class Verify(OrderWorldTest):
                     harmless[name] = harmless.get(name, 0) + 1
                 path.write_bytes(whole)
         self.assertEqual(self.run_program("verify", "world", "--all").returncode, 0)
-        for name in ("WORLD", "blobs.db", "history.db", "journal/000000000001.log"):
+        for name in ("WORLD", "blobs.db", "history.db", "seals.db", "journal/000000000001.log"):
             self.assertGreater(found.get(name, 0), 0, (name, found, harmless))
         self.assertTrue(all(name.endswith(".db") for name in harmless), harmless)
+
+    def test_a_damaged_blob_that_a_workflow_has_put_is_found(self):
+        self.make_world(orders=3)
+        shutil.copy(self.make_world("other", orders=3, snapshots=1) / "blobs.db", self.folder / "world/effects.db")
+        done = self.run_program("verify", "world", "--all")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("world/effects.db: belongs to another world", done.stderr.decode())
+        # Of this world, with one blob that is not what its hash says.
+        (self.folder / "world/effects.db").unlink()
+        self.make_world(orders=3, snapshots=1)
+        shutil.copy(self.folder / "world/blobs.db", self.folder / "world/effects.db")
+        self.assertEqual(self.run_program("verify", "world", "--all").returncode, 0)
+        with contextlib.closing(sqlite3.connect(self.folder / "world/effects.db", isolation_level=None)) as blobs:
+            blobs.execute("INSERT INTO blobs(hash, bytes) VALUES (zeroblob(32), 'not these')")
+        done = self.run_program("verify", "world", "--all")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), r"world/effects\.db, blob number \d+: is not what its hash says\n")
 
     def test_a_row_of_the_index_that_is_not_what_the_records_say_is_found(self):
         self.make_world(orders=6)
