@@ -305,9 +305,9 @@ TEST(StepsMachine, that_a_run_is_idle_is_told_after_the_last_message_whatever_it
   Doing cancels;
   cancels.cancels("slow").returns_nothing();
   stage.answer(stop.intent, cancels);
-  Doing late;
-  late.returns("A", 1);
-  stage.answer(slow.intent, late);
+  codec::Buffer nonsense;
+  codec::write_text(nonsense, "50 %");
+  stage.tick(kernel::ProgressArrived{slow.intent, 1, "entry", nonsense.view()});
   stage.tick(kernel::ControlRequested{kernel::Control::kResume, kWorkflow, key, "go on"});
   EXPECT_EQ(stage.stream().back(), "idle");
   EXPECT_EQ(stage.ending(), "idle");
