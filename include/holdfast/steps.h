@@ -29,6 +29,9 @@
 //
 // A wait ends a body by an exception that is no std::exception; a body must let it pass.
 //
+// What a body sends and puts before a wait goes out when the wait begins, once, so that it may wait
+// for an answer; a body must do the same each time up to there.
+//
 // A body runs again when it has failed and is tried again, when what it waited for has come, when
 // what it decided by has changed meanwhile, and after a crash. What it did through its context
 // counts once, when it has ended well; what it did elsewhere is its own business: `context.key`
@@ -247,7 +250,7 @@ class StepContext {
   template <class Event>
   Event wait(const WaitOptions& options,
              const std::optional<std::pair<std::string_view, Bytes>>& asks) {
-    const std::string id = options.id.empty() ? "#" + std::to_string(++step_.waits) : options.id;
+    const std::string id = step_.wait_id(options.id);
     if (const auto* waited = step_.find_wait(id)) {
       if (!waited->answer) throw WaitTimedOut();
       return detail::value_of<Event>(waited->answer->value);

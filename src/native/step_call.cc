@@ -14,6 +14,8 @@
 namespace holdfast::detail {
 namespace {
 
+constexpr std::size_t kMaxCodeBytes = 255;
+
 // A list of exactly so many.
 bool list_of(Reader& in, std::uint64_t count) {
   std::uint64_t found = 0;
@@ -70,7 +72,7 @@ bool StepCall::read_work(Reader in) {
     std::string_view code;
     std::string_view message;
     if (!in.text(code) || !in.text(message)) return false;
-    is_judging_ = true;
+    is_judging_ = has_failed_ = true;
     code_ = code;
     message_ = message;
   }
@@ -132,6 +134,11 @@ std::optional<ByteSpan> StepCall::stored(std::string_view key) const {
     if (entry.key == key && !entry.value.empty()) return ByteSpan(entry.value);
   }
   return std::nullopt;
+}
+
+std::string StepCall::wait_id(const std::string& wanted) {
+  const std::uint64_t count = ++waits_asked_[wanted];
+  return wanted.empty() || count > 1 ? wanted + "#" + std::to_string(count) : wanted;
 }
 
 void StepCall::add(const std::function<void(Writer&)>& write) {
@@ -242,7 +249,9 @@ void StepCall::cancel_run(std::string_view reason) {
 }
 
 void StepCall::fail(std::string_view code, std::string_view message) {
-  code_ = code.empty() ? "step.failed" : kernel::shown(code).substr(0, 255);
+  has_failed_ = true;
+  code_ = kernel::shown(code);
+  if (code_.empty() || code_.size() > kMaxCodeBytes) code_ = "step.failed";
   message_ = kernel::shown(message);
 }
 

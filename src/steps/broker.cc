@@ -11,10 +11,11 @@ namespace holdfast::steps {
 namespace {
 
 void write_outbox(codec::Buffer& out, const Outbox& outbox) {
-  codec::write_list_head(out, 5);
+  codec::write_list_head(out, 6);
   codec::write_list_head(out, outbox.alarms.size());
   for (const std::uint64_t alarm : outbox.alarms) codec::write_nat(out, alarm);
   codec::write_bool(out, outbox.is_continuing);
+  codec::write_bool(out, outbox.is_idle_told);
   codec::write_nat(out, outbox.open_runs);
   codec::write_list_head(out, outbox.entries.size());
   for (const base::ByteView entry : outbox.entries) codec::write_bytes(out, entry);
@@ -27,10 +28,11 @@ void write_outbox(codec::Buffer& out, const Outbox& outbox) {
 }
 
 void read_outbox(Scanner& in, Outbox& outbox) {
-  in.list(5);
+  in.list(6);
   for (std::size_t count = in.list(); count != 0 && in.good(); --count)
     outbox.alarms.push_back(in.nat());
   outbox.is_continuing = in.boolean();
+  outbox.is_idle_told = in.boolean();
   outbox.open_runs = in.nat();
   for (std::size_t count = in.list(); count != 0 && in.good(); --count)
     outbox.entries.push_back(in.bytes());

@@ -23,6 +23,7 @@ struct Ending {
 struct Outbox {
   std::vector<std::uint64_t> alarms;    // the timers that are set, ascending; when they are due
   bool is_continuing = false;           // a timer is set that only goes on with this
+  bool is_idle_told = false;            // that the run is idle, since it is
   std::uint64_t open_runs = 0;          // effects that run steps and have not come back
   std::vector<base::ByteView> entries;  // of the stream, that are not out yet
   std::optional<Ending> ending;

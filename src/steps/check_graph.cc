@@ -75,6 +75,7 @@ class Checker {
     if (!is_step_name(step.name))
       wrong_step(step, "a name is a letter, then letters, digits and underscores, 64 at most");
     if (step.workers == 0) wrong_step(step, "it has no slot to run in");
+    if (step.workers > kMaxWorkers) wrong_step(step, "it has more than 1024 slots");
     if (takes(step).empty()) wrong_step(step, "it takes no event");
     for (const TypeIndex type : takes(step)) {
       if (role(type) == Role::kStop) wrong_step(step, "it takes the event that ends the run");

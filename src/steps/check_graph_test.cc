@@ -90,6 +90,8 @@ TEST(CheckGraph, names_are_words_and_different) {
 
 TEST(CheckGraph, a_step_has_slots_and_takes_something) {
   EXPECT_THAT(wrong_with("a*0: Start -> Stop"), ElementsAre("step 'a': it has no slot to run in"));
+  EXPECT_THAT(wrong_with("a*1025: Start -> Stop"),
+              ElementsAre("step 'a': it has more than 1024 slots"));
   EXPECT_THAT(wrong_with("a: Start -> Stop \n b: -> Stop"),
               ElementsAre("step 'b': it takes no event"));
 }

@@ -43,15 +43,16 @@ void dispatch(Work& work, StepIndex step, Attempt attempt) {
 // One that is delayed keeps its place and keeps nobody behind it from running.
 void drain(Work& work, StepIndex step) {
   std::vector<Attempt>& queue = work.state.steps[step].queue;
-  while (has_free_slot(work, step)) {
-    const auto next = std::find_if(queue.begin(), queue.end(), [](const Attempt& attempt) {
-      return attempt.not_before_ns == 0;
-    });
-    if (next == queue.end()) return;
-    Attempt attempt = std::move(*next);
-    queue.erase(next);
-    take_slot(work, step, std::move(attempt));
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    if (queue[at].not_before_ns == 0 && has_free_slot(work, step)) {
+      take_slot(work, step, std::move(queue[at]));
+    } else {
+      if (kept != at) queue[kept] = std::move(queue[at]);
+      ++kept;
+    }
   }
+  queue.resize(kept);
 }
 
 void drain_all(Work& work) {

@@ -22,7 +22,7 @@ std::uint32_t& count_of(Lineage& lineage, StepIndex handler) {
   return lineage.emplace_back(Recovery{handler, 0}).count;
 }
 
-// A steps/StepFailed@1. Keys in canonical order: shorter first, then bytewise.
+// A sys/StepFailed@1. Keys in canonical order: shorter first, then bytewise.
 base::ByteView describe(Work& work, StepIndex step, const Attempt& attempt,
                         const Failure& failure) {
   codec::Buffer out;

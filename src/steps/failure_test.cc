@@ -99,6 +99,18 @@ TEST(Failure, a_verdict_that_comes_later_counts_for_the_first_failure) {
                  fail effect.timeout)");
 }
 
+TEST(Failure, a_judge_that_says_something_else_is_no_retry) {
+  Table table(kLine);
+  for (const StepResult& tick : {table.result(2, table.returns("Stop1")), table.result(2),
+                                 table.result(2, table.waits("w", "B"))}) {
+    table.check("last i1 r2 \n work running 0 r2 A1 i1 f1 t2 judging:effect.timeout", tick,
+                "last i1 r2 \n not running",
+                R"(publish not-running work/0
+                   publish failed effect.timeout in work attempts 1 elapsed 3
+                   fail effect.timeout)");
+  }
+}
+
 TEST(Failure, a_judge_that_cannot_be_reached_is_no_retry) {
   Table table(kLine);
   table.check("last i1 r2 \n work running 0 r2 A1 i1 f1 t2 judging:effect.timeout",

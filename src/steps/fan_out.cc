@@ -19,12 +19,28 @@ Event list_of(Work& work, TypeIndex type, const std::vector<Event>& members) {
   return {type, true, work.state.arena.keep(out.to_bytes())};
 }
 
+// Of two ways that meet, a handler has helped as often as on the one where it helped more.
+void merge(Lineage& lineage, const Lineage& other) {
+  for (const Recovery& recovery : other) {
+    const auto found = std::find_if(lineage.begin(), lineage.end(), [&](const Recovery& known) {
+      return known.handler == recovery.handler;
+    });
+    if (found == lineage.end()) {
+      lineage.push_back(recovery);
+    } else {
+      found->count = std::max(found->count, recovery.count);
+    }
+  }
+}
+
 void fire(Work& work, Stream& stream, JoinState& join) {
   join.has_fired = true;
   const Event event = list_of(work, work.graph.step(join.step).join->type, join.members);
   join.members.clear();
+  Lineage lineage = std::move(join.lineage);
+  merge(lineage, stream.lineage);
   dispatch(work, join.step,
-           Attempt{.event = event, .stream = stream.parent, .lineage = stream.lineage});
+           Attempt{.event = event, .stream = stream.parent, .lineage = std::move(lineage)});
 }
 
 // Fires what has not fired; the stream is gone then. What has fired is what becomes of it in the
@@ -45,13 +61,20 @@ std::uint64_t close(Work& work, Stream& closing) {
 
 void open_stream(Work& work, StepIndex opener, const Attempt& attempt,
                  const std::vector<Event>& events) {
+  // Nobody will ask when it is over: then there is nothing to count, and a loop of such fan-outs
+  // is not a nest of streams.
+  if (work.graph.joins_of(opener).empty()) {
+    for (const Event& event : events)
+      work.emit(QueueEvent{{.event = event, .stream = attempt.stream, .lineage = attempt.lineage}});
+    return settle_item(work, attempt.stream, events.size());
+  }
   Stream stream{.id = ++work.state.last_stream,
                 .parent = attempt.stream,
                 .open = events.size() + 1,
                 .lineage = attempt.lineage,
                 .joins = {}};
   for (const StepIndex step : work.graph.joins_of(opener))
-    stream.joins.push_back({.step = step, .members = {}});
+    stream.joins.push_back({.step = step, .members = {}, .lineage = {}});
   const std::uint64_t id = stream.id;
   work.state.streams.push_back(std::move(stream));
   for (const Event& event : events)
@@ -82,6 +105,7 @@ Joined join(Work& work, StepIndex step, const AddEvent& tick) {
   if (found == stream->joins.end()) return Joined::kCannot;
   if (found->has_fired) return Joined::kYes;  // it has its first so many
   found->members.push_back(tick.event);
+  merge(found->lineage, tick.lineage);
   if (wanted->take == 0 || found->members.size() < wanted->take) return Joined::kYes;
   if (Stream* parent = work.state.find_stream(stream->parent)) ++parent->open;
   fire(work, *stream, *found);

@@ -252,6 +252,97 @@ TEST(FanOut, empty_lists_inside_each_other_fire_all_joins) {
               "publish not-running inner/0 \n run outer/0 r4 \n publish running outer/0");
 }
 
+TEST(FanOut, the_first_so_many_are_open_in_the_stream_around) {
+  Table table(R"(
+    split: Start -> A[]
+    halve: A -> B[]
+    some: B[1] -> D
+    outer: D[] -> Stop)");
+  AddEvent tick = table.add("B1");
+  tick.stream = 2;
+  table.check(R"(last i3 r3 s2
+                 stream 1 open 1 in 0
+                 stream 1 joins outer
+                 stream 2 open 2 in 1
+                 stream 2 joins some)",
+              tick,
+              R"(last i4 r4 s2
+                 some running 0 r4 [B1] i4 s1 t5
+                 stream 1 open 2 in 0
+                 stream 1 joins outer
+                 stream 2 open 1 in 1
+                 stream 2 joins some fired)",
+              "run some/0 r4 \n publish running some/0");
+}
+
+TEST(FanOut, what_handlers_did_for_members_counts_behind_the_join) {
+  Table table(std::string(kMap) + "rescue!9: StepFailed -> B \n other!9 split: StepFailed -> B");
+  AddEvent tick = table.add("B2");
+  tick.stream = 1;
+  tick.lineage = {{table.step("rescue"), 3}};
+  table.check(R"(last i3 r3 s1
+                 stream 1 open 2 in 0 other=1 rescue=1
+                 stream 1 joins sum B1 rescue=2)",
+              tick,
+              R"(last i3 r3 s1
+                 stream 1 open 1 in 0 other=1 rescue=1
+                 stream 1 joins sum B1 B2 rescue=3)",
+              "schedule idle-check");
+  tick.lineage = {};
+  table.check(R"(last i3 r3 s1
+                 stream 1 open 1 in 0 other=1 rescue=1
+                 stream 1 joins sum B1 rescue=2)",
+              tick, "last i4 r4 s1 \n sum running 0 r4 [B1,B2] i4 t5 rescue=2 other=1",
+              "run sum/0 r4 \n publish running sum/0");
+}
+
+TEST(FanOut, that_nobody_joins_opens_nothing) {
+  Table table("again: Start | A -> A[] \n end: Start -> Stop");
+  table.check("last i1 r1 \n again running 0 r1 Start1 i1 t2",
+              table.result(1, table.returns_list({"A1", "A2"})), "last i1 r1",
+              R"(publish not-running again/0
+                 queue A1
+                 queue A2
+                 schedule idle-check)");
+}
+
+TEST(FanOut, that_nobody_joins_is_part_of_the_one_around_it) {
+  Table table(R"(
+    split: Start -> A[]
+    more: A -> C[]
+    use: C
+    work: A -> B
+    sum: B[] -> Stop)");
+  table.check(R"(last i2 r2 s1
+                 more running 0 r2 A1 i2 s1 t2
+                 stream 1 open 1 in 0
+                 stream 1 joins sum B1)",
+              table.result(2, table.returns_list({"C1", "C2"})),
+              R"(last i2 r2 s1
+                 stream 1 open 2 in 0
+                 stream 1 joins sum B1)",
+              R"(publish not-running more/0
+                 queue C1 s1
+                 queue C2 s1
+                 schedule idle-check)");
+  table.check(R"(last i2 r2 s1
+                 more running 0 r2 A1 i2 s1 t2
+                 stream 1 open 1 in 0
+                 stream 1 joins sum B1)",
+              table.result(2, ReturnedList{}), "last i3 r3 s1 \n sum running 0 r3 [B1] i3 t5",
+              "publish not-running more/0 \n run sum/0 r3 \n publish running sum/0");
+}
+
+TEST(FanOut, a_stop_inside_ends_all_of_it) {
+  Table table(kMap);
+  table.check(R"(last i3 r3 s1
+                 work running 0 r3 A2 i3 s1 t2
+                 stream 1 open 2 in 0
+                 stream 1 joins sum B1)",
+              table.result(3, table.returns_list({"B7", "Stop9"})), "last i3 r3 s1 \n not running",
+              "publish not-running work/0 \n publish stopped Stop9 \n complete Stop9");
+}
+
 // What closes a hundred thousand of them must not depend on the stack.
 TEST(FanOut, nested_without_end_closes_at_once) {
   Table table("again: A -> A[]");

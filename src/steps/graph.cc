@@ -19,7 +19,8 @@ using Types = std::set<TypeIndex>;
 // all of them grow together until none grows any more.
 class Levels {
  public:
-  explicit Levels(const std::vector<StepDef>& steps) : steps_(steps), reached_(steps.size()) {
+  Levels(const std::vector<StepDef>& steps, const std::vector<std::optional<StepIndex>>& handlers)
+      : steps_(steps), handlers_(handlers), reached_(steps.size()) {
     for (std::size_t opener = 0; opener < steps.size(); ++opener)
       reached_[opener].insert(steps[opener].returns_list.begin(), steps[opener].returns_list.end());
     while (grow()) {
@@ -52,7 +53,7 @@ class Levels {
   }
 
   // What a step on this level returns to it, also by way of its own fan-out; and if one that joins
-  // that fans out in its turn, by way of that.
+  // that fans out in its turn, by way of that. A handler goes on where the step has failed.
   void pass(std::size_t first, Types& reached) const {
     std::set<std::size_t> passed;
     std::vector<std::size_t> left{first};
@@ -61,6 +62,7 @@ class Levels {
       left.pop_back();
       if (!passed.insert(step).second) continue;
       reached.insert(steps_[step].returns.begin(), steps_[step].returns.end());
+      if (handlers_[step]) left.push_back(*handlers_[step]);
       for (std::size_t joiner = 0; joiner < steps_.size(); ++joiner) {
         if (joins(step, steps_[joiner])) left.push_back(joiner);
       }
@@ -68,6 +70,7 @@ class Levels {
   }
 
   const std::vector<StepDef>& steps_;
+  const std::vector<std::optional<StepIndex>>& handlers_;
   std::vector<Types> reached_;
 };
 
@@ -122,7 +125,7 @@ void Graph::find_handlers() {
 }
 
 void Graph::find_joins() {
-  const Levels levels(steps_);
+  const Levels levels(steps_, handlers_);
   joins_.resize(steps_.size());
   for (StepIndex opener = 0; opener < steps_.size(); ++opener) {
     for (StepIndex step = 0; step < steps_.size(); ++step) {

@@ -57,6 +57,7 @@ struct StepDef {
 // How many a workflow may have of each: a state names all of them.
 inline constexpr std::size_t kMaxSteps = 256;
 inline constexpr std::size_t kMaxTypes = 1024;
+inline constexpr std::uint32_t kMaxWorkers = 1024;  // of one step
 
 class Graph {
  public:

@@ -69,6 +69,15 @@ TEST(Graph, a_join_may_fan_out_again) {
   EXPECT_EQ(joins_of(graph, "again"), Names({"last"}));
 }
 
+TEST(Graph, a_handler_goes_on_where_the_step_has_failed) {
+  const Graph graph = graph_of(R"(
+    split: Start -> A[]
+    work: A -> B
+    sum: C[] -> Stop
+    rescue!1 work: StepFailed -> C)");
+  EXPECT_EQ(joins_of(graph, "split"), Names({"sum"}));
+}
+
 TEST(Graph, a_fan_out_in_a_circle_is_found_to_its_end) {
   const Graph graph = graph_of(R"(
     split: Start -> A[]

@@ -174,5 +174,18 @@ TEST(KnownDefects, a_run_of_ten_thousand_events_keeps_its_size) {
   EXPECT_LE(late, early + 10);  // numbers that have more digits
 }
 
+TEST(KnownDefects, a_run_that_fans_out_in_a_loop_keeps_its_size) {
+  const Story story = {.graph = "loop: Start | A -> A[] | Stop",
+                       .bodies = {{"loop", [](const Seen& s, Doing& d) {
+                                     if (s.n == 500) return void(d.returns("Stop", s.n));
+                                     d.returns_list("A", {s.n + 1});
+                                   }}}};
+  Stage stage(story);
+  for (int i = 0; i < 400; ++i) stage.play_once();
+  EXPECT_LT(stage.instance().state.size(), 150U);
+  stage.play();
+  EXPECT_EQ(stage.ending(), "completed 500");
+}
+
 }  // namespace
 }  // namespace holdfast::steps::testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steps/results_codec.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -42,6 +43,12 @@ base::Result<base::ByteView> canonical(const codec::Schema& form, const std::str
   return arena.keep(base::Bytes(made->begin(), made->end()));
 }
 
+template <class T>
+std::size_t count_of(const std::vector<Did>& all) {
+  return static_cast<std::size_t>(std::count_if(
+      all.begin(), all.end(), [](const Did& did) { return std::holds_alternative<T>(did); }));
+}
+
 class ResultsReader {
  public:
   ResultsReader(base::ByteView bytes, const Graph& graph, Arena& arena)
@@ -54,6 +61,10 @@ class ResultsReader {
     for (; count != 0 && in_.good() && !refused_; --count) all.push_back(did());
     if (refused_) return std::move(*refused_);
     if (!in_.done()) return base::invalid("results", "they are not of the form of results");
+    if (count_of<Returned>(all) + count_of<ReturnedList>(all) > 1)
+      return base::invalid("results", "a body returns once");
+    if (count_of<AddWaiter>(all) > 1 || count_of<Failed>(all) > 1)
+      return base::invalid("results", "a body waits or fails once");
     return all;
   }
 
@@ -149,6 +160,7 @@ class ResultsReader {
   Failed failed() {
     Failed failed;
     failed.failure.code = name();
+    in_.require(!failed.failure.code.empty());
     failed.failure.message = text();
     failed.is_judged = in_.boolean();
     const std::size_t delays = in_.list();

@@ -36,41 +36,54 @@ class Results : public ::testing::Test {
 
 TEST_F(Results, everything_that_a_body_can_do_is_read) {
   Doing doing;
-  doing.returns("B", 1)
-      .returns_nothing()
-      .returns_list("A", {1, 2})
-      .fails("oops", 7)
-      .fails("oops")
-      .collects("A", 3, "pairs")
+  doing.collects("A", 3, "pairs")
       .empties("pairs")
-      .waits("w", "A", 9, "Ask")
       .sends("A", 4, "work")
       .sends("A", 5)
       .streams("B", 6)
       .stores("n", 7, true)
       .cancels("end")
-      .cancels_run("enough");
+      .cancels_run("enough")
+      .returns("B", 1);
   const auto did = read(doing);
   ASSERT_TRUE(did) << did.error().to_string();
-  ASSERT_EQ(did->size(), 14U);
-  EXPECT_EQ(number_in(std::get<Returned>((*did)[0]).event->value), 1U);
-  EXPECT_FALSE(std::get<Returned>((*did)[1]).event);
-  EXPECT_EQ(std::get<ReturnedList>((*did)[2]).events.size(), 2U);
-  EXPECT_EQ(std::get<Failed>((*did)[3]).retry_ns, 7U);
-  EXPECT_TRUE(std::get<Failed>((*did)[3]).is_judged);
-  EXPECT_FALSE(std::get<Failed>((*did)[4]).retry_ns);
-  EXPECT_EQ(std::get<AddCollected>((*did)[5]).buffer, "pairs");
-  EXPECT_EQ(std::get<DeleteCollected>((*did)[6]).buffer, "pairs");
-  const auto& waiter = std::get<AddWaiter>((*did)[7]);
+  ASSERT_EQ(did->size(), 9U);
+  EXPECT_EQ(std::get<AddCollected>((*did)[0]).buffer, "pairs");
+  EXPECT_EQ(std::get<DeleteCollected>((*did)[1]).buffer, "pairs");
+  EXPECT_EQ(std::get<Sent>((*did)[2]).target, graph_.step_named("work"));
+  EXPECT_FALSE(std::get<Sent>((*did)[3]).target);
+  EXPECT_EQ(number_in(std::get<Streamed>((*did)[4]).event.value), 6U);
+  EXPECT_TRUE(std::get<StoreEdit>((*did)[5]).is_transactional);
+  EXPECT_EQ(std::get<CancelStep>((*did)[6]).step, *graph_.step_named("end"));
+  EXPECT_EQ(std::get<CancelRun>((*did)[7]).reason, "enough");
+  EXPECT_EQ(number_in(std::get<Returned>((*did)[8]).event->value), 1U);
+}
+
+TEST_F(Results, every_end_of_a_body_is_read) {
+  EXPECT_FALSE(std::get<Returned>(read(Doing().returns_nothing())->at(0)).event);
+  EXPECT_EQ(std::get<ReturnedList>(read(Doing().returns_list("A", {1, 2}))->at(0)).events.size(),
+            2U);
+  const auto retries = std::get<Failed>(read(Doing().fails("oops", 7))->at(0));
+  EXPECT_EQ(retries.retry_ns, 7U);
+  EXPECT_TRUE(retries.is_judged);
+  EXPECT_FALSE(std::get<Failed>(read(Doing().fails("oops"))->at(0)).retry_ns);
+  const auto waiter = std::get<AddWaiter>(read(Doing().waits("w", "A", 9, "Ask"))->at(0));
   EXPECT_EQ(waiter.id, "w");
   EXPECT_EQ(waiter.timeout_ns, 9U);
   EXPECT_EQ(graph_.type(waiter.asks->type).schema, "t/Ask@1");
-  EXPECT_EQ(std::get<Sent>((*did)[8]).target, graph_.step_named("work"));
-  EXPECT_FALSE(std::get<Sent>((*did)[9]).target);
-  EXPECT_EQ(number_in(std::get<Streamed>((*did)[10]).event.value), 6U);
-  EXPECT_TRUE(std::get<StoreEdit>((*did)[11]).is_transactional);
-  EXPECT_EQ(std::get<CancelStep>((*did)[12]).step, *graph_.step_named("end"));
-  EXPECT_EQ(std::get<CancelRun>((*did)[13]).reason, "enough");
+}
+
+TEST_F(Results, a_body_ends_once) {
+  EXPECT_EQ(refused(Doing().returns("B", 1).returns_nothing()), "results: a body returns once");
+  EXPECT_EQ(refused(Doing().returns("B", 1).returns_list("A", {1})),
+            "results: a body returns once");
+  EXPECT_EQ(refused(Doing().waits("v", "A").waits("w", "A")),
+            "results: a body waits or fails once");
+  EXPECT_EQ(refused(Doing().fails("v").fails("w")), "results: a body waits or fails once");
+}
+
+TEST_F(Results, a_failure_has_a_code) {
+  EXPECT_EQ(refused(Doing().fails("")), "results: they are not of the form of results");
 }
 
 TEST_F(Results, that_name_what_is_not_there_are_refused) {

@@ -12,6 +12,13 @@ Stream* State::find_stream(std::uint64_t id) {
   return found == streams.end() || found->id != id ? nullptr : &*found;
 }
 
+bool State::is_running_now(std::uint64_t run) const {
+  return std::any_of(steps.begin(), steps.end(), [run](const StepState& step) {
+    return std::any_of(step.running.begin(), step.running.end(),
+                       [run](const Running& running) { return running.run == run; });
+  });
+}
+
 bool State::is_idle() const {
   return is_running && std::all_of(steps.begin(), steps.end(), [](const StepState& step) {
            return step.queue.empty() && step.running.empty();

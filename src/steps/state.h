@@ -79,6 +79,7 @@ struct Waiter {
   TypeIndex type = 0;
   std::vector<Requirement> requirements;
   Attempt trigger;
+  std::uint64_t let_out = 0;      // events and entries of its body that have gone out by now
   std::uint64_t deadline_ns = 0;  // 0: none, or over
   bool is_timed_out = false;
   std::optional<Event> resolved;
@@ -98,6 +99,7 @@ struct JoinState {
   StepIndex step = 0;
   bool has_fired = false;
   std::vector<Event> members;
+  Lineage lineage;  // what handlers did for its members, the most of each
 };
 
 // An open fan-out. It closes when nothing of it is open any more: attempts, waits, fan-outs inside.
@@ -143,6 +145,9 @@ struct State {
   Arena arena;
 
   Stream* find_stream(std::uint64_t id);
+
+  // Whether somebody waits for the result of this run of a step.
+  bool is_running_now(std::uint64_t run) const;
 
   // Running, and nothing left to do but wait for the outside.
   bool is_idle() const;

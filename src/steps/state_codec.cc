@@ -84,7 +84,7 @@ class StateWriter {
   }
 
   void write(const Waiter& waiter) {
-    codec::write_list_head(out_, 7);
+    codec::write_list_head(out_, 8);
     codec::write_text(out_, waiter.id);
     codec::write_nat(out_, waiter.type);
     codec::write_list_head(out_, waiter.requirements.size());
@@ -94,6 +94,7 @@ class StateWriter {
       codec::write_bytes(out_, requirement.value);
     }
     write(waiter.trigger);
+    codec::write_nat(out_, waiter.let_out);
     codec::write_nat(out_, waiter.deadline_ns);
     codec::write_bool(out_, waiter.is_timed_out);
     codec::write_list_head(out_, waiter.resolved ? 1 : 0);
@@ -115,10 +116,11 @@ class StateWriter {
   }
 
   void write(const JoinState& join) {
-    codec::write_list_head(out_, 3);
+    codec::write_list_head(out_, 4);
     codec::write_nat(out_, join.step);
     codec::write_bool(out_, join.has_fired);
     write(join.members);
+    write(join.lineage);
   }
 
   void write(const Stream& stream) {
@@ -157,6 +159,8 @@ class StateReader {
     for (StepState& step : state.steps) read(step);
     read_all(state.streams);
     read_all(state.store);
+    ascend(state.streams, &Stream::id);
+    ascend(state.store, &StoreEntry::key);
     return in_.done();
   }
 
@@ -166,6 +170,11 @@ class StateReader {
     std::size_t count = in_.list();
     all.reserve(std::min(count, kReserved));
     for (; count != 0 && in_.good(); --count) read(all.emplace_back());
+  }
+  // What is looked up by halves stands in order, each once.
+  template <class T, class Field>
+  void ascend(const std::vector<T>& all, Field T::*field) {
+    for (std::size_t i = 1; i < all.size(); ++i) in_.require(all[i - 1].*field < all[i].*field);
   }
   TypeIndex type() {
     const std::uint32_t type = in_.nat32();
@@ -225,16 +234,18 @@ class StateReader {
     requirement.value = in_.bytes();
   }
   void read(Waiter& waiter) {
-    in_.list(7);
+    in_.list(8);
     waiter.id = in_.text();
     waiter.type = type();
     read_all(waiter.requirements);
     read(waiter.trigger);
+    waiter.let_out = in_.nat();
     waiter.deadline_ns = in_.nat();
     waiter.is_timed_out = in_.boolean();
     const std::size_t answers = in_.list();
     in_.require(answers <= 1);
     if (answers == 1) read(waiter.resolved.emplace());
+    in_.require(waiter.is_open() || waiter.deadline_ns == 0);
   }
   void read(StepState& step) {
     in_.list(4);
@@ -242,12 +253,16 @@ class StateReader {
     read_all(step.running);
     read_all(step.buffers);
     read_all(step.waiters);
+    ascend(step.running, &Running::slot);
+    ascend(step.buffers, &Buffer::name);
   }
   void read(JoinState& join) {
-    in_.list(3);
+    in_.list(4);
     join.step = step();
+    in_.require(join.step < graph_.steps().size() && graph_.step(join.step).join.has_value());
     join.has_fired = in_.boolean();
     read_all(join.members);
+    read_all(join.lineage);
   }
   void read(Stream& stream) {
     in_.list(5);
@@ -256,6 +271,7 @@ class StateReader {
     stream.open = in_.nat();
     read_all(stream.lineage);
     read_all(stream.joins);
+    in_.require(stream.parent < stream.id && stream.open != 0);
   }
   void read(StoreEntry& entry) {
     in_.list(3);

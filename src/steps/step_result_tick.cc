@@ -88,6 +88,34 @@ struct Apply {
   }
 };
 
+// What others hear of. It need not wait for the end of the body: a body that waits for an answer
+// must be able to ask before.
+bool goes_out(const Did& did) {
+  return std::holds_alternative<Sent>(did) || std::holds_alternative<Streamed>(did);
+}
+
+// So much of it went out when the item began its waits; the body does it again each time.
+std::uint64_t let_out_by(const StepState& step, std::uint64_t item) {
+  std::uint64_t most = 0;
+  for (const Waiter& waiter : step.waiters) {
+    if (waiter.trigger.item == item) most = std::max(most, waiter.let_out);
+  }
+  return most;
+}
+
+// Lets out what came before the wait and has not gone out. How much that is in all.
+std::uint64_t let_out_before_wait(Work& work, StepIndex step, const Attempt& attempt,
+                                  const StepResult& tick) {
+  const std::uint64_t known = let_out_by(work.state.steps[step], attempt.item);
+  const Apply apply{work, step, attempt};
+  std::uint64_t count = 0;
+  for (const Did& did : tick.did) {
+    if (std::holds_alternative<AddWaiter>(did)) break;
+    if (goes_out(did) && ++count > known) std::visit(apply, did);
+  }
+  return std::max(count, known);
+}
+
 bool has_returned(const StepResult& tick) {
   return find<Returned>(tick) != nullptr || find<ReturnedList>(tick) != nullptr;
 }
@@ -110,19 +138,28 @@ void reduce_step_result(Work& work, const StepResult& tick) {
   const auto [step, at] = *place;
   if (const Failed* failed = find<Failed>(tick)) return step_failed(work, step, at, *failed);
   StepState& state = work.state.steps[step];
+  // Asked for a verdict, it gave none: it did not run the body, so nothing else can be true.
+  if (const auto& unjudged = state.running[at].unjudged)
+    return step_failed(work, step, at, Failed{*unjudged, true, std::nullopt});
   if (const AddWaiter* added = find<AddWaiter>(tick)) {
     const Attempt attempt = leave_slot(work, step, at);
-    add_waiter(work, step, attempt, *added);
+    const std::uint64_t let_out = let_out_before_wait(work, step, attempt, tick);
+    add_waiter(work, step, attempt, *added, let_out);
     return drain(work, step);
   }
   if (is_stale(work, state, state.running[at], tick))
     return run_again(work, step, state.running[at]);
 
   const Attempt attempt = leave_slot(work, step, at);
+  std::uint64_t known = let_out_by(state, attempt.item);
   end_item(work, step, attempt.item);
   const Apply apply{work, step, attempt};
   for (const Did& did : tick.did) {
     if (work.has_exited) return;
+    if (goes_out(did) && known != 0) {
+      --known;
+      continue;
+    }
     std::visit(apply, did);
   }
   if (work.has_exited) return;

@@ -187,8 +187,10 @@ TEST(StepResult, a_step_that_begins_to_wait_leaves_its_slot_and_a_waiter) {
                            table.asks("Ask1", table.where("x", "3", table.waits("w", "C", 50)))),
               R"(last i2 r1
                  work queued A2 i2 @7
-                 work waits w C for A1 i1 f1 t2 until 55 where x=3)",
+                 work waits w C for A1 i1 f1 t2 out2 until 55 where x=3)",
               R"(publish not-running work/0
+                 publish event C1
+                 queue A9
                  publish event Ask1
                  schedule timeout of work i1 w @55)");
 }
@@ -202,6 +204,32 @@ TEST(StepResult, a_wait_that_is_there_already_is_replaced_in_silence_and_keeps_i
               R"(last i1 r2
                  work waits w C for A1 i1 t2 until 30)",
               "publish not-running work/0 \n schedule idle-check");
+}
+
+TEST(StepResult, what_came_before_a_wait_goes_out_once) {
+  Table table(kLine);
+  // The second wait: the first entry is out already, the second is not. Edits wait for the end.
+  table.check(R"(last i1 r2
+                 work running 0 r2 A1 i1 t2
+                 work waits first C for A1 i1 t2 out1 answered C1)",
+              table.result(2, table.streams("C1"), table.streams("C2"), table.stores("n", "1"),
+                           table.waits("second", "C"), table.streams("C3")),
+              R"(last i1 r2
+                 work waits first C for A1 i1 t2 out1 answered C1
+                 work waits second C for A1 i1 t2 out2)",
+              "publish not-running work/0 \n publish event C2 \n schedule idle-check");
+  // The end: only what came behind the waits.
+  table.check(R"(last i1 r3
+                 work running 0 r3 A1 i1 t2
+                 work waits first C for A1 i1 t2 out1 answered C1
+                 work waits second C for A1 i1 t2 out2 answered C2)",
+              table.result(3, table.streams("C1"), table.streams("C2"), table.streams("C3"),
+                           table.returns("B1")),
+              "last i1 r3",
+              R"(publish not-running work/0
+                 publish event C3
+                 queue B1
+                 schedule idle-check)");
 }
 
 TEST(StepResult, a_wait_of_another_item_under_the_same_id_is_another_wait) {

@@ -263,6 +263,7 @@ class Stage : public kernel::MachineSource {
   kernel::World& world() { return world_; }
   const Graph& graph() const { return machine_.graph(); }
   std::uint64_t now_ns() const { return now_ns_; }
+  void set_clock(std::uint64_t now_ns) { now_ns_ = now_ns; }
   std::vector<std::string> performed;  // bodies, since this stage was made
 
  private:

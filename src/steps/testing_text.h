@@ -13,7 +13,8 @@
 //   store name c1 5
 //
 // An event is its type and a number: A1; a list of them [A1,A2]. Also of an attempt: s1 its stream,
-// rescue=1 what handlers did; of a run: saw2 what it has seen, issued, judging:code.
+// rescue=1 what handlers did; of a wait: out2 what its body has let out; of a run: saw2 what it has
+// seen, issued, judging:code.
 #pragma once
 
 #include <charconv>
@@ -146,6 +147,7 @@ class Printer {
   std::string waiter_line(const Waiter& waiter) const {
     std::string out = std::string(waiter.id) + " " + graph_.type(waiter.type).schema + " for " +
                       attempt(waiter.trigger);
+    number(out, " out", waiter.let_out);
     number(out, " until ", waiter.deadline_ns);
     for (const Requirement& wanted : waiter.requirements)
       out += " where " + std::string(wanted.field) + "=" + text_of(wanted.value);
@@ -159,7 +161,7 @@ class Printer {
                       std::to_string(stream.parent) + lineage(stream.lineage) + "\n";
     for (const JoinState& join : stream.joins) {
       out += name + " joins " + graph_.step(join.step).name + (join.has_fired ? " fired" : "") +
-             events(join.members) + "\n";
+             events(join.members) + lineage(join.lineage) + "\n";
     }
     return out;
   }
@@ -346,7 +348,8 @@ class Parser {
       } else if (words[i] == "timed-out") {
         waiter.is_timed_out = true;
       } else {
-        EXPECT_TRUE(read_attempt(waiter.trigger, words[i])) << words[i];
+        EXPECT_TRUE(take(words[i], "out", waiter.let_out) || read_attempt(waiter.trigger, words[i]))
+            << words[i];
       }
     }
   }
@@ -358,6 +361,11 @@ class Parser {
       stream.id = id;
       stream.open = number(words.at(3));
       stream.parent = number(words.at(5));
+      for (std::size_t i = 6; i < words.size(); ++i) {
+        Attempt helped;
+        EXPECT_TRUE(read_attempt(helped, words[i])) << words[i];
+        stream.lineage.insert(stream.lineage.end(), helped.lineage.begin(), helped.lineage.end());
+      }
       return;
     }
     JoinState& join = state.find_stream(id)->joins.emplace_back();
@@ -365,6 +373,9 @@ class Parser {
     for (std::size_t i = 4; i < words.size(); ++i) {
       if (words[i] == "fired") {
         join.has_fired = true;
+      } else if (Attempt helped; words[i].find('=') != std::string::npos) {
+        EXPECT_TRUE(read_attempt(helped, words[i])) << words[i];
+        join.lineage.push_back(helped.lineage.at(0));
       } else {
         join.members.push_back(event(words[i]));
       }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codec/view.h"
+#include "kernel/text.h"
 #include "steps/due.h"
 #include "steps/reduce.h"
 #include "steps/results_codec.h"
@@ -24,14 +25,18 @@ std::optional<std::uint64_t> number_behind(char letter, std::string_view ref) {
   return number;
 }
 
-// A sys/EffectError@1.
-Failure failure_of(base::ByteView error) {
+constexpr std::size_t kMaxCodeBytes = 255;
+
+// A sys/EffectError@1, cut to what is kept of a failure.
+Failure failure_of(base::ByteView error, Arena& arena) {
   const codec::View view = codec::View::of(error);
   const auto text = [&](std::string_view field) {
     const auto found = view.find(field);
-    return found ? found->text().value_or("") : "";
+    return arena.keep(kernel::shown(found ? found->text().value_or("") : ""));
   };
-  return {text("code"), text("message")};
+  const std::string_view code = text("code");
+  const bool is_good = !code.empty() && code.size() <= kMaxCodeBytes;
+  return {is_good ? code : "effect.failed", text("message")};
 }
 
 }  // namespace
@@ -85,7 +90,7 @@ void Turn::take_result(std::uint64_t run, const kernel::Mail& mail) {
   };
   if (mail.kind == kernel::MailKind::kRejected) return lost(mail.fault(), mail.note);
   if (mail.status != kernel::ReceiptStatus::kOk) {
-    const Failure failure = failure_of(mail.value);
+    const Failure failure = failure_of(mail.value, state_.arena);
     return lost(failure.code, failure.message);
   }
   const auto results = codec::View::of(mail.value).find("results");
@@ -109,7 +114,8 @@ void Turn::take_alarm(std::uint64_t due_ns) {
 
 // [schema, value], as a body puts it out while it is running.
 void Turn::take_progress(const kernel::Mail& mail) {
-  if (outbox_.ending) return;
+  const auto run = number_behind('r', mail.origin.issuer_ref);
+  if (outbox_.ending || !run || !state_.is_running_now(*run)) return;
   Scanner in(mail.value);
   in.list(2);
   const auto type = graph_.type_named(in.text());
@@ -156,9 +162,15 @@ void Turn::end(const Ending& ending) {
   if (!outbox_.ending) outbox_.ending = ending;
 }
 
-// Behind everything else, and not while a message waits that may make it busy again.
+// Behind everything else, and not while a message waits that may make it busy again: then it is
+// for the turn of that message, whatever it brings.
 void Turn::check_idle() {
-  if (!idle_check_ || outbox_.ending || input_.context.mail_waiting() != 0) return;
+  if (outbox_.ending || !state_.is_idle() || input_.context.mail_waiting() != 0) {
+    outbox_.is_idle_told = false;
+    return;
+  }
+  if (outbox_.is_idle_told && !idle_check_) return;
+  outbox_.is_idle_told = true;
   reduce_all(IdleCheck{});
 }
 

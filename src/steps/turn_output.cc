@@ -25,6 +25,9 @@ constexpr std::uint64_t kMaxOpenRuns = 8000;
 constexpr std::size_t kMaxAlarms = 8000;
 static_assert(kMaxOpenRuns + kMaxAlarms < kernel::kMaxOpenIntents);
 
+// With more than that waiting nothing else is begun: what runs puts out faster than it can leave.
+constexpr std::size_t kMaxEntriesWaiting = 256;
+
 // What stands around the values: names, heads, timers.
 constexpr std::size_t kReservedBytes = std::size_t{32} << 10;
 constexpr std::size_t kOutputBytes = kernel::kMaxStepOutputBytes - kReservedBytes;
@@ -70,7 +73,7 @@ void Turn::finish() {
     set_alarm();
   }
   go_on_later();
-  write_state(outbox_.ending ? "ending" : state_.is_idle() ? "idle" : "running");
+  write_state(outbox_.ending ? "ending" : outbox_.is_idle_told ? "idle" : "running");
 }
 
 // Entries weigh the same in the state and outside.
@@ -115,6 +118,7 @@ void Turn::issue_runs() {
   std::size_t left = room();
   for (const auto& [step, running] : not_issued(state_)) {
     if (issued_ == kMaxRunsPerTurn || outbox_.open_runs == kMaxOpenRuns) return;
+    if (outbox_.entries.size() > kMaxEntriesWaiting) return;  // first what others have put out
     const std::size_t bytes = params.weight(step, *running);
     if (bytes > left) {
       if (has_moved_ || outbox_.open_runs != 0) return;  // there will be more room
@@ -151,7 +155,7 @@ void Turn::go_on_later() {
       !outbox_.entries.empty() || outbox_.ending || (has_moved_ && !not_issued(state_).empty());
   if (!is_left || outbox_.is_continuing) return;
   outbox_.is_continuing = true;
-  write_timer(now_ns_, "c");
+  write_timer(0, "c");  // due whatever the clock says
 }
 
 bool Turn::try_to_end() {

@@ -51,7 +51,8 @@ bool wake_waiters(Work& work, StepIndex step, const Event& event) {
 }
 
 // One that is open already is replaced in silence, and keeps its deadline.
-void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added) {
+void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added,
+                std::uint64_t let_out) {
   std::vector<Waiter>& waiters = work.state.steps[step].waiters;
   const auto found = std::find_if(waiters.begin(), waiters.end(), [&](const Waiter& waiter) {
     return waiter.trigger.item == attempt.item && waiter.id == added.id;
@@ -59,6 +60,7 @@ void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWai
   if (found != waiters.end() && found->is_open()) {
     found->type = added.type;
     found->requirements = added.requirements;
+    found->let_out = let_out;
     return;
   }
   if (found != waiters.end()) waiters.erase(found);
@@ -66,6 +68,7 @@ void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWai
                 .type = added.type,
                 .requirements = added.requirements,
                 .trigger = attempt,
+                .let_out = let_out,
                 .resolved = std::nullopt};
   if (added.asks) work.publish({.event = added.asks});
   if (added.timeout_ns != 0) {

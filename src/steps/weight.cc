@@ -12,7 +12,7 @@ std::size_t of_lineage(const Lineage& lineage) { return numbers(1 + 3 * lineage.
 std::size_t weight(const Stream& stream) {
   std::size_t bytes = numbers(6) + of_lineage(stream.lineage);
   for (const JoinState& join : stream.joins) {
-    bytes += numbers(4);
+    bytes += numbers(4) + of_lineage(join.lineage);
     for (const Event& event : join.members) bytes += steps::weight(event);
   }
   return bytes;
@@ -53,7 +53,7 @@ std::size_t weight(const Buffer& buffer) {
 }
 
 std::size_t weight(const Waiter& waiter) {
-  std::size_t bytes = numbers(7) + waiter.id.size() + weight(waiter.trigger);
+  std::size_t bytes = numbers(8) + waiter.id.size() + weight(waiter.trigger);
   for (const Requirement& wanted : waiter.requirements)
     bytes += numbers(3) + wanted.field.size() + wanted.value.size();
   return bytes + (waiter.resolved ? weight(*waiter.resolved) : 0);

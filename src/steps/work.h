@@ -69,7 +69,8 @@ void edit_store(Work& work, const StoreEdit& edit);
 
 // waiters.cc
 bool wake_waiters(Work& work, StepIndex step, const Event& event);
-void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added);
+void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added,
+                std::uint64_t let_out);
 // Of an item that has ended, or is given up.
 void end_item(Work& work, StepIndex step, std::uint64_t item);
 void restart_trigger(Work& work, StepIndex step, const Waiter& waiter);

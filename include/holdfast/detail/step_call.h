@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -73,12 +74,13 @@ class StepCall {
 
   // How it failed; `took` is how long this run took.
   void fail(std::string_view code, std::string_view message);
-  bool has_failed() const noexcept { return !code_.empty(); }
+  bool has_failed() const noexcept { return has_failed_; }
   void judge(const Retry& retry, Duration took);
 
   void write_receipt(Writer& out) const;
 
-  std::uint64_t waits = 0;  // that the body has asked for
+  // A name of its own for each wait of the body, also for one that has the name of another.
+  std::string wait_id(const std::string& wanted);
 
  private:
   bool read(Reader& in);
@@ -110,8 +112,10 @@ class StepCall {
   };
   std::vector<Stored> store_;
 
+  std::map<std::string, std::uint64_t> waits_asked_;  // how often under each name
   Bytes results_;
   std::uint64_t count_ = 0;
+  bool has_failed_ = false;
   std::string code_;
   std::string message_;
 };

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workflow tested as its author would.
+#include <gtest/gtest.h>
+
+#include "holdfast/steps.h"
+#include "holdfast/testing.h"
+
+namespace holdfast {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Ask {
+  static constexpr std::string_view kSchema = "test/Ask@1";
+  std::string id;
+};
+struct Answer {
+  static constexpr std::string_view kSchema = "test/Answer@1";
+  std::string id;
+  std::uint64_t n = 0;
+};
+struct Ready {
+  static constexpr std::string_view kSchema = "test/Ready@1";
+};
+struct End {
+  static constexpr std::string_view kSchema = "test/End@1";
+  std::uint64_t n = 0;
+};
+
+struct Patient : StepWorkflow {
+  static constexpr std::string_view kWorkflow = "test/Patient@1";
+  using Events = holdfast::Events<On<Ask, &Ask::id>, On<Answer, &Answer::id>>;
+  using Stop = End;
+
+  Ready prepare(const Ask&, StepContext& context) {
+    if (context.attempt() < 3) throw StepError("not.yet", "later");
+    return {};
+  }
+  End wait(const Ready&, StepContext& context) {
+    try {
+      return {context.wait_for<Answer>({.timeout = 720h}).n};
+    } catch (const WaitTimedOut&) {
+      return {0};
+    }
+  }
+  static auto steps() {
+    return StepsOf<Patient>()
+        .step("prepare", &Patient::prepare, {.retry = Retry(fixed(1h), after_attempts(5))})
+        .step("wait", &Patient::wait);
+  }
+};
+
+// Not of steps: it waits by a timer of its own.
+struct Sleeper {
+  static constexpr std::string_view kWorkflow = "test/Sleeper@1";
+  struct State {
+    std::uint64_t woken = 0;
+  };
+  using Events = holdfast::Events<On<Ask, &Ask::id>>;
+  using Effects = holdfast::Effects<Timer>;
+  using Context = holdfast::Context<Sleeper>;
+  static void step(State&, const Ask&, Context& context) { context.timer(context.now() + 24h); }
+  static void step(State& state, const Received<Timer>&, Context& context) {
+    if (++state.woken == 3) return context.complete(state.woken);
+    context.timer(context.now() + 24h);
+  }
+};
+
+struct Work {
+  static constexpr std::string_view kEffect = "test/work@1";
+  static constexpr Executor kExecutor = worker("work");
+  struct Params {};
+  struct Receipt {};
+};
+struct Worker {
+  static constexpr std::string_view kWorkflow = "test/Worker@1";
+  struct State {};
+  using Events = holdfast::Events<On<Ask, &Ask::id>>;
+  using Effects = holdfast::Effects<Work>;
+  using Context = holdfast::Context<Worker>;
+  static void step(State&, const Ask&, Context& context) { context.open<Work>({}); }
+  static void step(State&, const Received<Work>& done, Context& context) {
+    if (done.ok()) return context.complete(true);
+    context.fail(done.error.code, done.error.message);
+  }
+};
+
+std::unique_ptr<testing::World> patient() {
+  auto world = testing::World::open({Module::of<Patient>("test/code@1")},
+                                    step_handlers(std::make_shared<Patient>()));
+  EXPECT_TRUE(world) << world.error().message;
+  return world ? std::move(*world) : nullptr;
+}
+
+TEST(TestWorld, retries_and_answers_come_at_their_times) {
+  const auto world = patient();
+  ASSERT_TRUE(world->send(Ask{"a"}));
+  EXPECT_EQ(world->next_timer(), world->now() + 1h);
+  world->advance(90min);
+  EXPECT_EQ(world->query<Patient>("a")->state.status, "running");
+  world->advance(30min);
+  EXPECT_EQ(world->query<Patient>("a")->state.status, "idle");
+  world->advance(719h);
+  ASSERT_TRUE(world->send(Answer{"a", 7}));
+  const auto ended = world->query<Patient>("a");
+  ASSERT_TRUE(ended);
+  EXPECT_EQ(ended->result_as<End>()->n, 7U);
+  EXPECT_EQ(world->stream<Patient>("a").back().kind, "stopped");
+  EXPECT_EQ(world->next_timer(), std::nullopt);
+}
+
+TEST(TestWorld, a_month_takes_no_time) {
+  const auto world = patient();
+  ASSERT_TRUE(world->send(Ask{"a"}));
+  world->advance(2h);
+  world->advance(720h - 1ns);
+  EXPECT_FALSE(world->query<Patient>("a")->has_ended());
+  world->advance(1ns);
+  EXPECT_EQ(world->query<Patient>("a")->result_as<End>()->n, 0U);
+}
+
+TEST(TestWorld, is_the_same_each_time) {
+  const auto run = [] {
+    const auto world = patient();
+    EXPECT_TRUE(world->send(Ask{"a"}));
+    world->advance(24h * 40);
+    return std::pair(world->records(), world->stream<Patient>("a").size());
+  };
+  EXPECT_EQ(run(), run());
+}
+
+TEST(TestWorld, runs_workflows_of_all_kinds) {
+  auto world = testing::World::open({Module::of<Sleeper>("test/code@1")}, {});
+  ASSERT_TRUE(world);
+  ASSERT_TRUE((*world)->send(Ask{"a"}));
+  (*world)->advance(71h);
+  EXPECT_EQ((*world)->query<Sleeper>("a")->state.woken, 2U);
+  (*world)->advance(1h);
+  EXPECT_EQ((*world)->query<Sleeper>("a")->status, InstanceStatus::kCompleted);
+}
+
+TEST(TestWorld, what_a_handler_throws_is_an_error_of_the_effect) {
+  auto world =
+      testing::World::open({Module::of<Worker>("test/code@1")},
+                           {handle<Work>([](const Work::Params&, const Call&) -> Performed<Work> {
+                             throw std::runtime_error("oops");
+                           })});
+  ASSERT_TRUE(world);
+  ASSERT_TRUE((*world)->send(Ask{"a"}));
+  const auto ended = (*world)->query<Worker>("a");
+  ASSERT_TRUE(ended && ended->error);
+  EXPECT_EQ(ended->error->code, "handler.exception");
+  EXPECT_EQ(ended->error->message, "oops");
+}
+
+TEST(TestWorld, an_effect_without_handler_is_refused) {
+  const auto world = testing::World::open({Module::of<Worker>("test/code@1")}, {});
+  ASSERT_FALSE(world);
+  EXPECT_EQ(world.error().message, "test/work@1: the effect has no handler");
+}
+
+TEST(TestWorld, an_instance_can_be_cancelled) {
+  const auto world = patient();
+  ASSERT_TRUE(world->send(Ask{"a"}));
+  ASSERT_TRUE(world->cancel<Patient>("a", "enough"));
+  EXPECT_EQ(world->query<Patient>("a")->status, InstanceStatus::kCancelled);
+  EXPECT_EQ(world->next_timer(), std::nullopt);
+  EXPECT_FALSE(world->query<Patient>("b"));
+}
+
+}  // namespace
+}  // namespace holdfast
