@@ -50,7 +50,9 @@ base::Result<std::uint64_t> bytes_in(env::Disk& disk, const std::string& folder)
   std::uint64_t bytes = 0;
   for (const std::string& name : TRY(disk.list(folder))) {
     // What is a folder, or was removed meanwhile, is not counted.
-    const auto file = disk.open(folder + "/" + name, env::OpenMode::kRead);
+    std::string path = folder;
+    path.append("/").append(name);
+    const auto file = disk.open(path, env::OpenMode::kRead);
     if (!file) continue;
     if (const auto size = (*file)->size()) bytes += *size;
   }
