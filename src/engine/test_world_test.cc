@@ -50,6 +50,20 @@ struct Patient : StepWorkflow {
   }
 };
 
+// Waits twice under one name.
+struct Twice : StepWorkflow {
+  static constexpr std::string_view kWorkflow = "test/Twice@1";
+  using Events = holdfast::Events<On<Ask, &Ask::id>, On<Answer, &Answer::id>>;
+  using Stop = End;
+
+  End wait(const Ask&, StepContext& context) {
+    const auto first = context.wait_for<Answer>({.id = "answer"});
+    const auto second = context.wait_for<Answer>({.id = "answer"});
+    return {first.n * 10 + second.n};
+  }
+  static auto steps() { return StepsOf<Twice>().step("wait", &Twice::wait); }
+};
+
 // Not of steps: it waits by a timer of its own.
 struct Sleeper {
   static constexpr std::string_view kWorkflow = "test/Sleeper@1";
@@ -117,6 +131,17 @@ TEST(TestWorld, a_month_takes_no_time) {
   EXPECT_FALSE(world->query<Patient>("a")->has_ended());
   world->advance(1ns);
   EXPECT_EQ(world->query<Patient>("a")->result_as<End>()->n, 0U);
+}
+
+TEST(TestWorld, two_waits_of_one_name_are_two_waits) {
+  auto world = testing::World::open({Module::of<Twice>("test/code@1")},
+                                    step_handlers(std::make_shared<Twice>()));
+  ASSERT_TRUE(world) << world.error().message;
+  ASSERT_TRUE((*world)->send(Ask{"a"}));
+  ASSERT_TRUE((*world)->send(Answer{"a", 4}));
+  EXPECT_FALSE((*world)->query<Twice>("a")->has_ended());
+  ASSERT_TRUE((*world)->send(Answer{"a", 5}));
+  EXPECT_EQ((*world)->query<Twice>("a")->result_as<End>()->n, 45U);
 }
 
 TEST(TestWorld, is_the_same_each_time) {
