@@ -196,7 +196,7 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
   loop.tidy = [this] { return world->collector().go_on(); };
   loop.durable = [this](store::RecordNumber record) {
     if (history) history->became_durable(record);
-    durable_watch.became_durable(record);
+    durable_watch->became_durable(record);
   };
   node = TRY(node::Node::start(world->world(), world->journal(), *clock, *random,
                                std::move(executors), std::move(loop)));
@@ -230,7 +230,7 @@ base::Result<void> Engine::Body::close() {
   const std::lock_guard lock(closing);
   auto stopped = node->stop();
   end_history();
-  durable_watch.close();
+  durable_watch->close();
   TRY(std::move(stopped));
   if (!std::exchange(is_closed, true)) TRY(world->journal().close());
   return {};

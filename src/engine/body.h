@@ -70,7 +70,9 @@ struct Engine::Body {
   executors::Outside outside;
   std::vector<std::unique_ptr<executors::Executor>> made;  // the others
   std::unique_ptr<node::History> history;                  // null: there is none
-  engine::DurableWatch durable_watch;
+  // Shared with those who may stop waiting when the engine is gone.
+  const std::shared_ptr<engine::DurableWatch> durable_watch =
+      std::make_shared<engine::DurableWatch>();
   std::unique_ptr<node::Node> node;
   std::thread historian;
   std::atomic<std::uint64_t> next_question = 1;

@@ -147,12 +147,30 @@ void Engine::decide_raw(const ProposalDecision& decision, Then<std::uint64_t> th
       });
 }
 
+// A patch does not say all that it comes to, and those who perform effects may be others than when
+// it was proposed: so it is looked at as it is to be.
 void Engine::apply_proposal_raw(std::uint64_t proposal, Then<Applied> then) {
-  body_->send(node::Input::apply_proposal({proposal}),
-              [then = std::move(then)](Result<kernel::Answer> answer) {
-                then(answer ? applied(*answer) : Result<Applied>(answer.error()));
-              });
-  body_->refresh_definitions();
+  const auto ticket = engine::ticket(std::move(then));
+  Body* const body = body_.get();
+  const auto asked = body->node->look([body, proposal, ticket](node::Core& core) {
+    core.ask([&](kernel::World& world) -> std::function<void()> {
+      auto definitions =
+          std::make_shared<base::Result<base::Bytes>>(world.proposed_definitions(proposal));
+      return [body, proposal, ticket, definitions] {
+        // Of one that is not there, the world says so.
+        if (*definitions) {
+          if (const auto performed = body->check_performed(**definitions); !performed)
+            return ticket->tell(engine::outside(performed.error()));
+        }
+        body->send(node::Input::apply_proposal({proposal}),
+                   [ticket](Result<kernel::Answer> answer) {
+                     ticket->tell(answer ? applied(*answer) : Result<Applied>(answer.error()));
+                   });
+        body->refresh_definitions();
+      };
+    });
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
 }
 
 }  // namespace holdfast

@@ -139,13 +139,15 @@ void Engine::take_snapshot(Then<std::uint64_t> then) {
 Engine::Stop Engine::when_durable(std::uint64_t record, Then<std::uint64_t> then) {
   const std::uint64_t number = body_->next_question++;
   const auto ticket = engine::ticket(std::move(then));
-  if (!body_->durable_watch.add(number, record, ticket)) {
+  if (!body_->durable_watch->add(number, record, ticket)) {
     ticket->tell(Error{ErrorCode::kUnavailable, "too many wait for records, or the engine ended"});
     return [] {};
   }
   // It may have become so before anybody could be woken.
-  body_->durable_watch.became_durable(body_->world->journal().durable());
-  return [this, number] { body_->durable_watch.remove(number); };
+  body_->durable_watch->became_durable(body_->world->journal().durable());
+  return [watch = std::weak_ptr(body_->durable_watch), number] {
+    if (const auto held = watch.lock()) held->remove(number);
+  };
 }
 
 void Engine::Body::put_figures(Measures& measures) {
@@ -156,7 +158,9 @@ void Engine::Body::put_figures(Measures& measures) {
   if (loop.refused_for_room != 0) measures.refusals.push_back({"room", loop.refused_for_room});
   measures.recovery_ns = recovery_ns;
   measures.replayed_records = world->restoring().replayed;
-  measures.behind_snapshot = measures.next_record - std::max<std::uint64_t>(snapshot_before, 1);
+  // A snapshot may have been finished since the world was looked at.
+  const std::uint64_t before = std::max<std::uint64_t>(snapshot_before, 1);
+  measures.behind_snapshot = std::max(measures.next_record, before) - before;
   measures.figures = figures();
   if (history) measures.history_seen = history->figures().seen;
 }

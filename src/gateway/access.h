@@ -5,6 +5,7 @@
 // may do what its role may.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,13 +33,18 @@ class Access {
   // The name of the token that the request shows; empty: there are none, or it is none of them.
   std::string client_of(const Request& request) const;
 
+  // Grows whenever somebody may have lost what they had.
+  std::uint64_t changes() const noexcept { return changes_; }
+
   void set_tokens(Tokens tokens) {
+    ++changes_;
     // A server that had tokens is not open because somebody has removed the file.
     is_shut_ = is_shut_ || !tokens_.all().empty();
     tokens_ = std::move(tokens);
   }
   // The file cannot be read: nobody is let in.
   void shut() {
+    ++changes_;
     is_shut_ = true;
     tokens_ = {};
   }
@@ -47,6 +53,7 @@ class Access {
   Tokens tokens_;
   bool is_loopback_;
   bool is_shut_ = false;
+  std::uint64_t changes_ = 0;
 };
 
 // Whether the Host field names this machine itself, with a port or without.

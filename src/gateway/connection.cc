@@ -71,6 +71,11 @@ void Connection::check_time() {
   close();
 }
 
+void Connection::check_access() {
+  if (exchange_->goes_on() && floor_.access.check(parser_.request(), exchange_->route()->role))
+    exchange_->break_off();
+}
+
 void Connection::wind_up() {
   is_winding_up_ = true;
   if (stage_ == Stage::kStreaming) return exchange_->break_off();
@@ -102,8 +107,12 @@ void Connection::look_at_header() {
   is_header_known_ = true;
   body_began_ = floor_.now;
   const Request& request = parser_.request();
-  if (!exchange_->begin(request)) return;
-  if (const auto problem = floor_.access.check(request, exchange_->route()->role))
+  if (exchange_->begin(request)) look_at_access();
+}
+
+void Connection::look_at_access() {
+  access_seen_ = floor_.access.changes();
+  if (const auto problem = floor_.access.check(parser_.request(), exchange_->route()->role))
     exchange_->refuse(*problem);
 }
 
@@ -188,6 +197,8 @@ Coroutine Connection::run([[maybe_unused]] std::shared_ptr<Connection> self, Str
   while (!failed) {
     const bool has_request = take();
     if (has_request) {
+      // Its token may have been revoked while the body came.
+      if (!exchange_->is_answered() && access_seen_ != floor_.access.changes()) look_at_access();
       if (!exchange_->is_answered()) {
         enter(Stage::kAnswering);
         exchange_->handle();
@@ -239,6 +250,7 @@ Coroutine Connection::run([[maybe_unused]] std::shared_ptr<Connection> self, Str
       }
       if (is_winding_up_) exchange_->break_off();
       if (failed || (exchange_->has_ended() && exchange_->events().size() == 0)) break;
+      if (exchange_->events().size() != 0) continue;  // taken before more is asked for
       enter(Stage::kStreaming);
       exchange_->ask_for_events();
       co_await exchange_->events_come();

@@ -50,6 +50,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Ends it if it is too slow.
   void check_time();
 
+  // Ends an event stream whose reader may not have it any more.
+  void check_access();
+
   // The server stops: nothing new is read; what is under way is answered.
   void wind_up();
 
@@ -72,6 +75,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Bytes came in; true: there is a request that is to be handled.
   bool take();
   void look_at_header();
+  void look_at_access();
   void write_answer();
   void enter(Stage stage);
   void count_body();
@@ -90,8 +94,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Stage stage_ = Stage::kIdle;
   Time deadline_ = Time::max();
   Time body_began_{};
-  std::size_t counted_body_ = 0;  // in Traffic::body_bytes
-  bool is_first_ = true;          // the first request has not come
+  std::uint64_t access_seen_ = 0;  // Access::changes() when it was let in
+  std::size_t counted_body_ = 0;   // in Traffic::body_bytes
+  bool is_first_ = true;           // the first request has not come
   bool is_header_known_ = false;
   bool closes_ = false;  // after what is in out_
   bool is_winding_up_ = false;

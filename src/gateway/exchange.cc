@@ -288,6 +288,13 @@ std::optional<std::uint64_t> Exchange::number_in_query(std::string_view name,
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> Exchange::limit_in_query(std::uint64_t otherwise, std::uint64_t most) {
+  const auto limit = number_in_query("limit", otherwise, most);
+  if (!limit || *limit != 0) return limit;
+  refuse({ProblemCode::kBadTarget, "'limit' must be from 1 to " + std::to_string(most)});
+  return std::nullopt;
+}
+
 const std::string& Exchange::text_in_query(std::string_view name) const {
   static const std::string nothing;
   const std::string* text = target_.find(name);

@@ -106,6 +106,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool wants_events() const noexcept;  // it accepts an event stream
 
   // A number from the query; `otherwise` if it is not there. Nothing: it is answered already.
+  std::optional<std::uint64_t> limit_in_query(std::uint64_t otherwise, std::uint64_t most);
   std::optional<std::uint64_t> number_in_query(std::string_view name, std::uint64_t otherwise,
                                                std::uint64_t most);
 

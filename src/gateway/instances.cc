@@ -82,7 +82,7 @@ void get_why(Exchange& exchange) {
 }
 
 void get_timeline(Exchange& exchange) {
-  const auto limit = exchange.number_in_query("limit", 100, kMostRecords);
+  const auto limit = exchange.limit_in_query(100, kMostRecords);
   if (!limit) return;
   const auto from = exchange.number_in_query("from", 0, std::uint64_t{1} << 62);
   if (!from) return;

@@ -52,7 +52,7 @@ std::optional<ListOptions> options_of(Exchange& exchange) {
   ListOptions options;
   const auto since = exchange.number_in_query("since", 0, kMostNumber);
   if (!since) return std::nullopt;
-  const auto limit = exchange.number_in_query("limit", options.limit, kMostInstances);
+  const auto limit = exchange.limit_in_query(options.limit, kMostInstances);
   if (!limit) return std::nullopt;
   const auto after = exchange.number_in_query("after", 0, kMostNumber);
   if (!after) return std::nullopt;
@@ -67,10 +67,6 @@ std::optional<ListOptions> options_of(Exchange& exchange) {
   options.since_ns = *since;
   options.after = *after;
   options.limit = *limit;
-  if (options.limit == 0) {
-    exchange.refuse({ProblemCode::kBadTarget, "'limit' must be from 1 to 1000"});
-    return std::nullopt;
-  }
   if (!options.status.empty() && std::ranges::find(kStatuses, options.status) == kStatuses.end()) {
     exchange.refuse({ProblemCode::kBadTarget, "there is no status '" + options.status + "'"});
     return std::nullopt;

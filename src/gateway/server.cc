@@ -195,7 +195,11 @@ void Server::Body::start_beating() {
 void Server::Body::look_at_time() {
   floor.now = std::chrono::steady_clock::now();
   floor.date = date_text();
+  const std::uint64_t changes = floor.access.changes();
   tokens_file.look(floor.now, floor.access);
+  if (floor.access.changes() != changes) {
+    for (const auto& connection : all_connections()) connection->check_access();
+  }
   floor.service.timers.run_until(floor.now);
   for (const auto& connection : all_connections()) connection->check_time();
   beat.expires_after(kBeat);

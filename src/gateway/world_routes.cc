@@ -16,12 +16,12 @@ constexpr std::uint64_t kMostRecords = 1000;
 void get_journal(Exchange& exchange) {
   const auto from = exchange.number_in_query("from", 0, std::uint64_t{1} << 62);
   if (!from) return;
-  const auto limit = exchange.number_in_query("limit", 100, kMostRecords);
+  const auto limit = exchange.limit_in_query(100, kMostRecords);
   if (!limit) return;
   if (exchange.wants_events()) {
     const auto seen = exchange.last_event("from");
     if (!seen) return;
-    const bool comes_again = exchange.request().has_field(Field::kLastEventId);
+    const bool comes_again = !exchange.request().field(Field::kLastEventId).empty();
     return stream_journal(exchange, comes_again ? *seen + 1 : *seen);
   }
   Engine& engine = exchange.service().engine;

@@ -94,6 +94,20 @@ class Governance(ServerTest):
         self.assertEqual(self.client().get("/v1/proposals").json()["proposals"][0]["stage"], "applied")
         self.assertEqual(self.client().post("/v1/events", {"schema": "test/More@1", "value": "x"}).status, 200)
 
+    def test_a_patch_is_applied_only_if_somebody_performs_what_comes_of_it(self):
+        made = self.post("/v1/proposals", {"definitions": self.present}, 201)["proposal"]
+        base, = [each["base"] for each in self.client().get("/v1/proposals").json()["proposals"] if each["proposal"] == made]
+        effect, = [copy.deepcopy(each) for each in self.present if each.get("executor") == {"kind": "outside"}]
+        effect["executor"] = {"kind": "teleport"}
+        patch = {"base_manifest_hash": base,
+                 "patches": [{"replace_def": {"kind": "defeffect", "name": effect["name"], "new_node": effect}}]}
+        path = f"/v1/proposals/{self.post('/v1/proposals', {'patch': patch}, 201)['proposal']}"
+        self.post(path + "/shadow", {"report": {}})
+        self.post(path + "/approve", {})
+        self.assertIn("teleport", self.post(path + "/apply", {}, 422)["detail"])
+        self.assertEqual(self.client().get("/v1/manifest").json()["definitions"], self.present)
+        self.post("/v1/proposals/99999/apply", {}, 404)
+
     def test_a_proposal_can_be_rejected_and_only_once(self):
         proposal = self.post("/v1/proposals", {"definitions": self.present}, 201)["proposal"]
         self.post(f"/v1/proposals/{proposal}/reject", {"reason": "no"})

@@ -25,6 +25,8 @@ class Look(ServerTest):
         timeline = client.get(HOUSE + "/timeline").json()
         self.assertEqual([record["record"] for record in timeline["records"]], [seen["record"]])
         self.assertGreater(client.get("/v1/limits").json()["wait_ms"], 0)
+        for path in (HOUSE + "/timeline", "/v1/journal", "/v1/instances"):
+            self.assertEqual(client.get(path + "?limit=0").code(), "bad_target", path)
 
     def test_a_trace_is_kept_with_the_instance_also_after_a_kill(self):
         self.start()

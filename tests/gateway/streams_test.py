@@ -22,9 +22,10 @@ def tell(name, count, letters=0, leave=False, **more):
 class Stream(Client):
     """A reader of events: it remembers the last id, as browsers do."""
 
-    def __init__(self, port, path, last=None, accept="text/event-stream"):
+    def __init__(self, port, path, last=None, accept="text/event-stream", token=None):
         super().__init__(port)
         field = f"Last-Event-ID: {last}\r\n" if last is not None else ""
+        field += f"Authorization: Bearer {token}\r\n" if token else ""
         self.path = path
         self.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: {accept}\r\n{field}\r\n".encode())
         self.head = b""
@@ -277,6 +278,31 @@ class JournalStream(StreamTest):
             name, identity, record = next(events)
             self.assertEqual((name, identity), ("message", str(record["record"])))
             self.assertEqual(record["record"], known["last"] + 1 + i)
+
+    def test_an_empty_last_id_is_none(self):
+        self.start()
+        self.tell("a", 3)
+        first = next(self.stream("/v1/journal?from=2").events())
+        self.assertEqual(next(self.stream("/v1/journal?from=2", last="").events()), first)
+        self.assertEqual(first[1], "2")
+
+    def test_a_token_that_is_revoked_ends_the_stream(self):
+        ids = {}
+        for name in ("stays", "goes"):
+            done = self.run_program("token", "add", "--world", self.world, "--role", "viewer", "--name", name)
+            ids[name] = done.stdout.strip()
+        self.start()
+        streams = {name: self.stream("/v1/journal", token=token) for name, token in ids.items()}
+        events = {name: stream.events() for name, stream in streams.items()}
+        for reader in events.values():
+            next(reader)
+        listed = json.loads(self.run_program("token", "ls", "--world", self.world, "--json").stdout)["tokens"]
+        gone, = [token["id"] for token in listed if token["name"] == "goes"]
+        self.assertEqual(self.run_program("token", "revoke", "--world", self.world, gone).returncode, 0)
+        self.assertEqual(list(events["goes"]), [])
+        streams["stays"].socket.settimeout(1)
+        with self.assertRaises(TimeoutError):
+            list(events["stays"])
 
     def test_it_goes_on_behind_the_last_id(self):
         self.start()
