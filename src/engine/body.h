@@ -14,6 +14,7 @@
 #include "engine/durable_watch.h"
 #include "engine/handlers.h"
 #include "engine/performers.h"
+#include "engine/ticket.h"
 #include "env/clock.h"
 #include "env/disk.h"
 #include "env/process.h"
@@ -52,7 +53,8 @@ struct Engine::Body {
 
   // kInvalid: nobody here performs an effect of these definitions.
   base::Result<void> check_performed(base::ByteView document) const;
-  void refresh_definitions();
+  void apply(node::Input input, std::shared_ptr<engine::Ticket<Applied>> ticket);
+  void refresh_definitions(const std::function<void()>& then = nullptr);
   void use_definitions(base::Bytes closure);
   Stop read_stream(node::StreamQuery query, bool follows, Then<RawStreamPage> then);
 

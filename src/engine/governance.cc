@@ -63,16 +63,27 @@ base::Result<void> Engine::Body::check_performed(base::ByteView document) const 
 }
 
 // Behind the tick that may have changed them, and before anything that it opens is started.
-void Engine::Body::refresh_definitions() {
-  static_cast<void>(node->look(
-      [this](node::Core& core) {
-        core.ask([this](kernel::World& present) -> std::function<void()> {
+void Engine::Body::refresh_definitions(const std::function<void()>& then) {
+  const auto looked = node->look(
+      [this, then](node::Core& core) {
+        core.ask([this, then](kernel::World& present) -> std::function<void()> {
           use_definitions(
               base::Bytes(present.program().closure().begin(), present.program().closure().end()));
-          return nullptr;
+          return then;
         });
       },
-      node::Loop::LookKind::kTakesBack));
+      node::Loop::LookKind::kTakesBack);
+  if (!looked && then) then();
+}
+
+// Whoever is told that other definitions are applied can use them from then on.
+void Engine::Body::apply(node::Input input, std::shared_ptr<engine::Ticket<Applied>> ticket) {
+  send(std::move(input), [this, ticket = std::move(ticket)](Result<kernel::Answer> answer) {
+    if (!answer) return ticket->tell(answer.error());
+    auto told = std::make_shared<Result<Applied>>(applied(*answer));
+    refresh_definitions([ticket, told] { ticket->tell(std::move(*told)); });
+  });
+  refresh_definitions();
 }
 
 void Engine::Body::use_definitions(base::Bytes closure) {
@@ -92,14 +103,8 @@ void Engine::Body::use_definitions(base::Bytes closure) {
 void Engine::apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then) {
   if (const auto performed = body_->check_performed(definitions); !performed)
     return then(engine::outside(performed.error()));
-  if (mode == ApplyMode::kApply) {
-    body_->send(node::Input::apply({definitions}),
-                [then = std::move(then)](Result<kernel::Answer> answer) {
-                  then(answer ? applied(*answer) : Result<Applied>(answer.error()));
-                });
-    return body_->refresh_definitions();
-  }
   const auto ticket = engine::ticket(std::move(then));
+  if (mode == ApplyMode::kApply) return body_->apply(node::Input::apply({definitions}), ticket);
   const auto asked =
       body_->node->look([definitions = std::move(definitions), ticket](node::Core& core) {
         core.ask([&](kernel::World& world) -> std::function<void()> {
@@ -162,11 +167,7 @@ void Engine::apply_proposal_raw(std::uint64_t proposal, Then<Applied> then) {
           if (const auto performed = body->check_performed(**definitions); !performed)
             return ticket->tell(engine::outside(performed.error()));
         }
-        body->send(node::Input::apply_proposal({proposal}),
-                   [ticket](Result<kernel::Answer> answer) {
-                     ticket->tell(answer ? applied(*answer) : Result<Applied>(answer.error()));
-                   });
-        body->refresh_definitions();
+        body->apply(node::Input::apply_proposal({proposal}), ticket);
       };
     });
   });

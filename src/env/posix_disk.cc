@@ -94,11 +94,10 @@ class PosixLock : public FileLock {
   pid_t process_;
 };
 
-base::Result<Descriptor> open_descriptor(const std::string& path, int flags) {
-  // Never inherited: a child that lives on would keep our locks. For its owner alone: what is
-  // written holds keys, and the data of others.
+base::Result<Descriptor> open_descriptor(const std::string& path, int flags, mode_t mode = 0) {
+  // Never inherited: a child that lives on would keep our locks.
   const int number =
-      again_after_signals([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0600); });
+      again_after_signals([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
   if (number < 0) return system_error(path, "open");
   return Descriptor(number);
 }
@@ -142,8 +141,8 @@ bool is_still(const std::string& path, int descriptor) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-base::Result<Descriptor> locked_descriptor(const std::string& path, int flags) {
-  Descriptor descriptor = TRY(open_descriptor(path, flags));
+base::Result<Descriptor> locked_descriptor(const std::string& path, int flags, mode_t mode = 0) {
+  Descriptor descriptor = TRY(open_descriptor(path, flags, mode));
   const int number = descriptor.number();
   if (again_after_signals([&] { return ::flock(number, LOCK_EX | LOCK_NB); }) != 0) {
     if (errno != EWOULDBLOCK) return system_error(path, "flock");
@@ -161,8 +160,10 @@ bool is_read_only(const std::string& path) {
 
 class PosixDisk : public Disk {
  public:
+  explicit PosixDisk(Readers readers) : mode_(readers == Readers::kOwner ? 0600 : 0644) {}
+
   base::Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override {
-    Descriptor descriptor = TRY(open_descriptor(path, flags_of(mode)));
+    Descriptor descriptor = TRY(open_descriptor(path, flags_of(mode), mode_));
     return std::unique_ptr<File>(std::make_unique<PosixFile>(std::move(descriptor), path));
   }
 
@@ -209,7 +210,8 @@ class PosixDisk : public Disk {
     // After damage a system mounts its disks so that they can be read only: that is when people
     // want to look, and there is nobody to keep from writing.
     const bool writes = !is_read_only(path);
-    Descriptor descriptor = TRY(locked_descriptor(path, writes ? O_RDWR | O_CREAT : O_RDONLY));
+    Descriptor descriptor =
+        TRY(locked_descriptor(path, writes ? O_RDWR | O_CREAT : O_RDONLY, mode_));
     PosixFile file(std::move(descriptor), path);
     if (writes) TRY(write_all(file, 0, base::as_bytes(holder_line(holder))));
     return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(file).release()));
@@ -225,10 +227,13 @@ class PosixDisk : public Disk {
     if (::statfs(path.c_str(), &status) != 0) return system_error(path, "statfs");
     return file_system_from(static_cast<std::uint64_t>(status.f_type));
   }
+
+ private:
+  mode_t mode_;  // of the files that it makes
 };
 
 }  // namespace
 
-std::unique_ptr<Disk> posix_disk() { return std::make_unique<PosixDisk>(); }
+std::unique_ptr<Disk> posix_disk(Readers readers) { return std::make_unique<PosixDisk>(readers); }
 
 }  // namespace holdfast::env

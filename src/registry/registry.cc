@@ -67,7 +67,7 @@ void sleep_ns(std::int64_t nanoseconds) {
 }  // namespace
 
 struct Registry::Body {
-  const std::unique_ptr<env::Disk> disk = env::posix_disk();
+  const std::unique_ptr<env::Disk> disk = env::posix_disk(env::Readers::kAnybody);
   const std::unique_ptr<env::Clock> clock = env::posix_clock();
   const std::unique_ptr<env::Random> random = env::posix_random();
   const std::unique_ptr<env::Process> process = env::posix_process();

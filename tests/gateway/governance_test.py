@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other definitions: applied at run time, or proposed, decided and applied; what blocks is said."""
 import copy
+import re
 import unittest
 
 from server import TELLER, ServerTest
@@ -99,8 +100,10 @@ class Governance(ServerTest):
         base, = [each["base"] for each in self.client().get("/v1/proposals").json()["proposals"] if each["proposal"] == made]
         effect, = [copy.deepcopy(each) for each in self.present if each.get("executor") == {"kind": "outside"}]
         effect["executor"] = {"kind": "teleport"}
-        patch = {"base_manifest_hash": base,
-                 "patches": [{"replace_def": {"kind": "defeffect", "name": effect["name"], "new_node": effect}}]}
+        replacement = {"kind": "defeffect", "name": effect["name"], "new_node": effect}
+        patch = {"base_manifest_hash": base, "patches": [{"replace_def": replacement}]}
+        refused = self.post("/v1/proposals", {"patch": patch}, 422)["detail"]
+        replacement["pre_hash"] = re.search(r"sha256:\w+", refused)[0]
         path = f"/v1/proposals/{self.post('/v1/proposals', {'patch': patch}, 201)['proposal']}"
         self.post(path + "/shadow", {"report": {}})
         self.post(path + "/approve", {})
