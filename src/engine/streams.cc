@@ -114,7 +114,7 @@ class StreamReader : public std::enable_shared_from_this<StreamReader> {
   }
 
   void tell_stopped() {
-    ticket_.tell(Error{ErrorCode::kUnavailable, "whoever followed has stopped"});
+    ticket_.tell(Error{ErrorCode::kEnded, "whoever followed has stopped"});
   }
 
   node::Node& node_;

@@ -250,7 +250,7 @@ TEST_F(StreamsTest, whoever_does_not_want_to_wait_any_more_is_let_go_of) {
       "Ada", 0, 10, [&](Result<Page> page) { answer.set_value(std::move(page)); });
   stop();
   ASSERT_EQ(told.wait_for(seconds(60)), std::future_status::ready);
-  EXPECT_EQ(told.get().error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(told.get().error().code, ErrorCode::kEnded);
   stop();
   EXPECT_EQ(engine_->follow<Talker>("Ada", 0, 10, milliseconds(20)).error().code,
             ErrorCode::kUnavailable);
