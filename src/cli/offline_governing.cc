@@ -11,6 +11,7 @@
 #include "native/machines.h"
 #include "node/admit_tick.h"
 #include "node/local_world.h"
+#include "node/refusal.h"
 #include "node/shadow.h"
 
 namespace holdfast::cli {
@@ -56,12 +57,6 @@ base::Result<Document> one_number(std::string_view name, std::uint64_t number) {
   codec::write_map_head(out, 1);
   put_number(out, name, number);
   return Document::ours(out);
-}
-
-base::Error error_of(const kernel::Refused& refused) {
-  std::string message = refused.message;
-  for (const std::string& detail : refused.details) message += "; " + detail;
-  return {refused.code, std::move(message)};
 }
 
 // The world and what it is looked at with.
@@ -121,8 +116,8 @@ class OfflineGoverning : public Governing {
     if (outcome.failure)
       return base::Error(outcome.failure->code(), outcome.failure->where(),
                          outcome.failure->message());
-    if (const auto* refused = std::get_if<kernel::Refused>(&outcome.answer))
-      return error_of(*refused);
+    if (std::holds_alternative<kernel::Refused>(outcome.answer))
+      return node::refusal(outcome.answer).value();
     const auto* blocked = std::get_if<kernel::Blocked>(&outcome.answer);
     return applied(0, blocked == nullptr ? kernel::Blocked{} : *blocked);
   }

@@ -10,27 +10,6 @@
 namespace holdfast::engine {
 namespace {
 
-// How many of a list a message names.
-constexpr std::size_t kMostNamed = 5;
-
-base::Error error_of(const kernel::Refused& refused) {
-  std::string message = refused.message;
-  for (std::size_t i = 0; i < refused.details.size() && i < kMostNamed; ++i)
-    message += (i == 0 ? ": " : "; ") + refused.details[i];
-  if (refused.details.size() > kMostNamed) message += "; and more";
-  return {refused.code, std::move(message)};
-}
-
-base::Error error_of(const kernel::Blocked& blocked) {
-  std::string message = std::to_string(blocked.count) + " instances have not ended: ";
-  for (std::size_t i = 0; i < blocked.blockers.size() && i < kMostNamed; ++i) {
-    const kernel::Blocker& blocker = blocked.blockers[i];
-    message += (i == 0 ? "" : ", ") + kernel::instance_text(blocker.workflow, blocker.key);
-  }
-  if (blocked.count > kMostNamed) message += " and others";
-  return {base::ErrorCode::kConflict, std::move(message)};
-}
-
 InstanceStatus outside(kernel::Status status) {
   switch (status) {
     case kernel::Status::kRunning: return InstanceStatus::kRunning;
@@ -77,12 +56,6 @@ struct ReasonOutside {
 };
 
 }  // namespace
-
-std::optional<base::Error> refusal(const kernel::Answer& answer) {
-  if (const auto* refused = std::get_if<kernel::Refused>(&answer)) return error_of(*refused);
-  if (const auto* blocked = std::get_if<kernel::Blocked>(&answer)) return error_of(*blocked);
-  return std::nullopt;
-}
 
 Result<Sent> sent(const kernel::Answer& answer) {
   if (const auto error = refusal(answer)) return outside(*error);

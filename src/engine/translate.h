@@ -6,18 +6,16 @@
 #include <optional>
 #include <vector>
 
-#include "base/error.h"
 #include "errors/translate.h"
 #include "holdfast/engine.h"
 #include "kernel/outcome.h"
 #include "kernel/world.h"
+#include "node/refusal.h"
 
 namespace holdfast::engine {
 
 using errors::outside;
-
-// Why it was not accepted, if it was not.
-std::optional<base::Error> refusal(const kernel::Answer& answer);
+using node::refusal;
 
 Result<Sent> sent(const kernel::Answer& answer);
 Result<Done> done(const kernel::Answer& answer);

@@ -5,36 +5,15 @@
 #include <string>
 #include <utility>
 
-#include "kernel/record_view.h"
+#include "node/refusal.h"
 
 namespace holdfast::node {
 namespace {
-
-// How many of a list a message names.
-constexpr std::size_t kMostNamed = 20;
 
 base::Result<void> make_durable(store::Journal& journal, base::ByteView record) {
   TRY(journal.append({&record, 1}, store::Room::kReserve));
   TRY(journal.sync());
   return {};
-}
-
-base::Error error_of(const kernel::Refused& refused) {
-  std::string message = refused.message;
-  for (std::size_t i = 0; i < refused.details.size() && i < kMostNamed; ++i)
-    message += (i == 0 ? ": " : "; ") + refused.details[i];
-  if (refused.details.size() > kMostNamed) message += "; and more";
-  return {refused.code, std::move(message)};
-}
-
-base::Error error_of(const kernel::Blocked& blocked) {
-  std::string message = std::to_string(blocked.count) + " instances have not ended: ";
-  for (std::size_t i = 0; i < blocked.blockers.size() && i < kMostNamed; ++i) {
-    const kernel::Blocker& blocker = blocked.blockers[i];
-    message += (i == 0 ? "" : ", ") + kernel::instance_text(blocker.workflow, blocker.key);
-  }
-  if (blocked.count > kMostNamed) message += " and others";
-  return {base::ErrorCode::kConflict, std::move(message)};
 }
 
 }  // namespace
@@ -67,8 +46,7 @@ base::Result<std::uint64_t> admit_or_refuse(kernel::World& world, store::Journal
                                             const decltype(kernel::Tick::input)& input) {
   const std::uint64_t record = world.next_record();
   const kernel::Answer answer = TRY(admit_tick(world, journal, random, time_ns, input));
-  if (const auto* refused = std::get_if<kernel::Refused>(&answer)) return error_of(*refused);
-  if (const auto* blocked = std::get_if<kernel::Blocked>(&answer)) return error_of(*blocked);
+  if (auto refused = refusal(answer)) return std::move(*refused);
   return record;
 }
 
