@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include "base/base64.h"
 #include "base/crc32c.h"
 #include "base/sha256.h"
+#include "base/testing_base64.h"
 
 namespace {
 
@@ -51,7 +51,7 @@ void base64_encode(benchmark::State& state) {
 BENCHMARK(base64_encode)->Arg(16)->Arg(65536);
 
 void base64_decode(benchmark::State& state) {
-  const std::string text = to_base64(some_bytes(state));
+  const std::string text = testing::to_base64(some_bytes(state));
   Bytes bytes;
   for (auto _ : state) {
     bytes.clear();

@@ -12,8 +12,8 @@
 #include "base/check.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
+#include "env/hardware.h"
 #include "events.h"
-#include "hardware.h"
 
 namespace {
 
@@ -211,7 +211,7 @@ int main(int argc, char** argv) {
   add_benchmarks(inputs);
   Table table;
   std::printf("%s; CPU time, median of the repetitions, spread from fastest to slowest\n",
-              bench::hardware().c_str());
+              env::hardware().c_str());
   benchmark::RunSpecifiedBenchmarks(&table);
   table.print(inputs);
   return 0;

@@ -19,8 +19,8 @@
 
 #include "base/check.h"
 #include "demo/order/order.h"
+#include "env/hardware.h"
 #include "file_blobs.h"
-#include "hardware.h"
 #include "kernel/world.h"
 #include "memory.h"
 #include "native/machines.h"
@@ -136,7 +136,7 @@ std::vector<double> measure(Shop& shop) {
 
 void compare() {
   std::printf("%s; reducer and record, no journal; medians of 4000 orders\n",
-              bench::hardware().c_str());
+              env::hardware().c_str());
   std::printf("%-12s %10s %10s %10s %10s %18s\n", "sleeping", kTicks[0], kTicks[1], kTicks[2],
               kTicks[3], "bytes per sleeper");
   std::vector<double> smallest;

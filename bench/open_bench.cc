@@ -17,9 +17,9 @@
 
 #include "base/check.h"
 #include "demo/order/order.h"
+#include "env/hardware.h"
 #include "env/posix_disk.h"
 #include "folder.h"
-#include "hardware.h"
 #include "memory.h"
 #include "native/machines.h"
 #include "node/blob_shapes.h"
@@ -228,6 +228,6 @@ void measure(std::size_t orders) {
 }  // namespace
 
 int main() {
-  std::printf("%s; medians of %d openings\n", bench::hardware().c_str(), kOpenings);
+  std::printf("%s; medians of %d openings\n", env::hardware().c_str(), kOpenings);
   for (const std::size_t orders : {std::size_t{10'000}, std::size_t{1'000'000}}) measure(orders);
 }

@@ -151,7 +151,7 @@ void open(Subject& subject, Blobs& blobs, base::ByteView snapshot, std::size_t f
     if (input.kind == Input::Kind::kControl)
       (void)world->why(input.workflow, base::as_bytes(input.key));
   }
-  (void)world->orphans(10);
+  (void)world->visit_instances([](std::string_view, const Cell&) { return true; });
   (void)world->visit_intents([](const base::Hash&, const Intent&) { return true; });
   (void)world->snapshot();
 }

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "sim/workflows.h"
+#include "sim/census.h"
+#include "sim/survey.h"
 
 namespace holdfast::sim {
 namespace {
@@ -12,24 +13,70 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 }  // namespace
 
-Client::Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_ns)
+Client::Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_ns, Load load)
     : dice_(dice), report_(report), ledger_(ledger) {
-  const auto wish = [this]<class Event>(const Event& event) {
-    wishes_.push_back(
-        {"e-" + std::to_string(wishes_.size()), std::string(Event::kSchema), value_of(event)});
-  };
-  const std::uint64_t orders = 2 + dice.below(10);
+  const std::uint64_t orders = load == Load::kPlain ? 2 + dice.below(10) : dice.below(3);
   for (std::uint64_t i = 0; i < orders; ++i) {
     const std::string id = "o-" + std::to_string(i);
     wish(demo::OrderPlaced{id, "mug", 1 + i, 100 * i});
     if (dice.one_in(4)) wish(demo::OrderCancelled{id});
     if (dice.one_in(6)) wish(demo::OrderPlaced{id, "mug", 1 + i, 100 * i});
   }
-  for (std::uint64_t i = dice.below(4); i > 0; --i) {
+  // Alarms take long, and steps have timers of their own.
+  for (std::uint64_t i = load == Load::kPlain ? dice.below(4) : 0; i > 0; --i) {
     wish(AlarmSet{"a-" + std::to_string(i), start_ns + dice.below(200) * kSecond,
                   dice.below(3) * kSecond, 1 + dice.below(6)});
   }
   if (dice.one_in(3)) wish(WordPassed{"r-0", dice.one_in(8) ? 1500 : dice.below(40)});
+  if (load == Load::kPlain) return;
+  wish_surveys();
+  wish_vigils();
+  wish_censuses();
+}
+
+// Some of what people say comes before anybody asks.
+void Client::wish_surveys() {
+  for (std::uint64_t i = 1 + dice_.below(3); i > 0; --i) {
+    const std::string id = "s-" + std::to_string(i);
+    SurveyBegun begun{id, dice_.below(6), dice_.below(6), dice_.below(3)};
+    if (dice_.one_in(2)) begun.patience_s = 5 + dice_.below(40);
+    if (dice_.one_in(2)) begun.unlucky = dice_.next();
+    if (dice_.one_in(2)) begun.asking = dice_.next();
+    begun.watched = dice_.one_in(2);
+    wish(begun);
+    for (std::uint64_t n = 0; n < begun.parts; ++n) {
+      if (dice_.one_in(3)) wish(Decision{id, kRoundOfPart + n, ++last_serial_});
+    }
+    if (dice_.one_in(3)) wish(Decision{id, 1 + dice_.below(2), ++last_serial_});
+    if (dice_.one_in(3)) wish(Decision{id, kRoundOfWatch, ++last_serial_});
+  }
+}
+
+void Client::wish_vigils() {
+  for (std::uint64_t i = dice_.below(3); i > 0; --i) {
+    const std::string id = "v-" + std::to_string(i);
+    const std::uint64_t nudges = dice_.below(5);
+    wish(VigilBegun{id, nudges});
+    if (dice_.one_in(4)) wish(VigilBegun{id, nudges});
+    for (std::uint64_t n = dice_.below(2 * nudges + 1); n > 0; --n) wish(Nudge{id, ++last_serial_});
+  }
+}
+
+// What the tally is told may come before it is there, or never.
+void Client::wish_censuses() {
+  for (std::uint64_t i = dice_.below(3); i > 0; --i) {
+    const std::string id = "c-" + std::to_string(i);
+    wish(CensusBegun{id, dice_.below(5), dice_.next(), dice_.one_in(2) ? dice_.next() : 0});
+    for (std::uint64_t n = dice_.below(4); n > 0; --n) wish(TallyHeard{tally_of(id)});
+  }
+}
+
+void Client::answer(const std::string& survey, std::uint64_t round) {
+  const bool is_about_part = round >= kRoundOfPart;
+  if (is_about_part && dice_.one_in(2)) return;
+  if (dice_.one_in(4)) wish(Decision{survey, round + 50, ++last_serial_});
+  wish(Decision{survey, round, ++last_serial_, !is_about_part && dice_.one_in(12)});
+  if (dice_.one_in(4)) wish(Decision{survey, round, ++last_serial_});
 }
 
 void Client::send(node::Loop& loop, store::Journal& journal) {

@@ -4,20 +4,24 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "base/bytes.h"
 #include "node/loop.h"
 #include "sim/dice.h"
 #include "sim/ledger.h"
+#include "sim/workflows.h"
 
 namespace holdfast::sim {
 
 class Client {
  public:
-  Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_ns);
+  Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_ns, Load load);
+
+  // A run asks people something: somebody answers, perhaps beside the point before, or twice.
+  void answer(const std::string& survey, std::uint64_t round);
 
   // Something that it has not heard of, or, now and then, something that it has.
   void send(node::Loop& loop, store::Journal& journal);
@@ -38,12 +42,21 @@ class Client {
     bool is_asked = false;
     std::uint64_t record = 0;  // that it was told; 0: not yet
   };
+  template <class Event>
+  void wish(const Event& event) {
+    wishes_.push_back(
+        {"e-" + std::to_string(wishes_.size()), std::string(Event::kSchema), value_of(event)});
+  }
+  void wish_surveys();
+  void wish_vigils();
+  void wish_censuses();
   void hear(Wish& wish, const kernel::Answer& answer, store::Journal& journal);
 
   Dice& dice_;
   Report& report_;
   Ledger& ledger_;
-  std::vector<Wish> wishes_;
+  std::deque<Wish> wishes_;
+  std::uint64_t last_serial_ = 0;
 };
 
 }  // namespace holdfast::sim

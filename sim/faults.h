@@ -18,12 +18,14 @@ class Faults {
   void begin_life(const env::SimDisk& disk) {
     life_from_ = disk.changing_calls();
     was_full_ = is_full_;
+    had_failed_ = false;
   }
 
   // The power was cut: what the machine had been going to do wrong is forgotten with it.
   void new_machine() { *this = {}; }
 
   void fail_call(env::SimDisk& disk, std::uint64_t after, env::DiskFault fault) {
+    had_failed_ = has_failed(disk);  // what it leads to may be still to come
     disk.fail_call(after, fault);
     failing_ = Failing{disk.changing_calls() + after, fault};
   }
@@ -51,6 +53,7 @@ class Faults {
 
  private:
   bool has_failed(const env::SimDisk& disk) const {
+    if (had_failed_) return true;
     return failing_ && failing_->fault != env::DiskFault::kShort && failing_->call >= life_from_ &&
            failing_->call < disk.changing_calls();
   }
@@ -62,7 +65,8 @@ class Faults {
   std::optional<Failing> failing_;  // the last one that was asked for; it may be still to come
   std::uint64_t life_from_ = 0;
   bool is_full_ = false;
-  bool was_full_ = false;  // at some time of this life
+  bool had_failed_ = false;  // one before it, in this life
+  bool was_full_ = false;    // at some time of this life
 };
 
 }  // namespace holdfast::sim

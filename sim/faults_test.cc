@@ -48,6 +48,16 @@ TEST_F(FaultsTest, a_call_that_is_still_to_fail_is_so_for_the_next_life_too) {
   EXPECT_TRUE(faults_.excuse_end(kIo, disk_));
 }
 
+TEST_F(FaultsTest, one_that_has_failed_excuses_also_when_another_one_is_to_come) {
+  faults_.begin_life(disk_);
+  faults_.fail_call(disk_, 0, env::DiskFault::kIoError);
+  call();
+  faults_.fail_call(disk_, 5, env::DiskFault::kShort);
+  EXPECT_TRUE(faults_.excuse_end(kIo, disk_));
+  faults_.begin_life(disk_);
+  EXPECT_FALSE(faults_.excuse_end(kIo, disk_));
+}
+
 TEST_F(FaultsTest, a_short_write_excuses_nothing) {
   faults_.begin_life(disk_);
   faults_.fail_call(disk_, 0, env::DiskFault::kShort);

@@ -6,11 +6,23 @@
 #include "base/sha256.h"
 #include "codec/view.h"
 #include "kernel/forget_list.h"
+#include "sim/census.h"
+#include "sim/survey.h"
 #include "sim/workflows.h"
 
 namespace holdfast::sim {
 
+namespace {
+
 constexpr std::string_view kTimer = "sys/timer.set@1";
+
+// Whose annotations are a stream that somebody reads.
+bool has_stream(std::string_view workflow) {
+  return workflow == Alarm::kWorkflow || workflow == Survey::kWorkflow ||
+         workflow == Vigil::kWorkflow || workflow == Census::kWorkflow;
+}
+
+}  // namespace
 
 void Ledger::violation(std::uint64_t record, const std::string& what) {
   report_.violation("record " + std::to_string(record) + ": " + what);
@@ -133,12 +145,13 @@ void Ledger::add(const kernel::RecordView& record, const kernel::InstanceView& i
   const bool is_forgotten = record.kind() == kernel::TickKind::kForget;
   if (known.has_ended() && known.status != instance.status && !is_forgotten)
     violation(record.number, "an instance that has ended goes on");
-  if (instance.workflow == Alarm::kWorkflow) {
-    Stream& stream = streams_[name];
-    if (begins) stream = {record.number * 65536, {}, 0};
-    add_stream(record, instance, stream);
+  if (has_stream(instance.workflow)) {
+    Lives& lives = streams_[name];
+    if (begins) lives.push_back({record.number * 65536, {}, 0});
+    add_stream(record, instance, lives.back());
   }
   known = {std::string(instance.status), instance.paused, record.number};
+  if (instance_watch_) instance_watch_(record, instance, begins);
   for (const kernel::OpenedView& opened : instance.opened) {
     Intent intent{name, std::string(opened.effect), record.tick.time_ns, 0, false};
     if (opened.effect == kTimer) {

@@ -42,7 +42,7 @@ class Ledger {
     bool is_settled = false;
   };
 
-  // What an instance has put out in its present life, by sequence.
+  // What an instance has put out in one of its lives, by sequence.
   struct Stream {
     std::uint64_t begun = 0;  // the first sequence that it can have
     std::map<std::uint64_t, base::Bytes> entries;
@@ -52,6 +52,11 @@ class Ledger {
   // Told of every timer that is opened, and when it is settled.
   using TimerWatch = std::function<void(const base::Hash& intent, const Intent& timer)>;
   void watch_timers(TimerWatch watch) { timer_watch_ = std::move(watch); }
+
+  // Told of every instance that a record touched, once; `begins`: it was not there before.
+  using InstanceWatch = std::function<void(const kernel::RecordView& record,
+                                           const kernel::InstanceView& instance, bool begins)>;
+  void watch_instances(InstanceWatch watch) { instance_watch_ = std::move(watch); }
 
   explicit Ledger(Report& report) : report_(report) {}
 
@@ -65,7 +70,9 @@ class Ledger {
   const Intent* find(const base::Hash& intent) const;
   std::uint64_t open_intents() const noexcept { return open_; }
   const std::map<Name, Instance>& instances() const noexcept { return instances_; }
-  const std::map<Name, Stream>& streams() const noexcept { return streams_; }
+  // Of all lives, one after the other.
+  using Lives = std::vector<Stream>;
+  const std::map<Name, Lives>& streams() const noexcept { return streams_; }
 
   // The record that took the event with this id; 0: none did.
   std::uint64_t record_of(const std::string& event) const;
@@ -83,10 +90,11 @@ class Ledger {
   Report& report_;
   std::vector<base::Hash> hashes_;  // of all records, from the first
   std::map<Name, Instance> instances_;
-  std::map<Name, Stream> streams_;  // of those that ever put something out
+  std::map<Name, Lives> streams_;  // of those that ever put something out
   std::map<base::Hash, Intent> intents_;
   std::map<std::string, std::uint64_t> events_;
   TimerWatch timer_watch_;
+  InstanceWatch instance_watch_;
   std::uint64_t open_ = 0;
   std::uint64_t last_ns_ = 0;
 };

@@ -10,6 +10,10 @@ namespace {
 
 constexpr std::size_t kRoom = 4;
 
+// Of 256 effects so many fail. A run of steps has many of them.
+constexpr std::uint8_t kBad = 24;
+constexpr std::uint8_t kBadOfFunctions = 9;
+
 }  // namespace
 
 // It is asked about what was open before the process began, and nothing else.
@@ -34,6 +38,10 @@ void Outside::start(const kernel::OpenIntent& intent, executors::Reports& report
   auto [at, is_new] = under_way_.try_emplace(intent.intent);
   if (!is_new) report_.sometimes("an effect is begun again");
   at->second = {intent.effect->name, &reports};
+  if (const auto found = functions_.find(intent.effect->name); found != functions_.end()) {
+    const executors::StopFlag stopped = false;
+    at->second.done = found->second(intent, stopped);
+  }
 }
 
 void Outside::stop(const base::Hash& intent) {
@@ -52,29 +60,39 @@ void Outside::forget() {
   }
 }
 
-// What comes of an intent follows from the intent, however often it is asked for.
+// What comes of an intent follows from the intent, however often it is asked for; what a function
+// did is what it did when it was called.
+executors::Receipt Outside::receipt_of(const base::Hash& intent, const Work& work) {
+  const std::uint8_t luck = intent.bytes[0];
+  const std::uint8_t bad = work.done ? kBadOfFunctions : kBad;
+  if (luck < bad) {
+    report_.sometimes("an effect fails");
+    codec::Buffer error;
+    kernel::write_effect_error(error, "unlucky", "it did not work");
+    return {luck < bad / 3 * 2 ? kernel::ReceiptStatus::kError : kernel::ReceiptStatus::kTimeout,
+            error.to_bytes()};
+  }
+  if (luck < bad + 4) {
+    report_.sometimes("a receipt does not fit");
+    return {kernel::ReceiptStatus::kOk, value_of(std::string("not what was expected"))};
+  }
+  if (work.done) return *work.done;
+  const auto ok = [](base::Bytes payload) {
+    return executors::Receipt{kernel::ReceiptStatus::kOk, std::move(payload)};
+  };
+  if (work.effect == demo::Charge::kEffect)
+    return ok(value_of(demo::Charge::Receipt{"p-" + std::to_string(luck)}));
+  if (work.effect == demo::Ship::kEffect)
+    return ok(value_of(demo::Ship::Receipt{"t-" + std::to_string(luck)}));
+  return ok(value_of(demo::Reserve::Receipt{}));
+}
+
 void Outside::report(const base::Hash& intent, const Work& work) {
+  const executors::Receipt made = receipt_of(intent, work);
   kernel::ReceiptArrived receipt;
   receipt.intent = intent;
-  const std::uint8_t luck = intent.bytes[0];
-  codec::Buffer error;
-  base::Bytes payload;
-  if (luck < 24) {
-    receipt.status = luck < 16 ? kernel::ReceiptStatus::kError : kernel::ReceiptStatus::kTimeout;
-    kernel::write_effect_error(error, "unlucky", "it did not work");
-    payload = error.to_bytes();
-    report_.sometimes("an effect fails");
-  } else if (luck < 28) {
-    payload = value_of(std::string("not what was expected"));
-    report_.sometimes("a receipt does not fit");
-  } else if (work.effect == demo::Charge::kEffect) {
-    payload = value_of(demo::Charge::Receipt{"p-" + std::to_string(luck)});
-  } else if (work.effect == demo::Ship::kEffect) {
-    payload = value_of(demo::Ship::Receipt{"t-" + std::to_string(luck)});
-  } else {
-    payload = value_of(demo::Reserve::Receipt{});
-  }
-  receipt.payload = payload;
+  receipt.status = made.status;
+  receipt.payload = made.payload;
   executors::Reports& reports = work.reports != nullptr ? *work.reports : *listens_;
   reported_.insert(intent);
   reports.report(receipt);

@@ -6,9 +6,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "engine/handlers.h"
 #include "executors/executor.h"
 #include "sim/dice.h"
 #include "sim/ledger.h"
@@ -17,8 +20,9 @@ namespace holdfast::sim {
 
 class Outside : public executors::Executor {
  public:
-  Outside(Dice& dice, Report& report, Ledger& ledger)
-      : dice_(dice), report_(report), ledger_(ledger) {}
+  // Effects that have a function are performed by it, the others by nobody in particular.
+  Outside(Dice& dice, Report& report, Ledger& ledger, engine::FunctionsByEffect functions)
+      : dice_(dice), report_(report), ledger_(ledger), functions_(std::move(functions)) {}
 
   // The journal that what it is told must stand in.
   void watch(store::Journal* journal) { journal_ = journal; }
@@ -44,14 +48,17 @@ class Outside : public executors::Executor {
  private:
   struct Work {
     std::string effect;
-    executors::Reports* reports = nullptr;  // nothing: nobody listens yet
+    executors::Reports* reports = nullptr;                  // nothing: nobody listens yet
+    std::optional<executors::Receipt> done = std::nullopt;  // by its function
   };
+  executors::Receipt receipt_of(const base::Hash& intent, const Work& work);
   void report(const base::Hash& intent, const Work& work);
   void say_progress(const base::Hash& intent, const Work& work);
 
   Dice& dice_;
   Report& report_;
   Ledger& ledger_;
+  const engine::FunctionsByEffect functions_;
   store::Journal* journal_ = nullptr;
   bool is_recovering_ = false;
   executors::Reports* listens_ = nullptr;

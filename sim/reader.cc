@@ -5,6 +5,18 @@
 #include <utility>
 
 namespace holdfast::sim {
+namespace {
+
+// The life that a sequence belongs to; nothing: it is before the first.
+const Ledger::Stream* life_at(const Ledger::Lives& lives, std::uint64_t sequence) {
+  const Ledger::Stream* at = nullptr;
+  for (const Ledger::Stream& life : lives) {
+    if (life.begun <= sequence) at = &life;
+  }
+  return at;
+}
+
+}  // namespace
 
 void Reader::read(node::LocalWorld& world, node::History& history) {
   if (ledger_.streams().empty() || world.world().next_record() != world.journal().durable() + 1)
@@ -36,8 +48,24 @@ void Reader::hear(const Ledger::Name& name, std::uint64_t after, std::uint64_t a
   report_.sometimes("a stream is read");
   const auto found = ledger_.streams().find(name);
   if (found == ledger_.streams().end()) return;
-  const Ledger::Stream& stream = found->second;
   const std::string who = "the stream of " + name.first + ": ";
+  // Of the life that it had when it was asked for, or of one that has begun since.
+  const Ledger::Stream* life = life_at(found->second, asked_at << 16 | 0xffff);
+  const std::uint64_t begun = life == nullptr ? 0 : life->begun;
+  if (!page.entries.empty()) {
+    life = life_at(found->second, page.entries.front().sequence);
+  } else if (page.end && page.end->sequence != 0) {
+    life = life_at(found->second, page.end->sequence);
+  }
+  if (life == nullptr || life->begun < begun)
+    return report_.violation(
+        who + "an earlier life is read: asked behind " + std::to_string(after) + " at record " +
+        std::to_string(asked_at) + ", the life began with " + std::to_string(begun >> 16) +
+        ", and it was told " + std::to_string(page.entries.size()) + " entries from " +
+        std::to_string(page.entries.empty() ? 0 : page.entries.front().sequence) + ", end " +
+        std::to_string(page.end ? page.end->sequence : 0));
+  if (life != &found->second.back()) report_.sometimes("a stream begins anew while it is read");
+  const Ledger::Stream& stream = *life;
   if (page.truncated != 0) {
     report_.sometimes("a stream is truncated");
     after = read_[name] = page.truncated;
@@ -49,8 +77,10 @@ void Reader::hear(const Ledger::Name& name, std::uint64_t after, std::uint64_t a
   for (const store::StreamEntry& entry : page.entries) {
     if (next == stream.entries.end() || next->first != entry.sequence ||
         next->second != entry.value)
-      return report_.violation(who + "entry " + std::to_string(entry.sequence) +
-                               " is not the next one");
+      return report_.violation(
+          who + "entry " + std::to_string(entry.sequence) + " is not the next one behind " +
+          std::to_string(after) + ", which is " +
+          (next == stream.entries.end() ? "none" : std::to_string(next->first)));
     ++next;
     read_[name] = entry.sequence;
   }

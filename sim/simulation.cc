@@ -17,24 +17,29 @@
 #include "sim/faults.h"
 #include "sim/ledger.h"
 #include "sim/outside.h"
+#include "sim/parking.h"
 #include "sim/reader.h"
 #include "sim/stage.h"
+#include "sim/step_judge.h"
+#include "sim/survey.h"
 
 namespace holdfast::sim {
 namespace {
 
 constexpr std::uint64_t kStepsToTheEnd = 20'000;
-constexpr std::size_t kOpenings = 5;  // that may fail one after the other
+constexpr std::uint64_t kStepsIn = 6;  // one in so many runs has workflows of steps
+constexpr std::size_t kOpenings = 5;   // that may fail one after the other
 
 class Simulation {
  public:
   explicit Simulation(const Options& options)
       : options_(options),
         dice_(options.seed),
-        stage_(options.seed),
+        load_(dice_.one_in(kStepsIn) ? Load::kWithSteps : Load::kPlain),
+        stage_(options.seed, load_),
         ledger_(report_),
-        outside_(dice_, report_, ledger_),
-        client_(dice_, report_, ledger_, kStart),
+        outside_(dice_, report_, ledger_, functions()),
+        client_(dice_, report_, ledger_, kStart, load_),
         reader_(dice_, report_, ledger_),
         faults_in_(dice_.one_in(8) ? 0 : 20 + dice_.below(100)) {
     report_.keeps_notes = options.keeps_notes;
@@ -42,10 +47,24 @@ class Simulation {
     limits_.inbox = 1 + dice_.below(20);
     limits_.snapshot_every = 5 + dice_.below(60);
     limits_.written_at_once = dice_.one_in(3) ? 4 : 0;
+    // Runs of steps leave memory as soon as a snapshot has them, and large values before that.
+    if (load_ == Load::kWithSteps) {
+      cells_.clean_cells = dice_.below(3);
+      if (dice_.one_in(2)) cells_.dirty_bytes = 1024;
+      limits_.snapshot_every = 3 + dice_.below(20);
+    }
     history_limits_.slice.records = 1 + dice_.below(30);
     history_limits_.most_lag = dice_.one_in(3) ? 20 : 1'000'000;
     if (dice_.one_in(2))
       history_limits_.retention_ns = static_cast<std::uint64_t>(kSecond) * (5 + dice_.below(100));
+    ledger_.watch_instances([this](const kernel::RecordView& record,
+                                   const kernel::InstanceView& instance, bool begins) {
+      if (!StepJudge::knows(instance.workflow)) return;
+      parking_.add(record, instance);
+      judge_.add(record, instance, begins);
+    });
+    judge_.watch_questions(
+        [this](const std::string& survey, std::uint64_t round) { client_.answer(survey, round); });
   }
 
   Report run() {
@@ -60,6 +79,11 @@ class Simulation {
   }
 
  private:
+  engine::FunctionsByEffect functions() {
+    if (load_ == Load::kPlain) return {};
+    return engine::functions_of(survey_handlers(witness_)).take();
+  }
+
   bool is_well() const { return report_.violation().empty(); }
 
   // The process begins. What goes wrong meanwhile goes wrong once.
@@ -79,17 +103,21 @@ class Simulation {
 
   base::Result<void> try_open() {
     faults_.begin_life(*stage_.disk);
-    world_ = TRY(stage_.open_world(
-        {.journal = {.segment_bytes = 6 * 4096}, .world = {}, .collect_from_bytes = 64 << 10}));
+    world_ = TRY(stage_.open_world({.journal = {.segment_bytes = 6 * 4096},
+                                    .world = {.cells = cells_},
+                                    .collect_from_bytes = 64 << 10}));
     ledger_.reopened(world_->journal());
     outside_.watch(&world_->journal());
     node::LoopOptions limits = limits_;
     limits.behind_snapshot = world_->restoring().replayed;
     limits.begin_snapshot = [this](std::uint64_t last_ns) -> base::Result<node::FinishSnapshot> {
+      parking_.begin_putting_away(world_->world());
       auto finish =
           TRY(node::snapshots_of(*world_, [this] { return history_->needs_from(); })(last_ns));
+      parking_.put_away(world_->world());
       return node::FinishSnapshot([this, finish]() -> base::Result<std::uint64_t> {
         const std::uint64_t needed = TRY(finish());
+        parking_.finished();
         report_.sometimes("a snapshot is taken");
         return needed;
       });
@@ -143,6 +171,10 @@ class Simulation {
     const auto heard = [this](const kernel::Answer& answer) {
       is_applying_ = false;
       is_applied_ = std::holds_alternative<kernel::Accepted>(answer);
+      if (const auto* refused = std::get_if<kernel::Refused>(&answer);
+          refused != nullptr && refused->code != base::ErrorCode::kUnavailable)
+        report_.violation("the definitions are refused: " + refused->message +
+                          (refused->details.empty() ? "" : ": " + refused->details.front()));
     };
     is_applying_ = loop_->send(node::Input::apply(kernel::ApplyManifest{stage_.definitions}), heard)
                        .has_value();
@@ -154,7 +186,7 @@ class Simulation {
     const std::uint64_t what = dice_.below(100);
     report_.trace(what);
     if (faults_in_ != 0 && dice_.one_in(faults_in_)) return harm();
-    if (what < 30) return loop_->turn();
+    if (what < 30) return turn();
     if (what < 42) return loop_->write();
     if (what < 50) return loop_->release();
     if (what < 65) return ask();
@@ -167,12 +199,22 @@ class Simulation {
     pass_time();
   }
 
+  void turn() {
+    if (load_ == Load::kWithSteps) parking_.before_turn(world_->world());
+    loop_->turn();
+  }
+
   void prepare() {
     if (loop_->has_preparing()) loop_->prepare();
   }
 
   void keep_history() {
-    if (history_->has_work()) history_->work();
+    if (history_->has_work()) work_on_history();
+  }
+  // Whoever hears of a stream holds it against the ledger, which must not know less.
+  void work_on_history() {
+    ledger_.catch_up(world_->journal());
+    history_->work();
   }
 
   void keep() {
@@ -242,6 +284,7 @@ class Simulation {
   void forget_process(std::unique_ptr<env::SimDisk> next) {
     outside_.forget();
     client_.lose_hope();
+    parking_.forget();
     loop_.reset();
     history_.reset();
     world_.reset();
@@ -284,10 +327,10 @@ class Simulation {
     const std::size_t before = stage_.disk->operations().size();
     switch (dice_.below(5)) {
       case 0:
-        if (limits_.written_at_once == 0) loop_->turn();
+        if (limits_.written_at_once == 0) turn();
         break;
       case 1: loop_->write(); break;
-      case 2: history_->work(); break;
+      case 2: work_on_history(); break;
       case 3: loop_->keep(); break;
       default: loop_->prepare();
     }
@@ -341,7 +384,7 @@ class Simulation {
       if (!client_.is_content()) ask();
       resume_all();
       // Only when it says that there is something to do: nobody else wakes its threads.
-      if (loop_->has_turn()) loop_->turn();
+      if (loop_->has_turn()) turn();
       if (loop_->has_writing()) loop_->write();
       if (loop_->has_releasing()) loop_->release();
       prepare();
@@ -469,13 +512,18 @@ class Simulation {
   Options options_;
   Report report_;
   Dice dice_;
+  const Load load_;
   Stage stage_;
   Ledger ledger_;
+  Witness witness_{report_};
+  StepJudge judge_{report_, witness_};
+  Parking parking_{report_, ledger_};
   Outside outside_;
   Client client_;
   Reader reader_;
   std::uint64_t faults_in_;  // one in so many steps; 0: nothing ever goes wrong
   node::LoopOptions limits_;
+  kernel::CellLimits cells_;
   node::HistoryOptions history_limits_;
   Faults faults_;
   std::unique_ptr<node::LocalWorld> world_;

@@ -22,7 +22,8 @@ inline constexpr std::int64_t kSecond = 1'000 * kMillisecond;
 inline constexpr std::int64_t kStart = 1'700'000'000 * kSecond;  // by the wall clock
 
 struct Stage {
-  explicit Stage(std::uint64_t seed) : entropy(env::seeded_random(seed)) {
+  explicit Stage(std::uint64_t seed, Load load = Load::kPlain)
+      : entropy(env::seeded_random(seed)), modules(sim::modules(load)) {
     clock.set_wall_ns(kStart);
   }
   Stage(const Stage&) = delete;
@@ -36,8 +37,8 @@ struct Stage {
   std::unique_ptr<env::Random> entropy;
   env::ManualClock clock;
   NamelessProcess process;
-  std::vector<Module> modules = sim::modules();
-  const base::Bytes definitions = sim::definitions();
+  std::vector<Module> modules;
+  const base::Bytes definitions = sim::definitions(modules);
   native::Machines machines{modules};
   std::unique_ptr<env::SimDisk> disk = std::make_unique<env::SimDisk>();
 };

@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "codec/normaliser.h"
+#include "sim/survey.h"
 
 namespace holdfast::sim {
 namespace {
@@ -33,13 +34,15 @@ void Relay::step(State& relay, const WordPassed& word, Context& context) {
   context.emit(WordPassed{"r-" + std::to_string(word.hops % kRelays), word.hops - 1});
 }
 
-std::vector<Module> modules() {
-  return {demo::order_module(), Module::of<Alarm, Relay>("sim/code@1")};
+std::vector<Module> modules(Load load) {
+  std::vector<Module> all{demo::order_module(), Module::of<Alarm, Relay>("sim/code@1")};
+  if (load == Load::kWithSteps) all.push_back(survey_module());
+  return all;
 }
 
-base::Bytes definitions() {
+base::Bytes definitions(const std::vector<Module>& modules) {
   codec::Normaliser normaliser;
-  const auto made = normaliser.part_from_json(codec::Schema::any(), definitions_of(modules()));
+  const auto made = normaliser.part_from_json(codec::Schema::any(), definitions_of(modules));
   CHECK(made.has_value());
   return {made->begin(), made->end()};
 }

@@ -61,10 +61,12 @@ struct Relay {
   static void step(State& relay, const WordPassed& word, Context& context);
 };
 
-std::vector<Module> modules();
+// Without those of steps, or with.
+enum class Load : bool { kPlain, kWithSteps };
+std::vector<Module> modules(Load load);
 
-// The definitions of the modules as an ApplyManifest tick takes them.
-base::Bytes definitions();
+// The definitions of modules as an ApplyManifest tick takes them.
+base::Bytes definitions(const std::vector<Module>& modules);
 
 // A typed value as a tick takes it.
 template <class T>

@@ -24,6 +24,7 @@ LAYERS = {
     "kernel": "base codec defs",
     "steps": "base codec defs kernel",
     "native": "holdfast base codec defs kernel steps",
+    "adapters": "holdfast base errors codec defs kernel steps native",
     "tasks": "base codec defs kernel",
     "env": "base",
     "bundle": "base codec defs env",
@@ -34,10 +35,10 @@ LAYERS = {
     "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
               " node",
     "postgres": "holdfast base codec defs env node",
-    "gateway": "holdfast base codec defs env engine",
+    "gateway": "holdfast base codec defs steps env engine",
     "worker": "base codec env registry",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
-           " registry node engine postgres gateway worker demo",
+           " adapters registry node engine postgres gateway worker demo",
     "demo": "holdfast",
 }
 

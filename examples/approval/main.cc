@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "holdfast/engine.h"
-#include "holdfast/steps.h"
+#include "show.h"
 
 using namespace std::chrono_literals;
 
@@ -85,44 +84,34 @@ struct Approval : holdfast::StepWorkflow {
   }
 };
 
-// Shows what the run puts out, until it waits for somebody or has ended.
-int show(holdfast::Engine& engine, const std::string& id, std::uint64_t after) {
-  while (true) {
-    const auto page = engine.follow<Approval>(id, after, 100, 1min);
-    if (!page) return std::fprintf(stderr, "%s\n", page.error().message.c_str()), 1;
-    after = page->last;
-    for (const auto& [sequence, entry] : page->entries) {
-      if (const auto question = entry.as<Question>())
-        std::printf("asks: %s\n", question->text.c_str());
-      if (entry.kind == "idle") return 0;
-    }
-    if (!page->end) continue;
-    const auto ended = engine.wait<Approval>(id, 1min);
-    const auto outcome = ended ? ended->result_as<Outcome>() : std::nullopt;
-    if (!outcome) return std::fprintf(stderr, "it has no outcome\n"), 1;
-    return std::printf("%s\n", outcome->text.c_str()), 0;
-  }
-}
-
 int main(int argc, char** argv) {
-  const std::string what = argc > 2 ? argv[1] : "";
-  if (what != "begin" && (what != "answer" || argc < 4))
-    return std::fprintf(stderr, "usage: approval begin ID | answer ID yes|no\n"), 2;
-  const std::string id = argv[2];
+  const auto said = examples::arguments(argc, argv, 2, 3);
+  const bool begins = said && said->words[0] == "begin" && said->words.size() == 2;
+  const bool answers = said && said->words[0] == "answer" && said->words.size() == 3 &&
+                       (said->words[2] == "yes" || said->words[2] == "no");
+  if (!begins && !answers) {
+    std::fprintf(stderr, "usage: approval begin ID | answer ID yes|no [--any-file-system]\n");
+    return 2;
+  }
+  const std::string& id = said->words[1];
   auto engine =
       holdfast::Engine::open({.dir = "approval.world",
                               .modules = {holdfast::Module::of<Approval>("reports/code@1")},
                               .handlers = holdfast::step_handlers(std::make_shared<Approval>()),
-                              .any_file_system = argc > (what == "begin" ? 3 : 4)});
-  if (!engine) return std::fprintf(stderr, "%s\n", engine.error().message.c_str()), 1;
-  if (what == "begin") {
+                              .any_file_system = said->any_file_system});
+  if (!engine) return examples::failed(engine.error().message);
+  const auto print = [](const holdfast::StepEntry& entry) {
+    if (const auto question = entry.as<Question>())
+      std::printf("asks: %s\n", question->text.c_str());
+  };
+  if (begins) {
     const auto sent = (*engine)->send(Request{id});
-    if (!sent) return std::fprintf(stderr, "%s\n", sent.error().message.c_str()), 1;
-    return show(**engine, id, 0);
+    if (!sent) return examples::failed(sent.error().message);
+    return examples::show<Approval>(**engine, id, 0, print);
   }
-  const auto so_far = (*engine)->stream<Approval>(id, 0, 1000);
-  if (!so_far) return std::fprintf(stderr, "%s\n", so_far.error().message.c_str()), 1;
-  const auto sent = (*engine)->send(Decision{id, std::string(argv[3]) == "yes"});
-  if (!sent) return std::fprintf(stderr, "%s\n", sent.error().message.c_str()), 1;
-  return show(**engine, id, so_far->last);
+  if (!examples::is_there<Approval>(**engine, id)) return 1;
+  const std::uint64_t after = examples::seen<Approval>(**engine, id);
+  const auto sent = (*engine)->send(Decision{id, said->words[2] == "yes"});
+  if (!sent) return examples::failed(sent.error().message);
+  return examples::show<Approval>(**engine, id, after, print);
 }

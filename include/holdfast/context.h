@@ -29,6 +29,11 @@ struct On {};
 template <class... Ons>
 struct Events {};
 
+// The workflows that a workflow may run: using Children = holdfast::Children<Invoice>; A native
+// workflow hears of their ends as Received<RunWorkflow>.
+template <class... Workflows>
+struct Children {};
+
 // How an effect is opened. Both may stay empty.
 struct OpenOptions {
   std::string_view idempotency_key;  // part of the identity of the effect
@@ -41,6 +46,10 @@ template <class W>
 struct Parts;  // holdfast/workflow.h
 
 struct NoEntry {};
+
+// What names the instance that an event starts, and the event (holdfast/workflow.h).
+template <class Workflow, class Event>
+RunWorkflow::Params params_to_run(const Event& start);
 
 template <class T, class List>
 inline constexpr bool kIsIn = false;
@@ -76,6 +85,15 @@ class Context {
     if (step_.ended()) return;
     Writer out = step_.begin_effect(Effect::kEffect, options.idempotency_key, options.ref);
     detail::Form<typename Effect::Params>::write(out, params);
+  }
+
+  // Runs an instance of another workflow, under the key that its event has; its end comes as a
+  // Received<RunWorkflow>. It is cancelled when this one ends before.
+  template <class Child, class Event>
+  void run(const Event& start, std::string_view ref = {}) {
+    static_assert(detail::kIsIn<Child, typename detail::Parts<Workflow>::Children>,
+                  "holdfast: a workflow runs only what its Children name");
+    open<RunWorkflow>(detail::params_to_run<Child>(start), {.idempotency_key = {}, .ref = ref});
   }
 
   // Asks to be woken; comes as a Received<Timer>. A time that has passed is now.

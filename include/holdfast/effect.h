@@ -98,6 +98,29 @@ struct Timer {
   };
 };
 
+// Built in: runs an instance of another workflow, and says how it ended. Opened with Context::run.
+// One that failed answers with its own code, one that was cancelled with workflow.cancelled and
+// Status::kCancelled; what could not be started with a code that begins with "workflow.".
+struct RunWorkflow {
+  static constexpr std::string_view kEffect = "sys/workflow.run@1";
+  static constexpr Executor kExecutor = built_in("workflow");
+  struct Params {
+    static constexpr std::string_view kSchema = "sys/WorkflowRunParams@1";
+    std::string workflow;
+    std::optional<Bytes> key;  // canonical; nothing: the workflow has none
+    std::string event;
+    Bytes value;
+  };
+  struct Receipt {
+    static constexpr std::string_view kSchema = "sys/WorkflowRunReceipt@1";
+    Bytes result;
+
+    // What it completed with, if it is a T.
+    template <class T>
+    std::optional<T> as() const;
+  };
+};
+
 namespace detail {
 
 template <class T>

@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "holdfast/clock.h"
+#include "holdfast/detail/value_bytes.h"
 #include "holdfast/governance.h"
 #include "holdfast/handler.h"
 #include "holdfast/listing.h"
@@ -68,7 +69,7 @@ struct EngineOptions {
   // A snapshot after so many records, so that a restart has not many more to replay. 0: never.
   std::uint64_t snapshot_every = 200'000;
 
-  // What the world goes by; nothing: the machine's.
+  // The clock that gives the world its time; without one, that of the machine.
   std::shared_ptr<Clock> clock = {};
 
   // An index of all instances behind the world, for streams and for retention, and signatures over
@@ -92,10 +93,12 @@ struct SendOptions {
 };
 
 struct Sent {
-  std::uint64_t record = 0;      // that holds it
-  std::uint32_t deliveries = 0;  // instances that got it
-  std::uint32_t ignored = 0;     // instances that had ended already
-  bool is_repeated = false;      // it was sent before, and nothing happened now
+  std::uint64_t record = 0;  // that holds it
+  // Instances that it was given to, whatever they made of it. One that is not begun by such an
+  // event and was not there is counted, though nothing is left of it: its code has to say so.
+  std::uint32_t deliveries = 0;
+  std::uint32_t ignored = 0;  // instances that had ended already
+  bool is_repeated = false;   // it was sent before, and nothing happened now
 };
 
 enum class InstanceStatus : std::uint8_t { kRunning, kWaiting, kCompleted, kFailed, kCancelled };
@@ -116,12 +119,14 @@ enum class Control : std::uint8_t { kCancel, kPause, kResume };
 struct WaitReason {
   enum class Kind : std::uint8_t { kReceipt, kTurn, kPaused, kEvent, kNothing };
   Kind kind = Kind::kNothing;
-  std::string effect;  // kReceipt: this and the next five
+  std::string effect;  // kReceipt: this and the next seven
   std::string executor;
   Hash intent;
   std::uint64_t opened_at = 0;  // the record
   std::uint64_t since_ns = 0;
   std::optional<std::uint64_t> due_ns;  // of a timer
+  std::string child_workflow = {};      // of an effect that runs another instance: that one
+  Bytes child_key = {};                 // canonical; empty if its workflow has no key
   std::uint64_t mail = 0;               // kTurn, kPaused: messages that wait for it
   std::vector<std::string> schemas;     // kEvent: of the events that would wake it
 };
@@ -172,15 +177,40 @@ struct PartLimits {
   std::size_t bytes = std::size_t{1} << 20;  // one record at least
 };
 
+// How much somebody may take who looks at the past. Bytes: of the records that are replayed, and of
+// what of the snapshot is read.
+struct PastLimits {
+  std::uint64_t records = 1'000'000;
+  std::uint64_t bytes = std::uint64_t{256} << 20;
+  std::chrono::milliseconds time = std::chrono::seconds(20);
+  std::function<bool()> stopped = {};  // asked now and then: nobody wants it any more
+};
+
+// A world as it was behind one of its records. Whoever is shown one may ask while they are shown
+// it.
+class PastMoment {
+ public:
+  virtual std::uint64_t record() const = 0;
+
+  // Those that the world had then; see Engine::definitions.
+  virtual const Bytes& definitions() const = 0;
+
+  // kNotFound: there was no such instance.
+  virtual Result<RawInstance> read(std::string_view workflow, const Bytes& key) = 0;
+
+ protected:
+  ~PastMoment() = default;
+};
+
 // What somebody waits for with a callback.
 struct WaitId {
   std::uint64_t number = 0;
 };
 
-// How a stream ended: as its instance did.
+// How a stream ended: as its instance did; or the instance was there, and is forgotten.
 struct StreamEnd {
   std::uint64_t sequence = 0;
-  enum class Kind : std::uint8_t { kCompleted, kFailed, kCancelled, kRemoved } kind{};
+  enum class Kind : std::uint8_t { kCompleted, kFailed, kCancelled, kRemoved, kForgotten } kind{};
 };
 
 // Some entries of a stream, in order. Sequence numbers grow, with gaps, also over instances that
@@ -231,7 +261,7 @@ class Engine {
   }
   template <class Event>
   void send(const Event& event, SendOptions options, Then<Sent> then) {
-    send_raw({.schema = Event::kSchema, .value = bytes_of(event), .id = options.id},
+    send_raw({.schema = Event::kSchema, .value = detail::bytes_of_value(event), .id = options.id},
              std::move(then));
   }
 
@@ -245,10 +275,10 @@ class Engine {
   template <class Workflow, class Event>
   void start(const KeyOf<Workflow>& key, const Event& event, SendOptions options, Then<Sent> then) {
     send_raw({.schema = Event::kSchema,
-              .value = bytes_of(event),
+              .value = detail::bytes_of_value(event),
               .id = options.id,
               .workflow = Workflow::kWorkflow,
-              .key = bytes_of_key(key)},
+              .key = detail::bytes_of_key(key)},
              std::move(then));
   }
 
@@ -256,7 +286,7 @@ class Engine {
   template <class Workflow>
   Result<Instance<Workflow>> query(const KeyOf<Workflow>& key) {
     return typed<Workflow>(wait_for<RawInstance>([&](Then<RawInstance> then) {
-      query_raw(Workflow::kWorkflow, bytes_of_key(key), std::move(then));
+      query_raw(Workflow::kWorkflow, detail::bytes_of_key(key), std::move(then));
     }));
   }
 
@@ -264,11 +294,11 @@ class Engine {
   // kUnavailable: too many wait already (65 536), or too much else.
   template <class Workflow>
   Result<Instance<Workflow>> wait(const KeyOf<Workflow>& key, Timeout timeout) {
-    return typed<Workflow>(wait_raw(Workflow::kWorkflow, bytes_of_key(key), timeout));
+    return typed<Workflow>(wait_raw(Workflow::kWorkflow, detail::bytes_of_key(key), timeout));
   }
   template <class Workflow>
   WaitId wait(const KeyOf<Workflow>& key, Then<Instance<Workflow>> then) {
-    return wait_raw(Workflow::kWorkflow, bytes_of_key(key),
+    return wait_raw(Workflow::kWorkflow, detail::bytes_of_key(key),
                     [then = std::move(then)](auto raw) { then(typed<Workflow>(std::move(raw))); });
   }
 
@@ -279,15 +309,15 @@ class Engine {
   // kNotFound: there is no such instance; kConflict: it has ended.
   template <class Workflow>
   Result<Done> cancel(const KeyOf<Workflow>& key, std::string_view reason) {
-    return control_raw(Control::kCancel, Workflow::kWorkflow, bytes_of_key(key), reason);
+    return control_raw(Control::kCancel, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
   }
   template <class Workflow>
   Result<Done> pause(const KeyOf<Workflow>& key, std::string_view reason) {
-    return control_raw(Control::kPause, Workflow::kWorkflow, bytes_of_key(key), reason);
+    return control_raw(Control::kPause, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
   }
   template <class Workflow>
   Result<Done> resume(const KeyOf<Workflow>& key, std::string_view reason) {
-    return control_raw(Control::kResume, Workflow::kWorkflow, bytes_of_key(key), reason);
+    return control_raw(Control::kResume, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
   }
 
   // What an instance has put out behind a sequence (0: from the beginning), from 1 to 1000 entries
@@ -297,26 +327,29 @@ class Engine {
   Result<StreamPage<Entry>> stream(const KeyOf<Workflow>& key, std::uint64_t after = 0,
                                    std::size_t limit = 100) {
     return typed_page<Entry>(wait_for<RawStreamPage>([&](Then<RawStreamPage> then) {
-      stream_raw(Workflow::kWorkflow, bytes_of_key(key), after, limit, std::move(then));
-    }));
+                               stream_raw(Workflow::kWorkflow, detail::bytes_of_key(key), after,
+                                          limit, std::move(then));
+                             }),
+                             after);
   }
 
   // The same when there is something: entries, or the end. The instance need not be there yet.
-  // kUnavailable: there was nothing within that time.
+  // kTimedOut: there was nothing within that time; there may be later.
   template <class Workflow, class Entry = typename Workflow::Entry>
   Result<StreamPage<Entry>> follow(const KeyOf<Workflow>& key, std::uint64_t after,
                                    std::size_t limit, Timeout timeout) {
     return typed_page<Entry>(
-        follow_raw(Workflow::kWorkflow, bytes_of_key(key), after, limit, timeout));
+        follow_raw(Workflow::kWorkflow, detail::bytes_of_key(key), after, limit, timeout), after);
   }
   // What it returns is called by whoever does not want to wait any more; `then` may be on its way.
   using Stop = std::function<void()>;
   template <class Workflow, class Entry = typename Workflow::Entry>
   Stop follow(const KeyOf<Workflow>& key, std::uint64_t after, std::size_t limit,
               std::type_identity_t<Then<StreamPage<Entry>>> then) {
-    return follow_raw(
-        Workflow::kWorkflow, bytes_of_key(key), after, limit,
-        [then = std::move(then)](auto page) { then(typed_page<Entry>(std::move(page))); });
+    return follow_raw(Workflow::kWorkflow, detail::bytes_of_key(key), after, limit,
+                      [then = std::move(then), after](auto page) {
+                        then(typed_page<Entry>(std::move(page), after));
+                      });
   }
 
   Figures figures();
@@ -364,8 +397,9 @@ class Engine {
   // The same with pages of fewer bytes than 1 MiB, or one entry.
   void stream_raw(std::string_view workflow, Bytes key, std::uint64_t after, PartLimits limits,
                   Then<RawStreamPage> then);
-  Stop follow_raw(std::string_view workflow, Bytes key, std::uint64_t after, PartLimits limits,
-                  Then<RawStreamPage> then);
+  // Goes on with a stream whose instance was there before: if it is not, that is the end.
+  Stop go_on_raw(std::string_view workflow, Bytes key, std::uint64_t after, PartLimits limits,
+                 Then<RawStreamPage> then);
   Result<RawStreamPage> follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
                                    std::size_t limit, Timeout timeout);
 
@@ -373,11 +407,14 @@ class Engine {
   void why_raw(std::string_view workflow, Bytes key, Then<std::vector<WaitReason>> then);
   void measure(Then<Measures> then);
 
+  // The same without what the world says of itself, which is left as it is; nobody is waited for.
+  Measures measure_at_once();
+
   // Reads the folder of the world, and takes as long as that does.
   Result<DiskUse> disk_use();
 
   // Instances by what the index of the history knows of them, which may lag a little. kConflict:
-  // there is no history. kUnavailable: too many ask, or the index cannot be read now.
+  // there is no history. kUnavailable: too many ask. kIo: the index cannot be read now.
   void list_raw(ListOptions options, Then<InstanceList> then);
 
   // Of the world, as one canonical list; empty: it has none yet. The version is another one when
@@ -395,12 +432,24 @@ class Engine {
   // record; that of the first names the proposal.
   void propose_raw(Bytes document, std::string_view description, Then<std::uint64_t> then);
   void proposals_raw(Then<std::vector<ProposalInfo>> then);
-  void report_shadow_raw(std::uint64_t proposal, Bytes report, Then<std::uint64_t> then);
+
+  // The trial run: a copy of the world, in memory and beside it, takes what came under the present
+  // definitions and under the proposed ones; what came out differently is the report, which is
+  // recorded. Nothing is performed, and the world is not held up. kUnavailable: another one is
+  // under way. kNotFound: there is no such proposal, or the journal has not, or not any more, what
+  // is to be fed. kInvalid: `from` is behind `to`. kConflict: it cannot be tried. kTooLarge: it
+  // passes the limits. kEnded: it was stopped, or the engine closes. Only success is recorded.
+  void try_proposal_raw(std::uint64_t proposal, TrialOptions options, Then<Tried> then);
   void decide_raw(const ProposalDecision& decision, Then<std::uint64_t> then);
   void apply_proposal_raw(std::uint64_t proposal, Then<Applied> then);
 
   // An effect that is open, whoever performs it. kNotFound: it is not.
   void effect_raw(const Hash& intent, Then<OpenEffect> then);
+
+  // Open effects of this name that are performed outside, the oldest first, behind the place that
+  // the part before has named. kInvalid: it is no such place.
+  void open_effects_raw(std::string_view effect, std::string_view after, PartLimits limits,
+                        Then<OpenEffectsPart> then);
 
   // What those report who perform effects outside. A receipt settles the effect, once: a payload
   // that does not fit fails its instance. kConflict: the engine performs this effect by itself.
@@ -412,6 +461,15 @@ class Engine {
   Result<JournalPart> read_journal(std::uint64_t from, PartLimits limits = {});
   Result<TimelinePart> read_timeline(std::string_view workflow, const Bytes& key,
                                      std::uint64_t from, PartLimits limits = {});
+
+  // Shows the world as it was behind each of these durable records, which must be in order: the
+  // nearest snapshot before the first and the records from there on, replayed in memory beside the
+  // world, which is not held up. The limits are those of all of it. Takes seconds; many at once
+  // take that much memory each. Those at the front that nothing leads to any more are passed over.
+  // kNotFound: that is all of them. kTooLarge: it passes the limits. kConflict: the program has not
+  // the code of that time. An error of `show` ends it.
+  Result<Done> look_back(const std::vector<std::uint64_t>& records, const PastLimits& limits,
+                         const std::function<Result<Done>(PastMoment&)>& show);
 
   // Tells the last durable record when that is this one or behind it, which may be at once.
   // kUnavailable: too many wait (16 384).
@@ -433,20 +491,6 @@ class Engine {
     return answer->get_future().get();
   }
 
-  template <class T>
-  static Bytes bytes_of(const T& value) {
-    return written([&value](Writer& out) { detail::Form<T>::write(out, value); });
-  }
-  template <class Key>
-  static Bytes bytes_of_key(const Key& key) {
-    if constexpr (std::is_same_v<Key, detail::NoKey>) {
-      return {};
-    } else {
-      return bytes_of(key);
-    }
-  }
-  static Bytes written(const std::function<void(Writer&)>& write);
-
   template <class Workflow>
   static Result<Instance<Workflow>> typed(Result<RawInstance> raw) {
     if (!raw) return raw.error();
@@ -462,8 +506,21 @@ class Engine {
   }
   static std::optional<EffectError> error_of(const Bytes& outcome);
 
+  // One that is made of several is all of them, under one sequence.
   template <class Entry>
-  static Result<StreamPage<Entry>> typed_page(Result<RawStreamPage> raw) {
+  static bool add_entry(StreamPage<Entry>& page, std::uint64_t sequence, Entry entry) {
+    if constexpr (requires { entry.parts(); }) {
+      auto parts = entry.parts();
+      if (!parts) return false;
+      for (auto& part : *parts) page.entries.push_back({sequence, std::move(part)});
+    } else {
+      page.entries.push_back({sequence, std::move(entry)});
+    }
+    return true;
+  }
+
+  template <class Entry>
+  static Result<StreamPage<Entry>> typed_page(Result<RawStreamPage> raw, std::uint64_t after) {
     if (!raw) return raw.error();
     StreamPage<Entry> page;
     page.truncated = raw->truncated;
@@ -471,9 +528,15 @@ class Engine {
     page.last = raw->last;
     for (const auto& [sequence, value] : raw->entries) {
       Reader in(value);
-      if (!detail::Form<Entry>::read(in, page.entries.emplace_back().value))
+      Entry entry{};
+      const bool good = detail::Form<Entry>::read(in, entry);
+      if (!good || !add_entry(page, sequence, std::move(entry)))
         return Error{ErrorCode::kCorrupt, "an entry is not what this program takes it for"};
-      page.entries.back().sequence = sequence;
+    }
+    // To cancel runs no code that could put something out, so the record speaks for itself.
+    if constexpr (requires { Entry::of_cancel(); }) {
+      if (page.end && page.end->kind == StreamEnd::Kind::kCancelled && page.end->sequence > after)
+        page.entries.push_back({page.end->sequence, Entry::of_cancel()});
     }
     return page;
   }

@@ -2,7 +2,9 @@
 // Other definitions for a world: what became of applying them, and proposals of them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -39,6 +41,23 @@ struct ProposalInfo {
   Bytes report;    // of a trial run, a canonical value; empty: there is none
   std::string by;  // who decided
   std::string reason;
+};
+
+// What of the journal is fed again when a proposal is tried, and how much that may take.
+struct TrialOptions {
+  // 0: where the present definitions were applied, if that is among the last `records`. The trial
+  // begins with the first moment from there on when nothing was under way.
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;  // 0: the last
+  std::uint64_t records = 1'000'000;
+  std::uint64_t bytes = std::uint64_t{512} << 20;  // of records and states that are read and made
+  std::chrono::milliseconds time = std::chrono::seconds(60);
+  std::function<bool()> stopped = {};  // asked now and then: nobody wants it any more
+};
+
+struct Tried {
+  std::uint64_t record = 0;  // that holds the report
+  Bytes report;              // a value (CBOR), its keys in the order of docs/api.md
 };
 
 struct ProposalDecision {

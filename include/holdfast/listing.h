@@ -36,6 +36,7 @@ struct ListedInstance {
   std::uint64_t steps = 0;
   std::string error_code;  // that it failed with; empty: it has not
   std::string error_message;
+  std::uint64_t place = 0;  // in the list: what `after` goes on behind
 };
 
 // Those that were seen last come first. A part may have fewer than were asked for, and even none,

@@ -24,9 +24,15 @@ struct Program {
   std::vector<Module> modules = {};
   std::vector<Handler> handlers = {};
 
+  // How `serve` and `dev` open a world, where no flag and no setting says otherwise: where requests
+  // may go, what may be run, where secrets are, how long what has ended is kept. Its folder,
+  // modules, handlers, log and whether definitions are applied are said elsewhere.
+  EngineOptions engine = {};
+
   // What `dev` does first with these, so that there is something to see; and what it then says can
   // be tried, as paths of the server.
   std::function<Result<Done>(Engine& engine)> play = {};
+  std::function<Result<Done>(Engine& engine)> play_on = {};  // what may wait for people, besides
   std::vector<std::string> worth_a_look = {};
 };
 

@@ -34,7 +34,8 @@ class Module {
   struct Code {
     std::string workflow;
     StepFunction step;
-    std::vector<std::string> emits;  // the schemas of the events that it emits
+    std::vector<std::string> emits;          // the schemas of the events that it emits
+    std::vector<std::string> children = {};  // the workflows that it runs
   };
 
   template <class... Workflows>
@@ -66,6 +67,7 @@ class Module {
     std::vector<std::string_view> effects;
     std::string module;
     std::string entrypoint;
+    std::string graph = {};  // of a step workflow, as JSON; empty: it is none
   };
 
   explicit Module(std::string_view name) : name_(name) {}
@@ -118,8 +120,8 @@ class Module {
     add_events<W>(parts, typename Parts::Events());
     add_effects<W>(parts, typename Parts::Effects());
     add_workflow(parts);
-    code_.push_back(
-        {std::string(W::kWorkflow), &detail::run<W>, add_emits(typename Parts::Emits())});
+    code_.push_back({std::string(W::kWorkflow), &detail::run<W>, add_emits(typename Parts::Emits()),
+                     names_of(typename Parts::Children())});
   }
 
   template <class W, class... Ons>
@@ -158,6 +160,11 @@ class Module {
   template <class... Types>
   std::vector<std::string> add_emits(Emits<Types...>) {
     return {schema<Types>({}, {})...};
+  }
+
+  template <class... Workflows>
+  static std::vector<std::string> names_of(Children<Workflows...>) {
+    return {std::string(Workflows::kWorkflow)...};
   }
 
   std::string add_schema(std::string_view owner, std::string_view part, std::string type);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "holdfast/effect.h"
 #include "holdfast/types.h"
@@ -25,6 +26,12 @@ struct OpenEffect {
   std::uint64_t opened_at = 0;  // the record
   std::uint64_t opened_ns = 0;
   std::uint64_t last_progress = 0;  // the sequence of the last sign of life
+};
+
+// Some of those that are open.
+struct OpenEffectsPart {
+  std::vector<OpenEffect> effects;
+  std::string next;  // where to go on; empty: there are no more
 };
 
 struct RawReceipt {

@@ -18,6 +18,8 @@
 // Errors: kUnavailable: somebody is busy (a swap to another recipe, EAgain; another swap; the
 // lock); trying again helps. kConflict: somebody who is alive is in the way, and is named.
 // kNotFound: there is no such lease. kCorrupt: the file cannot be read; it is left as it is.
+//
+// Link holdfast::registry for it.
 #pragma once
 
 #include <chrono>

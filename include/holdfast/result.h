@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: a value, or why there is none. Nothing of Holdfast throws but this: a Result that is
-// asked for what it does not have, which is a mistake of the program, throws
-// std::bad_variant_access. Memory that is not there throws std::bad_alloc, as everywhere.
+// Result<T>: a value, or why there is none. No call of Holdfast throws but this: a Result that is
+// asked for what it does not have throws std::bad_variant_access; want of memory, std::bad_alloc.
+// Bodies of steps are the other way round: they may throw, StepError is how they fail (steps.h).
 #pragma once
 
 #include <cstdint>

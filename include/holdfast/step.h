@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "holdfast/effect.h"
@@ -66,5 +67,12 @@ class Step {
 };
 
 using StepFunction = void (*)(Step&);
+
+namespace detail {
+
+// The bytes of a value.
+Bytes encoded(const std::function<void(Writer&)>& write);
+
+}  // namespace detail
 
 }  // namespace holdfast

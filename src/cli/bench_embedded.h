@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workflows of three echo effects in an engine inside this process, so many at a time.
+// Workflows of three echo effects, or of three steps, in an engine inside this process, so many at
+// a time.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@ struct EmbeddedOptions {
   std::uint64_t in_flight = 512;
   double seconds = 10;
   bool history = true;
+  bool of_steps = false;  // a step workflow, whose bodies run in this process
 };
 
 struct EmbeddedFigures {

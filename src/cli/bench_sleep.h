@@ -6,12 +6,12 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/bench_crowd.h"
 
 namespace holdfast::cli {
 
 struct SleepFigures {
-  double resident_bytes_per_workflow = 0;
-  double recovery_ms = 0;
+  CrowdFigures crowd;
   std::uint64_t recovered = 0;
 };
 

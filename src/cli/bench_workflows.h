@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdint>
 #include <string_view>
+#include <variant>
 
 #include "holdfast/module.h"
+#include "holdfast/steps.h"
 
 namespace holdfast::cli {
 
@@ -43,6 +45,31 @@ struct BenchSteps {
     if (!echoed.ok()) return context.fail(echoed.error.code, echoed.error.message);
     if (++state.done == kSteps) return context.complete(state.done);
     context.open<BenchEcho>({state.done});
+  }
+};
+
+struct BenchPassed {
+  static constexpr std::string_view kSchema = "bench/Passed@1";
+  std::uint64_t done = 0;
+};
+struct BenchDone {
+  static constexpr std::string_view kSchema = "bench/Done@1";
+  std::uint64_t done = 0;
+};
+
+// The same as a step workflow: a step takes what it has returned until it was there three times.
+struct BenchFlow : StepWorkflow {
+  static constexpr std::string_view kWorkflow = "bench/Flow@1";
+  using Events = holdfast::Events<On<BenchBegin, &BenchBegin::id>>;
+  using Stop = BenchDone;
+
+  BenchPassed begin(const BenchBegin&, StepContext&) { return {1}; }
+  std::variant<BenchPassed, BenchDone> pass(const BenchPassed& passed, StepContext&) {
+    if (passed.done + 1 == BenchSteps::kSteps) return BenchDone{passed.done + 1};
+    return BenchPassed{passed.done + 1};
+  }
+  static auto steps() {
+    return StepsOf<BenchFlow>().step("begin", &BenchFlow::begin).step("pass", &BenchFlow::pass);
   }
 };
 

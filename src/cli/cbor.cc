@@ -70,7 +70,7 @@ ExitCode run(const Options& options) {
 }
 
 void add_action(CLI::App& cbor, Action action, const char* name, const char* help,
-                const char* default_from, ExitCode& exit_code) {
+                const char* default_from, const char* example, ExitCode& exit_code) {
   auto options = std::make_shared<Options>();
   options->action = action;
   options->from = default_from;
@@ -90,6 +90,7 @@ void add_action(CLI::App& cbor, Action action, const char* name, const char* hel
       ->check(CLI::IsMember({"json", "cbor"}))
       ->capture_default_str();
   command->add_flag("--strict", options->strict, "accept canonical CBOR only");
+  command->footer(std::string("Example: ") + example);
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 
@@ -100,10 +101,11 @@ void add_cbor(CLI::App& app, ExitCode& exit_code) {
   cbor->require_subcommand(1);
   cbor->footer("Example: echo '{\"b\":1,\"a\":[true]}' | holdfast cbor encode");
   add_action(*cbor, Action::kEncode, "encode", "print the canonical bytes in hex", "json",
-             exit_code);
-  add_action(*cbor, Action::kDecode, "decode", "print the value as JSON", "cbor", exit_code);
+             R"(echo '{"b":1,"a":[true]}' | holdfast cbor encode)", exit_code);
+  add_action(*cbor, Action::kDecode, "decode", "print the value as JSON", "cbor",
+             "echo d9d9f7a161610a | holdfast cbor decode", exit_code);
   add_action(*cbor, Action::kHash, "hash", "print the hash of the canonical bytes", "json",
-             exit_code);
+             R"(echo '{"id":"o-1"}' | holdfast cbor hash)", exit_code);
 }
 
 }  // namespace holdfast::cli

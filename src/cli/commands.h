@@ -21,20 +21,23 @@ namespace holdfast::cli {
 
 void add_bench(CLI::App& app, ExitCode& exit_code);
 void add_version(CLI::App& app);
+void add_help(CLI::App& app, ExitCode& exit_code);
 void add_cbor(CLI::App& app, ExitCode& exit_code);
 void add_defs(CLI::App& app, ExitCode& exit_code);
 void add_gc(CLI::App& app, ExitCode& exit_code);
 void add_snapshot(CLI::App& app, ExitCode& exit_code);
 void add_journal(CLI::App& app, ExitCode& exit_code);
 void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
-void add_reindex(CLI::App& app, ExitCode& exit_code);
+void add_reindex(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_serve(CLI::App& app, ExitCode& exit_code, const Program& program);
 void add_dev(CLI::App& app, ExitCode& exit_code, const Program& program);
 void add_token(CLI::App& app, ExitCode& exit_code);
 void add_inspect(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_fork(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_act(CLI::App& app, ExitCode& exit_code);
-void add_follow(CLI::App& app, ExitCode& exit_code);
+void add_control(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
+void add_graph(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
+void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_gov(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_demo(CLI::App& app, ExitCode& exit_code, const Program& program);
 void add_completion(CLI::App& app);

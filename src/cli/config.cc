@@ -20,12 +20,12 @@ struct Options {
 };
 
 std::string shown_value(const Setting& setting) {
-  return setting.name->is_secret ? "(not shown)" : printable(setting.value);
+  return setting.name->kind == SettingKind::kSecret ? "(not shown)" : printable(setting.value);
 }
 
 ExitCode run(const Options& options) {
   auto settings = Settings::load();
-  if (!settings) return refuse(settings.error());
+  if (!settings) return misused(printable(settings.error().to_string()));
   for (const auto& [key, value] : options.flags) {
     if (!value.empty()) settings->give(key, value);
   }
@@ -58,7 +58,8 @@ void add_config(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("config", "what commands go by, and where it comes from");
   for (const SettingName& name : kSettings) {
     command->add_option("--" + std::string(name.key), options->flags[std::string(name.key)],
-                        std::string(name.what) + " (" + std::string(name.variable) + ")");
+                        (name.of == SettingOf::kServer ? "of a server: " : "") +
+                            std::string(name.what) + " (" + std::string(name.variable) + ")");
   }
   command->add_flag("--json", options->json, "print JSON");
   command->footer(

@@ -4,12 +4,15 @@
 #include <deque>
 #include <memory>
 
+#include "base/hex.h"
 #include "bundle/source.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "defs/builtin.h"
+#include "steps/check_graph.h"
+#include "steps/graph_codec.h"
 
 namespace holdfast::cli {
 namespace {
@@ -58,6 +61,25 @@ void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
 
+// The graphs of step workflows: their form, whether they can run, and whether they are those that
+// the entry points are of.
+void check_graphs(const defs::Bundle& bundle, codec::Errors& errors) {
+  for (const auto& [name, entry] : bundle.catalogue.entries()) {
+    const auto* workflow = std::get_if<defs::WorkflowDef>(&entry.definition);
+    if (workflow == nullptr || !workflow->graph) continue;
+    const auto graph = steps::read_graph(codec::View::of(*workflow->graph), "$.graph");
+    if (!graph) {
+      errors.push_back(base::invalid(name, graph.error().to_string()));
+      continue;
+    }
+    codec::Errors found;
+    steps::check_graph(*graph, found);
+    for (const base::Error& error : found) errors.push_back(base::invalid(name, error.to_string()));
+    if (!workflow->impl.entrypoint.ends_with("#" + base::to_hex(graph->digest().bytes)))
+      errors.push_back(base::invalid(name, "$.graph: the entry point is of another graph"));
+  }
+}
+
 ExitCode check(const Options& options) {
   // Each layer stands on the one before it: the system's, then the libraries, then the bundle.
   std::deque<defs::Bundle> layers;
@@ -73,6 +95,8 @@ ExitCode check(const Options& options) {
   if (!options.system.empty()) stack(options.system, nullptr, defs::Reserved::kAllowed);
   for (const std::string& library : options.with) stack(library, below, defs::Reserved::kRefused);
   stack(options.bundle, below, defs::Reserved::kRefused);
+
+  check_graphs(layers.back(), errors);
 
   const std::vector<Row> rows = rows_of(layers.back());
   if (options.json) {

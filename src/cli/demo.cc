@@ -168,12 +168,10 @@ void add_demo(CLI::App& app, ExitCode& exit_code, const Program& program) {
   auto life = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
       "demo", "show a world that is killed with -9 in the middle, and goes on; ends by itself");
-  CLI::Option* into = command->add_option("world", *world,
-                                          "the folder of the world, which is kept; it must not "
-                                          "be there. Otherwise one that is removed in the end");
-  command->add_option("--life", *life, "one life of the process that is killed")
-      ->excludes(into)
-      ->group("");
+  command->add_option("world", *world,
+                      "the folder of the world, which is kept; it must not be there. Otherwise one "
+                      "that is removed in the end");
+  command->add_option("--life", *life, "one life of the process that is killed")->group("");
   command->footer("Example: holdfast demo");
   command->callback([world, life, &exit_code, &program] {
     base::Result<void> done;

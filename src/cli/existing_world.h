@@ -14,6 +14,9 @@
 
 namespace holdfast::cli {
 
+// In the folder of a world while it is served: "PID URL" and a line feed.
+inline constexpr const char* kServerFile = "SERVER";
+
 class ExistingWorld {
  public:
   // kNotFound: there is no world. kConflict: another process has it, and the message says which.

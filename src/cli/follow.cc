@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast tail: the records of a world as they come. holdfast stream: what an instance puts out.
-// Both follow an event stream of a server until it ends or somebody interrupts.
+// Both follow an event stream of a server until it ends or somebody interrupts; a stream can be
+// read in a folder, too.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
@@ -8,10 +9,13 @@
 #include <optional>
 #include <utility>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/looking.h"
+#include "cli/recorded_stream.h"
 #include "cli/render.h"
 #include "cli/server_api.h"
+#include "codec/printable.h"
 
 namespace holdfast::cli {
 namespace {
@@ -22,12 +26,6 @@ struct Options {
   std::uint64_t after = 0;
   bool is_after_said = false;
   std::uint64_t count = 0;  // 0: until it ends
-};
-
-struct StreamEvent {
-  std::string id;
-  std::string name;
-  std::string data;
 };
 
 // Lines of an event stream, put together to events.
@@ -88,6 +86,12 @@ base::Result<ExitCode> follow(const ServerApi& api, const std::string& path, con
                      "the server answers with " + answer.type + ", not with a stream");
 }
 
+// A server that is killed closes its connections as one that has said everything.
+base::Error cut_off(std::string where, const std::string& last) {
+  return {base::ErrorCode::kUnavailable, std::move(where),
+          "the stream was cut off; it goes on with --after " + last};
+}
+
 bool concerns(codec::View record, const std::string& instance) {
   if (instance.empty()) return true;
   for (const codec::View each : list_in(record, "instances"))
@@ -95,79 +99,156 @@ bool concerns(codec::View record, const std::string& instance) {
   return false;
 }
 
-base::Result<ExitCode> tail(const Options& options, const ServerApi& api, const Where& where) {
-  std::string instance;
-  if (!options.id.empty()) {
-    const auto source = TRY(server_source(where));
-    instance = TRY(resolve(*source, options.id)).text();
+// Where the following of one instance ends: with the record that ends it. One that it had before,
+// in an earlier life, is no end.
+struct Followed {
+  std::string instance;     // empty: all of them, without an end
+  std::uint64_t known = 0;  // it was so far when we asked
+  bool has_ended = false;   // it had ended then
+
+  bool ends_with(codec::View record) const {
+    if (instance.empty() || number_in(record, "record") < known) return false;
+    return std::ranges::any_of(list_in(record, "instances"), [&](codec::View each) {
+      return id_in(each).text() == instance && is_over(text_in(each, "status"));
+    });
   }
+};
+
+base::Result<ExitCode> tail(const Options& options, const ServerApi& api, const Where& where) {
   std::uint64_t after = options.after;
   if (!options.is_after_said) after = number_in(TRY(api.get("/v1/journal?limit=1")).view(), "last");
+  Followed followed;
+  if (!options.id.empty()) {
+    const auto source = TRY(server_source(where));
+    const InstanceId id = TRY(resolve(*source, options.id));
+    const Document present = TRY(source->instance(id));
+    followed = {id.text(), number_in(present.view(), "record"),
+                is_over(text_in(present.view(), "status"))};
+    // Nothing of it comes any more.
+    if (followed.has_ended && after >= followed.known) return ExitCode::kDone;
+  }
   std::uint64_t printed = 0;
-  return follow(api, "/v1/journal?from=" + std::to_string(after + 1),
-                [&](const StreamEvent& event) {
-                  const auto record = Document::of_json(event.data);
-                  if (!record || record->view().kind() != codec::ViewKind::kMap) return true;
-                  if (!concerns(record->view(), instance)) return true;
-                  print_line(where.json ? event.data : record_line(record->view()));
-                  return options.count == 0 || ++printed < options.count;
-                });
+  bool is_over = false;
+  const std::string path = "/v1/journal?from=" + std::to_string(after + 1);
+  const ExitCode done = TRY(follow(api, path, [&](const StreamEvent& event) {
+    const auto record = Document::of_json(event.data);
+    if (!record || record->view().kind() != codec::ViewKind::kMap) return true;
+    after = std::max(after, number_in(record->view(), "record"));
+    if (!concerns(record->view(), followed.instance)) return true;
+    print_line(where.json ? codec::printable_json(event.data) : record_line(record->view()));
+    is_over = followed.ends_with(record->view()) || ++printed == options.count;
+    return !is_over;
+  }));
+  if (is_over || !output_is_wanted()) return done;
+  return cut_off(followed.instance.empty() ? "journal" : followed.instance, std::to_string(after));
+}
+
+// What --after and whoever tells the end from an entry need. An entry has no name: it is a message,
+// as in every event stream.
+void print_event(const StreamEvent& event, bool json) {
+  if (!json) {
+    return print_line((event.id.empty() ? "" : printable(event.id) + "  ") +
+                      (event.name.empty() ? "" : printable(event.name) + "  ") +
+                      printable(event.data));
+  }
+  const bool has_number =
+      !event.id.empty() && event.id.find_first_not_of("0123456789") == std::string::npos;
+  print_line(
+      codec::printable_json("{\"id\":" + (has_number ? event.id : "null") +
+                            ",\"event\":" + json_text(event.name.empty() ? "message" : event.name) +
+                            ",\"data\":" + (event.data.empty() ? "null" : event.data) + "}"));
 }
 
 base::Result<ExitCode> stream(const Options& options, const ServerApi& api, const Where& where) {
   const auto source = TRY(server_source(where));
   const InstanceId id = TRY(resolve(*source, options.id));
   std::uint64_t printed = 0;
-  const std::string from = options.after == 0 ? "" : "?after=" + std::to_string(options.after);
-  return follow(api, path_of(id) + "/stream" + from, [&](const StreamEvent& event) {
-    if (where.json) {
-      print_line(event.data);
-    } else {
-      print_line((event.id.empty() ? "" : event.id + "  ") +
-                 (event.name.empty() ? "" : event.name + "  ") + printable(event.data));
-    }
-    return options.count == 0 || ++printed < options.count;
-  });
+  std::string last = std::to_string(options.after);
+  bool is_over = false;
+  const std::string from = options.after == 0 ? "" : "?after=" + last;
+  const ExitCode followed =
+      TRY(follow(api, path_of(id) + "/stream" + from, [&](const StreamEvent& event) {
+        if (!event.id.empty()) last = event.id;
+        print_event(event, where.json);
+        is_over = event.name == "end" || (options.count != 0 && ++printed == options.count);
+        return !is_over;
+      }));
+  if (is_over || !output_is_wanted()) return followed;
+  return cut_off(id.text(), last);
+}
+
+// What a world in its folder has of it. Nothing more comes: nobody has the world open.
+ExitCode stream_offline(const Options& options, const std::vector<Module>& modules) {
+  return look_at(options.where, modules,
+                 [&](WorldSource& source, const Where& where) -> base::Result<ExitCode> {
+                   const InstanceId id = TRY(resolve(source, options.id));
+                   std::uint64_t printed = 0;
+                   TRY(recorded_stream(source, id, options.after, [&](const StreamEvent& event) {
+                     print_event(event, where.json);
+                     return output_is_wanted() && (options.count == 0 || ++printed < options.count);
+                   }));
+                   return ExitCode::kDone;
+                 });
 }
 
 using Run = base::Result<ExitCode> (*)(const Options&, const ServerApi&, const Where&);
 
-ExitCode run(const Options& options, Run what) {
-  const auto where = settle(options.where, Reach::kServerOnly);
-  if (!where) return misused(where.error().to_string());
-  const auto api = ServerApi::at(*where);
+ExitCode run(const Options& options, const Where& where, Run what) {
+  const auto api = ServerApi::at(where);
   if (!api) return refuse_or_retry(api.error());
-  const auto done = what(options, *api, *where);
+  const auto done = what(options, *api, where);
   return done ? *done : refuse_or_retry(done.error());
 }
 
-CLI::App* add(CLI::App& app, ExitCode& exit_code, const char* name, const char* what,
-              const char* example, Run run_it, const std::shared_ptr<Options>& options) {
-  CLI::App* command = app.add_subcommand(name, what);
-  add_where(*command, options->where, Reach::kServerOnly);
+ExitCode run_tail(const Options& options) {
+  const auto where = settle(options.where, Reach::kServerOnly);
+  if (!where) return misused(where.error().to_string());
+  return run(options, *where, tail);
+}
+
+ExitCode run_stream(const Options& options, const std::vector<Module>& modules) {
+  const auto where = settle(options.where);
+  if (!where) return misused(where.error().to_string());
+  return where->is_offline() ? stream_offline(options, modules) : run(options, *where, stream);
+}
+
+CLI::Option* add_options(CLI::App& command, Options& options) {
   CLI::Option* after =
-      command->add_option("--after", options->after, "only what is behind this number");
-  command->add_option("--count", options->count, "end after so many");
-  command->footer(std::string("Until it ends, or is interrupted.\nExample: holdfast ") + example);
-  command->callback([options, &exit_code, run_it, after] {
-    options->is_after_said = after->count() > 0;
-    exit_code = run(*options, run_it);
-  });
-  return command;
+      command.add_option("--after", options.after, "only what is behind this number");
+  command.add_option("--count", options.count, "end after so many");
+  return after;
 }
 
 }  // namespace
 
-void add_follow(CLI::App& app, ExitCode& exit_code) {
+void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto tails = std::make_shared<Options>();
-  add(app, exit_code, "tail", "print records as they become durable",
-      "tail --server http://127.0.0.1:7411 demo/Order@1/o-1", tail, tails)
-      ->add_option("id", tails->id, "only of this instance: WORKFLOW/KEY, or how only it begins");
+  CLI::App* tail = app.add_subcommand("tail", "print records as they become durable");
+  add_where(*tail, tails->where, Reach::kServerOnly);
+  CLI::Option* after = add_options(*tail, *tails);
+  tail->add_option("id", tails->id,
+                   "only of this instance, until it ends: WORKFLOW/KEY, or how only it begins")
+      ->check(not_empty());
+  tail->footer(
+      "Until it is interrupted; with an instance until that has ended, which may be at once.\n"
+      "Example: holdfast tail --server http://127.0.0.1:7411 demo/Order@1/o-1");
+  tail->callback([tails, &exit_code, after] {
+    tails->is_after_said = after->count() > 0;
+    exit_code = run_tail(*tails);
+  });
+
   auto streams = std::make_shared<Options>();
-  add(app, exit_code, "stream", "print what an instance puts out, until it ends",
-      "stream --server http://127.0.0.1:7411 demo/Order@1/o-1", stream, streams)
-      ->add_option("id", streams->id, "WORKFLOW/KEY, or how only it begins")
-      ->required();
+  CLI::App* stream = app.add_subcommand("stream", "print what an instance puts out, until it ends");
+  add_where(*stream, streams->where);
+  add_options(*stream, *streams);
+  stream->add_option("id", streams->id, "WORKFLOW/KEY, or how only it begins")
+      ->required()
+      ->check(not_empty());
+  stream->footer(
+      "Until the instance ends, or it is interrupted; of a folder what there is. With --json each\n"
+      "line is {\"id\", \"event\", \"data\"}: an entry is a message, the last line an end.\n"
+      "Example: holdfast stream --server http://127.0.0.1:7411 demo/Order@1/o-1");
+  stream->callback([streams, &exit_code, &modules] { exit_code = run_stream(*streams, modules); });
 }
 
 }  // namespace holdfast::cli

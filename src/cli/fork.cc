@@ -67,7 +67,7 @@ ExitCode run(const Options& options, const std::vector<Module>& modules) {
   print_line("paused    " + std::to_string(report->paused) + " instances that had not ended");
   print_line("settled   " + std::to_string(report->settled) +
              " open effects with the error world.forked; they are not performed here");
-  print_line("timers    " + std::to_string(report->timers) + " stay open");
+  print_line("timers    " + std::to_string(report->timers) + " kept; they come when they are due");
   return ExitCode::kDone;
 }
 

@@ -6,6 +6,8 @@
 #include "cli/commands.h"
 #include "cli/offline_world.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/where.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "node/blob_shapes.h"
@@ -15,17 +17,14 @@ namespace {
 
 constexpr std::size_t kBlobsPerStep = 10'000;
 
-struct Options {
-  std::string world;
-  bool json = false;
-};
-
 base::Result<store::GcProgress> collect(const std::string& path) {
   const auto world = TRY(OfflineWorld::open(path));
   const auto gc =
       TRY(store::BlobGc::begin(world->blobs(), world->snapshots(), node::blob_shapes()));
+  Progress shown("blobs looked at", 0);
   for (;;) {
     const store::GcProgress progress = TRY(gc->step(kBlobsPerStep));
+    shown.at(progress.marked + progress.looked_at);
     if (progress.done) return progress;
   }
 }
@@ -43,10 +42,12 @@ void print_json(const store::GcProgress& progress) {
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
 
-ExitCode run(const Options& options) {
-  const auto progress = collect(options.world);
+ExitCode run(const Where& said) {
+  const auto where = settle(said, Reach::kWorldOnly);
+  if (!where) return misused(where.error().to_string());
+  const auto progress = collect(where->world);
   if (!progress) return refuse(progress.error());
-  if (options.json) {
+  if (where->json) {
     print_json(*progress);
   } else {
     print_table({{"MARKED", "REMOVED", "BYTES"},
@@ -59,13 +60,13 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_gc(CLI::App& app, ExitCode& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto where = std::make_shared<Where>();
   CLI::App* command =
       app.add_subcommand("gc", "remove blobs that no snapshot of a world needs; offline");
-  command->add_option("world", options->world, "the folder of the world")->required();
-  command->add_flag("--json", options->json, "print JSON");
+  add_where(*command, *where, Reach::kWorldOnly);
+  add_folder(*command, *where);
   command->footer("Example: holdfast gc ./world");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback([where, &exit_code] { exit_code = run(*where); });
 }
 
 }  // namespace holdfast::cli

@@ -11,6 +11,7 @@
 #include "cli/governing.h"
 #include "cli/looking.h"
 #include "cli/render.h"
+#include "codec/normaliser.h"
 #include "defs/builtin.h"
 
 namespace holdfast::cli {
@@ -25,8 +26,8 @@ struct Options {
   std::uint64_t proposal = 0;
   std::string by;
   std::string reason;
-  std::string copy;
-  std::uint64_t most_records = 1'000'000;
+  std::string patch;
+  Stretch stretch;
 };
 
 using Govern = std::function<base::Result<ExitCode>(Governing& governing, const Where& where)>;
@@ -56,6 +57,16 @@ std::optional<base::Bytes> closure_in(const std::string& path, ExitCode& exit_co
   if (closure) return std::move(*closure);
   exit_code = refuse(std::move(closure).error().within(path));
   return std::nullopt;
+}
+
+base::Result<base::Bytes> patch_in(const std::string& path) {
+  const std::string json = TRY(bundle::read_as_json(path));
+  codec::Normaliser normaliser;
+  auto patch = normaliser.part_from_json(codec::Schema::any(), json);
+  if (!patch) return std::move(patch).error().within(path);
+  if (codec::View::of(*patch).kind() != codec::ViewKind::kMap)
+    return base::invalid(path, "a patch is an object, with base_manifest_hash and patches");
+  return base::Bytes(patch->begin(), patch->end());
 }
 
 void print_applied(codec::View document) {
@@ -95,34 +106,24 @@ std::string decider(const Options& options, const Where& where) {
   return user == nullptr || *user == '\0' ? "somebody on this machine" : user;
 }
 
-// A copy may be of another world, whose proposals have numbers too.
-base::Result<void> check_that_it_is_the_same(const Trial& trial, const Options& options,
-                                             const Where& where) {
-  const auto source = TRY(server_source(where));
-  const Document document = TRY(source->proposals());
-  for (const codec::View each : list_in(document.view(), "proposals")) {
-    if (number_in(each, "proposal") != options.proposal) continue;
-    if (text_in(each, "base") == trial.base && text_in(each, "manifest") == trial.manifest)
-      return {};
-    return base::Error(
-        base::ErrorCode::kConflict, options.copy,
-        "its proposal " + std::to_string(options.proposal) + " is another one than the server's");
+// What is wished for. Nothing: it is not good, and that was said.
+std::optional<Wish> wish_in(const Options& options, ExitCode& exit_code) {
+  if (options.patch.empty()) {
+    auto closure = closure_in(options.bundle, exit_code);
+    if (!closure) return std::nullopt;
+    return Wish{std::move(*closure), false, options.description};
   }
-  return base::Error(base::ErrorCode::kNotFound,
-                     "there is no proposal " + std::to_string(options.proposal));
+  auto patch = patch_in(options.patch);
+  if (patch) return Wish{std::move(*patch), true, options.description};
+  exit_code = refuse(patch.error());
+  return std::nullopt;
 }
 
-base::Result<ExitCode> shadow(const Options& options, const std::vector<Module>& modules,
-                              Governing& governing, const Where& where) {
-  const std::string& tried_on = where.is_offline() ? where.world : options.copy;
-  if (tried_on.empty()) {
-    return base::invalid("--on", "a trial needs a copy of the world's folder: say where it is");
-  }
-  const Trial trial = TRY(try_proposal(tried_on, modules, options.proposal, options.most_records));
-  if (!where.is_offline()) TRY(check_that_it_is_the_same(trial, options, where));
-  TRY(governing.report_shadow(options.proposal, trial.report));
-  const Document document = TRY(Document::of_cbor(trial.report));
-  return print_either(where, document.view(), print_shadow);
+base::Result<ExitCode> shadow(const Options& options, Governing& governing, const Where& where) {
+  const Document document = TRY(governing.try_proposal(options.proposal, options.stretch));
+  const auto report = document.view().find("report");
+  if (!report) return base::Error(base::ErrorCode::kIo, "the answer has no report");
+  return print_either(where, *report, print_shadow);
 }
 
 void print_record(codec::View document) {
@@ -170,15 +171,23 @@ class Adder {
   void add_propose() {
     auto [command, options] = add(gov_, "propose", "propose the definitions of a bundle",
                                   "gov propose --world ./world ./bundle --description 'two mugs'");
-    command->add_option("bundle", options->bundle, "a file or folder with definitions")->required();
+    CLI::Option* bundle =
+        command->add_option("bundle", options->bundle, "a file or folder with definitions");
+    CLI::Option* patch = command->add_option("--patch", options->patch,
+                                             "instead: a file with a patch of the present ones");
+    bundle->excludes(patch);
     command->add_option("--description", options->description, "what for");
     command->callback([this_ = *this, options] {
-      const auto closure = closure_in(options->bundle, this_.exit_code_);
-      if (!closure) return;
+      if (options->bundle.empty() && options->patch.empty()) {
+        this_.exit_code_ = misused("say which: a bundle, or --patch FILE");
+        return;
+      }
+      const auto wish = wish_in(*options, this_.exit_code_);
+      if (!wish) return;
       this_.exit_code_ =
           govern(*options, this_.modules_,
                  [&](Governing& governing, const Where& where) -> base::Result<ExitCode> {
-                   const Document document = TRY(governing.propose(*closure, options->description));
+                   const Document document = TRY(governing.propose(*wish));
                    return print_either(where, document.view(), [](codec::View view) {
                      print_line("proposal " + std::to_string(number_in(view, "proposal")));
                    });
@@ -189,17 +198,24 @@ class Adder {
   void add_shadow() {
     auto [command, options] =
         add(gov_, "shadow", "try a proposal on a copy of the world, and record what came of it",
-            "gov shadow --world ./world 17");
+            "gov shadow --world ./world 17 --from 1000");
     command->add_option("proposal", options->proposal, "its number")->required();
-    command->add_option("--on", options->copy,
-                        "with --server: the folder of a copy of the world that has the proposal");
-    command->add_option("--records", options->most_records, "feed so many records again at most")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}))
-        ->capture_default_str();
+    const CLI::Range numbers(std::uint64_t{1}, std::uint64_t{1} << 62);
+    CLI::Option* from = command->add_option("--from", options->stretch.from,
+                                            "the first record that is fed again; otherwise where "
+                                            "the present definitions were applied");
+    from->check(numbers);
+    command->add_option("--to", options->stretch.to, "the last; otherwise the last of all")
+        ->check(numbers);
+    command
+        ->add_option("--records", options->stretch.records,
+                     "feed so many records again at most, the last ones (1000000)")
+        ->check(numbers)
+        ->excludes(from);
     command->callback([this_ = *this, options] {
       this_.exit_code_ =
           govern(*options, this_.modules_, [&](Governing& governing, const Where& where) {
-            return shadow(*options, this_.modules_, governing, where);
+            return shadow(*options, governing, where);
           });
     });
   }
@@ -249,13 +265,7 @@ class Adder {
                       return print_either(where, document.view(), print_proposals);
                     for (const codec::View each : list_in(document.view(), "proposals")) {
                       if (number_in(each, "proposal") != options->proposal) continue;
-                      const auto report = each.find("report");
-                      if (where.json || !report || report->is_null()) {
-                        print_json(each);
-                      } else {
-                        print_shadow(*report);
-                      }
-                      return ExitCode::kDone;
+                      return print_either(where, each, print_proposal);
                     }
                     return base::Error(base::ErrorCode::kNotFound,
                                        "there is no proposal " + std::to_string(options->proposal));

@@ -17,6 +17,20 @@ struct Decision {
   std::string reason;
 };
 
+// All definitions (a closure), or a patch of the present ones.
+struct Wish {
+  base::Bytes document;
+  bool is_patch = false;
+  std::string description;
+};
+
+// What a trial feeds again; 0: nothing is said of it.
+struct Stretch {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t records = 0;  // back from the end at most, where there is no `from`
+};
+
 class Governing {
  public:
   virtual ~Governing() = default;
@@ -26,12 +40,12 @@ class Governing {
   virtual base::Result<Document> apply(const base::Bytes& closure, bool only_check) = 0;
 
   // {"proposal"}
-  virtual base::Result<Document> propose(const base::Bytes& closure,
-                                         const std::string& description) = 0;
+  virtual base::Result<Document> propose(const Wish& wish) = 0;
+
+  // {"record", "report"}: tries it, and records what came of it (node/shadow.h).
+  virtual base::Result<Document> try_proposal(std::uint64_t proposal, const Stretch& stretch) = 0;
 
   // {"record"}
-  virtual base::Result<Document> report_shadow(std::uint64_t proposal,
-                                               const base::Bytes& report) = 0;
   virtual base::Result<Document> decide(const Decision& decision) = 0;
   virtual base::Result<Document> apply_proposal(std::uint64_t proposal) = 0;
 };
@@ -40,16 +54,5 @@ base::Result<std::unique_ptr<Governing>> offline_governing(const std::string& wo
                                                            const std::vector<Module>& modules,
                                                            bool any_file_system);
 base::Result<std::unique_ptr<Governing>> server_governing(const Where& where);
-
-struct Trial {
-  std::string base;      // the manifest that the proposal would follow
-  std::string manifest;  // that it would put in its place
-  base::Bytes report;
-};
-
-// The trial run of a proposal of a world in a folder, which is only looked at: the report
-// (node/shadow.h), as CBOR, and of what.
-base::Result<Trial> try_proposal(const std::string& world, const std::vector<Module>& modules,
-                                 std::uint64_t proposal, std::uint64_t most_records);
 
 }  // namespace holdfast::cli

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cli/progress.h"
 
 namespace holdfast::cli {
 namespace {
@@ -50,6 +51,8 @@ struct Transfer {
   bool streams = false;
   bool is_too_large = false;
   bool was_enough = false;
+  std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  Progress progress{"waiting for the server, seconds", 0};
 
   void begin() {
     if (std::exchange(has_begun, true)) return;
@@ -90,11 +93,21 @@ std::size_t take_body(const char* bytes, std::size_t, std::size_t count, void* o
   return static_cast<Transfer*>(of)->take({bytes, count}) ? count : 0;
 }
 
+// Called about once a second, also while nothing comes. 0: it goes on.
+int show_patience(void* of, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  auto* const transfer = static_cast<Transfer*>(of);
+  const auto waited = std::chrono::steady_clock::now() - transfer->begun;
+  transfer->progress.at(
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(waited).count()));
+  return 0;
+}
+
 base::Error error_of(CURLcode code, const char* detail, const std::string& url) {
   const std::string message = *detail != '\0' ? detail : curl_easy_strerror(code);
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
     case CURLE_UNSUPPORTED_PROTOCOL: return {base::ErrorCode::kIo, url, message};
     default: return {base::ErrorCode::kUnavailable, url, message};
@@ -134,8 +147,7 @@ std::string escaped(std::string_view part) {
   return text;
 }
 
-base::Result<HttpClient> HttpClient::to(std::string url, std::string token,
-                                        std::string authorities) {
+base::Result<HttpClient> HttpClient::to(std::string url, std::string token, ClientTls tls) {
   static std::once_flag once;
   std::call_once(once, [] { CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); });
   const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
@@ -161,7 +173,7 @@ base::Result<HttpClient> HttpClient::to(std::string url, std::string token,
   if (!std::ranges::all_of(token, [](char c) { return c > ' ' && c < 0x7f; }))
     return base::invalid("token", "has characters that no token has");
   while (url.ends_with('/')) url.pop_back();
-  return HttpClient(std::move(url), std::move(token), std::move(authorities));
+  return HttpClient(std::move(url), std::move(token), std::move(tls));
 }
 
 base::Result<HttpAnswer> HttpClient::ask(const HttpRequest& request) const {
@@ -190,9 +202,13 @@ base::Result<HttpAnswer> HttpClient::follow(const HttpRequest& request,
   set(easy.get(), CURLOPT_SSL_VERIFYPEER, 1L);
   set(easy.get(), CURLOPT_SSL_VERIFYHOST, 2L);
   set(easy.get(), CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  if (!authorities_.empty()) {
-    set(easy.get(), CURLOPT_CAINFO, authorities_.c_str());
+  if (!tls_.authorities.empty()) {
+    set(easy.get(), CURLOPT_CAINFO, tls_.authorities.c_str());
     set(easy.get(), CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  }
+  if (!tls_.certificate.empty()) {
+    set(easy.get(), CURLOPT_SSLCERT, tls_.certificate.c_str());
+    set(easy.get(), CURLOPT_SSLKEY, tls_.key.c_str());
   }
   set(easy.get(), CURLOPT_HTTPHEADER, fields.get());
   if (request.body) {
@@ -211,6 +227,9 @@ base::Result<HttpAnswer> HttpClient::follow(const HttpRequest& request,
     set(easy.get(), CURLOPT_LOW_SPEED_TIME, kSilentSeconds);
   } else {
     set(easy.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(request.patience.count()));
+    set(easy.get(), CURLOPT_NOPROGRESS, 0L);
+    set(easy.get(), CURLOPT_XFERINFOFUNCTION, show_patience);
+    set(easy.get(), CURLOPT_XFERINFODATA, static_cast<void*>(&transfer));
   }
   const CURLcode code = curl_easy_perform(easy.get());
   if (transfer.is_too_large)

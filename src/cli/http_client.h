@@ -29,10 +29,17 @@ struct HttpRequest {
   std::chrono::milliseconds patience = std::chrono::seconds(60);
 };
 
+// PEM files; empty: those of the system, and nothing that the server could know us by.
+struct ClientTls {
+  std::string authorities;
+  std::string certificate;
+  std::string key;
+};
+
 class HttpClient {
  public:
   // kInvalid: the address is none, or the token would be sent in the clear.
-  static base::Result<HttpClient> to(std::string url, std::string token, std::string authorities);
+  static base::Result<HttpClient> to(std::string url, std::string token, ClientTls tls);
 
   // Whatever the server answers. kUnavailable: it cannot be reached, or does not answer; kIo: what
   // it answers cannot be taken, as a certificate that is not good.
@@ -49,12 +56,12 @@ class HttpClient {
   const std::string& url() const noexcept { return url_; }
 
  private:
-  HttpClient(std::string url, std::string token, std::string authorities)
-      : url_(std::move(url)), token_(std::move(token)), authorities_(std::move(authorities)) {}
+  HttpClient(std::string url, std::string token, ClientTls tls)
+      : url_(std::move(url)), token_(std::move(token)), tls_(std::move(tls)) {}
 
   std::string url_;  // without a slash at the end
   std::string token_;
-  std::string authorities_;
+  ClientTls tls_;
 };
 
 // One part of a path.

@@ -6,8 +6,10 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/render.h"
 #include "cli/settings.h"
 #include "env/posix_disk.h"
+#include "gateway/documents.h"
 #include "native/machines.h"
 #include "node/local_world.h"
 
@@ -22,6 +24,7 @@ constexpr std::string_view kText =
 struct Options {
   std::string folder;
   bool any_file_system = false;
+  bool json = false;
 };
 
 base::Result<void> make(const Options& options, const std::vector<Module>& modules) {
@@ -53,11 +56,19 @@ void add_init(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& mod
   command->add_option("folder", options->folder, "made if there is none")->required();
   command->add_flag("--any-file-system", options->any_file_system,
                     "also where a power cut may lose data");
+  command->add_flag("--json", options->json, "print JSON");
   command->footer("Example: holdfast init shop && cd shop && holdfast serve --apply");
   command->callback([options, &exit_code, &modules] {
     const auto made = make(*options, modules);
-    if (made) print_line(printable(options->folder) + " has a world and " + kSettingsFile);
     exit_code = made ? ExitCode::kDone : refuse(made.error());
+    if (!made) return;
+    if (!options->json)
+      return print_line(printable(options->folder) + " has a world and " + kSettingsFile);
+    codec::Buffer out;
+    codec::write_map_head(out, 2);
+    gateway::put(out, "world", printable(options->folder + "/world"));
+    gateway::put(out, "settings", printable(options->folder + "/" + kSettingsFile));
+    print_json(codec::View::of(out.view()));
   });
 }
 

@@ -4,13 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/looking.h"
 #include "cli/render.h"
 #include "cli/trace.h"
 #include "codec/cbor_writer.h"
 #include "gateway/documents.h"
+#include "gateway/field_match.h"
 
 namespace holdfast::cli {
 namespace {
@@ -33,6 +36,20 @@ ExitCode print_either(const Where& where, codec::View document, void (*print)(co
   return ExitCode::kDone;
 }
 
+// A name that nobody knows is a mistake. One that the manifest does not have any more is known as
+// long as there are instances of it.
+base::Result<void> check_workflow(WorldSource& source, const std::string& name) {
+  const Document present = TRY(source.workflows());
+  for (const codec::View each : list_in(present.view(), "workflows"))
+    if (text_in(each, "workflow") == name) return {};
+  ListQuery any;
+  any.workflow = name;
+  any.limit = 1;
+  const Document left = TRY(source.instances(any));
+  if (list_in(left.view(), "instances").empty()) return no_workflow(name);
+  return {};
+}
+
 base::Result<ExitCode> list(const Options& options, WorldSource& source, const Where& where) {
   ListQuery query = options.list;
   if (options.since_seconds != 0) {
@@ -42,20 +59,45 @@ base::Result<ExitCode> list(const Options& options, WorldSource& source, const W
     query.since_ns = now_ns - std::min(now_ns, options.since_seconds * 1'000'000'000);
   }
   const Document document = TRY(source.instances(query));
+  if (!query.workflow.empty() && list_in(document.view(), "instances").empty())
+    TRY(check_workflow(source, query.workflow));
   print_either(where, document.view(), print_instances);
   const auto next = document.view().find("next");
   if (!where.json && next && !next->is_null())
-    print_line(where.is_offline() ? "There are more: --limit " + std::to_string(2 * query.limit)
-                                  : "There are more: --after " + key_word(next));
+    print_line("There are more: --after " + key_word(next));
+  const std::uint64_t lag = number_in(document.view(), "lag");
+  if (!where.json && lag != 0) {
+    print_line("The index of the server is " + std::to_string(lag) +
+               (lag == 1 ? " record" : " records") + " behind: what came last may be missing.");
+  }
   return ExitCode::kDone;
 }
 
 void print_state(codec::View document) { print_json(*document.find("state")); }
 
+// Errors of what the states need besides the records.
+bool is_of_states(base::ErrorCode code) {
+  return code == base::ErrorCode::kTooLarge || code == base::ErrorCode::kUnavailable ||
+         code == base::ErrorCode::kConflict || code == base::ErrorCode::kNotFound ||
+         code == base::ErrorCode::kCorrupt || code == base::ErrorCode::kIo;
+}
+
+// With the states, unless that would go too far back, or there is too much of them, or they cannot
+// be come to. What is wrong with the instance itself is said when it is asked for without.
+base::Result<Document> timeline_of(const Options& options, WorldSource& source,
+                                   const InstanceId& id) {
+  auto whole = source.timeline_with_states(id, options.from, options.limit);
+  if (whole) return whole;
+  if (!is_of_states(whole.error().code())) return whole;
+  auto without = TRY(source.timeline(id, options.from, options.limit));
+  remark("states that the records do not have are not shown: " + whole.error().to_string());
+  return without;
+}
+
 base::Result<ExitCode> show_timeline(const Options& options, WorldSource& source,
                                      const Where& where) {
   const InstanceId id = TRY(resolve(source, options.id));
-  const Document document = TRY(source.timeline(id, options.from, options.limit));
+  const Document document = TRY(timeline_of(options, source, id));
   if (where.json) {
     print_json(document.view());
     return ExitCode::kDone;
@@ -83,6 +125,9 @@ base::Result<ExitCode> show_all_reasons(const Options& options, WorldSource& sou
     query.status = status;
     query.limit = options.limit;
     const Document document = TRY(source.instances(query));
+    const auto next = document.view().find("next");
+    if (next && !next->is_null())
+      remark("not all that are " + std::string(status) + " were looked at: say a larger --limit");
     for (const codec::View row : list_in(document.view(), "instances")) {
       const InstanceId id = id_in(row);
       const auto why = source.why(id);
@@ -111,19 +156,37 @@ base::Result<ExitCode> show_all_reasons(const Options& options, WorldSource& sou
   return ExitCode::kDone;
 }
 
+// Nothing: it can be asked.
+std::optional<ExitCode> check_why(const Options& options) {
+  if (options.all || !options.id.empty()) return std::nullopt;
+  return misused("id is required, or --all\nSee --help.");
+}
+
 base::Result<ExitCode> show_why(const Options& options, WorldSource& source, const Where& where) {
   if (options.all) return show_all_reasons(options, source, where);
   const InstanceId id = TRY(resolve(source, options.id));
   return print_either(where, TRY(source.why(id)).view(), print_why);
 }
 
+// Of an instance, or of an event that has this id.
+base::Result<TraceStart> start_of(WorldSource& source, const std::string& text) {
+  auto id = resolve(source, text);
+  if (id) {
+    return first_record_of(source, *id);
+  }
+  const bool is_several = id.error().code() == base::ErrorCode::kConflict;
+  if (!is_several && id.error().code() != base::ErrorCode::kNotFound) return std::move(id).error();
+  auto event = record_of_event(source, text);
+  if (event) return TraceStart{*event};
+  return is_several ? std::move(id).error() : std::move(event).error();
+}
+
 base::Result<ExitCode> show_trace(const Options& options, WorldSource& source, const Where& where) {
-  std::uint64_t start = 0;
+  TraceStart start;
   const char* const end = options.id.data() + options.id.size();
-  const auto number = std::from_chars(options.id.data(), end, start);
+  const auto number = std::from_chars(options.id.data(), end, start.record);
   if (number.ec != std::errc() || number.ptr != end) {
-    const auto id = resolve(source, options.id);
-    start = id ? TRY(first_record_of(source, *id)) : TRY(record_of_event(source, options.id));
+    start = TRY(start_of(source, options.id));
   }
   const Document document = TRY(trace(source, start, options.limit));
   if (where.json) {
@@ -132,11 +195,17 @@ base::Result<ExitCode> show_trace(const Options& options, WorldSource& source, c
   }
   print_records(list_in(document.view(), "records"));
   const std::size_t open = list_in(document.view(), "open").size();
-  print_line(open == 0 ? "Nothing of it is under way any more."
-                       : std::to_string(open) + " of its effects " + (open == 1 ? "is" : "are") +
-                             " still open.");
-  if (!flag_in(document.view(), "complete"))
-    print_line("Not all records were looked through: say a larger --limit.");
+  const bool is_trimmed = flag_in(document.view(), "trimmed");
+  if (is_trimmed) print_line("The journal does not have what was before any more.");
+  print_line(open == 0 && is_trimmed ? "Nothing that these records opened is under way any more."
+             : open == 0             ? "Nothing of it is under way any more."
+                         : std::to_string(open) + " of its effects " + (open == 1 ? "is" : "are") +
+                               " still open.");
+  if (!flag_in(document.view(), "complete")) {
+    print_line("It was followed up to record " +
+               std::to_string(number_in(document.view(), "looked_up_to")) +
+               " only; there may be more: say a larger --limit.");
+  }
   return ExitCode::kDone;
 }
 
@@ -146,14 +215,14 @@ void print_diagnosis(codec::View document) {
 
 // The instances of one workflow.
 base::Result<ExitCode> list_cells(const Options& options, WorldSource& source, const Where& where) {
-  ListQuery query;
-  query.workflow = options.id;
-  query.limit = options.limit;
-  const Document document = TRY(source.instances(query));
-  return print_either(where, document.view(), print_instances);
+  Options all = options;
+  all.list.workflow = options.id;
+  all.list.limit = options.limit;
+  return list(all, source, where);
 }
 
 using Run = base::Result<ExitCode> (*)(const Options&, WorldSource&, const Where&);
+using Check = std::optional<ExitCode> (*)(const Options&);  // of a command line, before anything
 
 struct Adder {
   CLI::App& app;
@@ -162,12 +231,19 @@ struct Adder {
 
   // The command, and where its options go.
   std::pair<CLI::App*, std::shared_ptr<Options>> add(const char* name, const char* what,
-                                                     const char* example, Run run) {
+                                                     const char* example, Run run,
+                                                     Check check = nullptr) {
     auto options = std::make_shared<Options>();
     CLI::App* command = app.add_subcommand(name, what);
     add_where(*command, options->where);
     command->footer(std::string("Example: holdfast ") + example);
-    command->callback([this_modules = &modules, this_code = &exit_code, options, run] {
+    command->callback([this_modules = &modules, this_code = &exit_code, options, run, check] {
+      if (check != nullptr) {
+        if (const auto misuse = check(*options)) {
+          *this_code = *misuse;
+          return;
+        }
+      }
       *this_code = look_at(
           options->where, *this_modules,
           [&](WorldSource& source, const Where& where) { return run(*options, source, where); });
@@ -179,15 +255,16 @@ struct Adder {
                                                             const char* example, Run run) {
     auto added = add(name, what, example, run);
     added.first->add_option("id", added.second->id, "WORKFLOW/KEY, or how only it begins")
-        ->required();
+        ->required()
+        ->check(not_empty());
     return added;
   }
 };
 
 void add_lists(Adder& adder) {
-  auto [ls, options] = adder.add("ls", "list instances, those that were touched last first",
+  auto [ls, options] = adder.add("ls", "list instances: those that began last first",
                                  "ls --world ./world --status waiting", list);
-  ls->add_option("--workflow", options->list.workflow, "only of this workflow");
+  ls->add_option("--workflow", options->list.workflow, "only of this workflow")->check(not_empty());
   ls->add_option("--status", options->list.status,
                  "running, waiting, completed, failed or cancelled")
       ->check(CLI::IsMember({"running", "waiting", "completed", "failed", "cancelled"}));
@@ -197,13 +274,23 @@ void add_lists(Adder& adder) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->capture_default_str();
   ls->add_option("--after", options->list.after, "where the part before ended");
+  ls->add_option("--where", options->list.where,
+                 "FIELD=VALUE: only those of which this holds now. A field is what show --json "
+                 "prints: key, status, paused, state, result, error, or what is in the last three, "
+                 "as state.sku")
+      ->check([](const std::string& text) {
+        const auto match = gateway::FieldMatch::parse(text);
+        return match ? std::string() : printable(match.error().to_string());
+      });
 
   auto [cells, cell_options] = adder.add("cells", "list the instances of one workflow",
                                          "cells --world ./world demo/Order@1", list_cells);
-  cells->add_option("workflow", cell_options->id, "its name")->required();
+  cells->add_option("workflow", cell_options->id, "its name")->required()->check(not_empty());
   cells->add_option("--limit", cell_options->limit, "so many at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->capture_default_str();
+
+  cells->add_option("--after", cell_options->list.after, "where the part before ended");
 
   adder.add("manifest", "the definitions of the world", "manifest --server http://127.0.0.1:7411",
             [](const Options&, WorldSource& source, const Where& where) -> base::Result<ExitCode> {
@@ -212,27 +299,37 @@ void add_lists(Adder& adder) {
 }
 
 void add_instance_commands(Adder& adder) {
-  adder.add_for_id("show", "an instance: its status, state and outcome",
-                   "show --world ./world demo/Order@1/o-1",
-                   [](const Options& options, WorldSource& source,
-                      const Where& where) -> base::Result<ExitCode> {
-                     const InstanceId id = TRY(resolve(source, options.id));
-                     return print_either(where, TRY(source.instance(id)).view(), print_instance);
-                   });
+  adder.add_for_id(
+      "show", "an instance: its status, state and outcome", "show --world ./world demo/Order@1/o-1",
+      [](const Options& options, WorldSource& source,
+         const Where& where) -> base::Result<ExitCode> {
+        const InstanceId id = TRY(resolve(source, options.id));
+        const Document shown = TRY(source.instance(id));
+        if (where.json) {
+          print_json(shown.view());
+          return ExitCode::kDone;
+        }
+        const bool is_cancelled = text_in(shown.view(), "status") == "cancelled";
+        print_instance(shown.view(), is_cancelled ? TRY(reason_of_end(source, id)) : "");
+        return ExitCode::kDone;
+      });
   auto [state, state_options] = adder.add_for_id(
       "state", "the state of an instance, now or behind any record",
       "state --world ./world demo/Order@1/o-1 --at 17",
       [](const Options& options, WorldSource& source,
          const Where& where) -> base::Result<ExitCode> {
         // As it was then: an instance that is gone now may have been there.
-        if (const auto exact = parse_id(options.id); exact && options.at != 0) {
-          const auto found = source.state(*exact, options.at);
+        std::optional<base::Error> was_not_there;
+        const auto exact = parse_id(options.id);
+        if (exact && options.at != 0) {
+          auto found = source.state(*exact, options.at);
           if (found) return print_either(where, found->view(), print_state);
-          if (found.error().code() != base::ErrorCode::kNotFound)
-            return base::Error(found.error().code(), found.error().where(),
-                               found.error().message());
+          was_not_there = std::move(found).error();
+          if (was_not_there->code() != base::ErrorCode::kNotFound) return std::move(*was_not_there);
         }
         const InstanceId id = TRY(resolve(source, options.id));
+        // Going back takes long: not twice for the same.
+        if (was_not_there && id.text() == exact->text()) return std::move(*was_not_there);
         return print_either(where, TRY(source.state(id, options.at)).view(), print_state);
       });
   state->add_option("--at", state_options->at, "behind this record")
@@ -246,8 +343,9 @@ void add_instance_commands(Adder& adder) {
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1000}))
       ->capture_default_str();
   auto [why, why_options] = adder.add("why", "why an instance has not ended",
-                                      "why --world ./world demo/Order@1/o-1", show_why);
-  CLI::Option* id = why->add_option("id", why_options->id, "WORKFLOW/KEY, or how only it begins");
+                                      "why --world ./world demo/Order@1/o-1", show_why, check_why);
+  CLI::Option* id = why->add_option("id", why_options->id, "WORKFLOW/KEY, or how only it begins")
+                        ->check(not_empty());
   why->add_flag("--all", why_options->all, "of all that have not ended")->excludes(id);
   why->add_option("--limit", why_options->limit, "with --all: so many of each status at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1000}))
@@ -266,7 +364,8 @@ void add_instance_commands(Adder& adder) {
   follow
       ->add_option("what", follow_options->id,
                    "the number of a record, WORKFLOW/KEY, or the id of an event")
-      ->required();
+      ->required()
+      ->check(not_empty());
   follow_options->limit = 100'000;
   follow->add_option("--limit", follow_options->limit, "look through so many records at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000'000}))

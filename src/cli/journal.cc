@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast journal: the records of a world.
-#include <time.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/existing_world.h"
 #include "cli/looking.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/render.h"
 #include "codec/json_writer.h"
 #include "node/record_document.h"
@@ -24,22 +25,20 @@ constexpr std::uint64_t kMost = 1'000'000'000'000'000'000;
 
 struct Options {
   Where where;
-  std::string world;
   std::uint64_t from = 0;
+  std::uint64_t to = kMost;
   std::uint64_t limit = 100;
+  std::string kind;  // of ticks; empty: all
+
+  bool wants(std::string_view this_kind) const { return kind.empty() || kind == this_kind; }
 };
 
-std::string time_text(std::uint64_t time_ns) {
-  const auto seconds = static_cast<time_t>(time_ns / 1'000'000'000);
-  tm parts{};
-  char text[64];
-  if (::gmtime_r(&seconds, &parts) == nullptr ||
-      ::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
-    return std::to_string(time_ns) + " ns";
-  char fraction[16];
-  std::snprintf(fraction, sizeof fraction, ".%03uZ",
-                static_cast<unsigned>(time_ns / 1'000'000 % 1000));
-  return std::string(text) + fraction;
+std::vector<std::string> kinds() {
+  std::vector<std::string> names;
+  for (auto kind = kernel::TickKind::kEvent; kind <= kernel::TickKind::kForget;
+       kind = static_cast<kernel::TickKind>(static_cast<int>(kind) + 1))
+    names.emplace_back(kernel::name_of(kind));
+  return names;
 }
 
 // One record after the other, so that a long list needs no more memory than a short one.
@@ -49,19 +48,16 @@ class Printer {
     if (json_) print("{\"records\":[");
   }
 
+  void add(codec::View document) {
+    if (!json_) return print_line(record_line(document));
+    print(std::exchange(separator_, ",\n"));
+    print(codec::to_json(document));
+  }
+
   void add(const kernel::RecordView& record) {
-    if (json_) {
-      codec::Buffer out;
-      node::write_document(out, record);
-      print(std::exchange(separator_, ",\n"));
-      return print(codec::to_json(codec::View::of(out.view())));
-    }
-    std::string line = std::to_string(record.number) + "  " + time_text(record.tick.time_ns) +
-                       "  " + printable(node::summary_of(record.tick));
-    const char* between = "  ";
-    for (const kernel::InstanceView& instance : record.instances)
-      line += std::exchange(between, "; ") + printable(node::summary_of(instance));
-    print_line(line);
+    codec::Buffer out;
+    node::write_document(out, record);
+    add(codec::View::of(out.view()));
   }
 
   // 0: there are no more.
@@ -69,8 +65,9 @@ class Printer {
     if (json_) {
       print_line("\n],\"next\":" + (next == 0 ? "null" : std::to_string(next)) + "}");
     } else if (next != 0) {
-      print_line("There are more: holdfast journal " + printable(world) + " --from " +
-                 std::to_string(next));
+      print_line(
+          "There are more: " + (world.empty() ? "" : "holdfast journal " + printable(world)) +
+          " --from " + std::to_string(next));
     }
   }
 
@@ -79,46 +76,75 @@ class Printer {
   const char* separator_ = "\n";
 };
 
-base::Result<void> show(const Options& options) {
-  const auto world = TRY(ExistingWorld::open(options.world));
+base::Result<void> show(const Options& options, const Where& where) {
+  const auto world = TRY(ExistingWorld::open(where.world));
   const store::JournalFiles journal = TRY(store::JournalFiles::open(world->folder()));
+  // The one behind the last is where a part goes on that has not come yet; as a server says it.
+  if (options.from > journal.last() + 1) {
+    return base::Error(base::ErrorCode::kNotFound,
+                       "the last record is " + std::to_string(journal.last()));
+  }
   const auto reader = TRY(journal.read(options.from == 0 ? journal.first() : options.from));
-  Printer printer(options.where.json);
-  for (std::uint64_t count = 0; count < options.limit; ++count) {
+  const store::RecordNumber last = std::min(journal.last(), options.to);
+  Printer printer(where.json);
+  // What is printed on a terminal shows by itself how far it has come.
+  std::optional<Progress> progress;
+  if (::isatty(STDOUT_FILENO) == 0) progress.emplace("reading", last);
+  for (std::uint64_t count = 0;
+       count < options.limit && reader->cursor() <= last && output_is_wanted();) {
     const auto record = TRY(reader->next());
     if (!record) break;
-    printer.add(TRY(kernel::read_record(record->bytes)));
+    if (progress) progress->at(record->number);
+    const kernel::RecordView view = TRY(kernel::read_record(record->bytes));
+    if (!options.wants(kernel::name_of(view.kind()))) continue;
+    printer.add(view);
+    ++count;
   }
-  printer.end(reader->cursor() <= journal.last() ? reader->cursor() : 0, options.world);
+  printer.end(reader->cursor() <= last ? reader->cursor() : 0, where.world);
   return {};
 }
 
+// A part after the other, each as large as a server gives it.
 base::Result<void> show_from_server(const Options& options, const Where& where) {
   const auto source = TRY(server_source(where));
-  const Document part = TRY(source->journal(options.from, std::min(options.limit, kMostAtOnce)));
-  if (where.json) {
-    print_json(part.view());
-    return {};
+  Printer printer(where.json);
+  std::optional<Progress> progress;
+  if (::isatty(STDOUT_FILENO) == 0) progress.emplace("reading, record", 0);
+  std::uint64_t next = options.from;
+  std::uint64_t last = options.to;
+  for (std::uint64_t count = 0; count < options.limit && next <= last && output_is_wanted();) {
+    const std::uint64_t wanted =
+        options.kind.empty() ? std::min(options.limit - count, kMostAtOnce) : kMostAtOnce;
+    const Document part = TRY(source->journal(next, wanted));
+    last = std::min(options.to, number_in(part.view(), "last"));
+    const std::vector<codec::View> records = list_in(part.view(), "records");
+    if (records.empty()) break;
+    for (const codec::View record : records) {
+      const std::uint64_t number = number_in(record, "record");
+      if (number > last || count == options.limit) break;
+      next = number + 1;
+      if (progress) progress->at(number);
+      const auto tick = record.find("tick");
+      if (!options.wants(tick ? text_in(*tick, "kind") : "")) continue;
+      printer.add(record);
+      ++count;
+    }
+    if (next == 0) break;
   }
-  for (const codec::View record : list_in(part.view(), "records")) print_line(record_line(record));
-  const std::uint64_t next = number_in(part.view(), "next");
-  if (next <= number_in(part.view(), "last"))
-    print_line("There are more: --from " + std::to_string(next));
+  printer.end(next <= last ? next : 0, "");
   return {};
 }
 
-ExitCode run(Options options) {
-  if (options.world.empty()) {
-    const auto where = settle(options.where);
-    if (!where) return misused(where.error().to_string());
-    if (!where->is_offline()) {
-      const auto shown = show_from_server(options, *where);
-      return shown ? ExitCode::kDone : refuse_or_retry(shown.error());
-    }
-    options.world = where->world;
+ExitCode run(const Options& options) {
+  if (options.from > options.to) {
+    return misused("--from " + std::to_string(options.from) + " is behind --to " +
+                   std::to_string(options.to));
   }
-  const auto shown = show(options);
-  return shown ? ExitCode::kDone : refuse(shown.error());
+  const auto where = settle(options.where);
+  if (!where) return misused(where.error().to_string());
+  const auto shown =
+      where->is_offline() ? show(options, *where) : show_from_server(options, *where);
+  return shown ? ExitCode::kDone : refuse_or_retry(shown.error());
 }
 
 }  // namespace
@@ -127,15 +153,20 @@ void add_journal(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("journal", "print the records of a world");
   add_where(*command, options->where);
-  command->add_option("folder", options->world, "the same as --world");
+  add_folder(*command, options->where);
   command->add_option("--from", options->from, "the first record to print")
       ->check(CLI::Range(std::uint64_t{1}, kMost));
+  command->add_option("--to", options->to, "the last record to print")
+      ->check(CLI::Range(std::uint64_t{1}, kMost))
+      ->default_str("the last");
+  command->add_option("--kind", options->kind, "only records of this kind")
+      ->check(CLI::IsMember(kinds()));
   command->add_option("--limit", options->limit, "print so many at most")
       ->check(CLI::Range(std::uint64_t{1}, kMost))
       ->capture_default_str();
   command->footer(
       "Changes nothing. A world that a process has open is refused.\n"
-      "Example: holdfast journal ./world --from 100 --limit 10");
+      "Example: holdfast journal ./world --from 100 --to 200 --kind event");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -83,13 +83,17 @@ class OfflineGoverning : public Governing {
     return only_check ? check(closure) : put_in(kernel::ApplyManifest{closure});
   }
 
-  base::Result<Document> propose(const base::Bytes& closure,
-                                 const std::string& description) override {
-    return one_number("proposal", TRY(admit(kernel::Propose{closure, description})));
+  base::Result<Document> propose(const Wish& wish) override {
+    return one_number("proposal", TRY(admit(kernel::Propose{wish.document, wish.description})));
   }
 
-  base::Result<Document> report_shadow(std::uint64_t proposal, const base::Bytes& report) override {
-    return one_number("record", TRY(admit(kernel::ReportShadow{proposal, report})));
+  base::Result<Document> try_proposal(std::uint64_t proposal, const Stretch& stretch) override {
+    const base::Bytes report = TRY(tried(proposal, stretch));
+    codec::Buffer out;
+    codec::write_map_head(out, 2);
+    put_number(out, "record", TRY(admit(kernel::ReportShadow{proposal, report})));
+    put_value(out, "report", report);
+    return Document::ours(out);
   }
 
   base::Result<Document> decide(const Decision& decision) override {
@@ -120,6 +124,27 @@ class OfflineGoverning : public Governing {
       return node::refusal(outcome.answer).value();
     const auto* blocked = std::get_if<kernel::Blocked>(&outcome.answer);
     return applied(0, blocked == nullptr ? kernel::Blocked{} : *blocked);
+  }
+
+  // The folder is only looked at.
+  base::Result<base::Bytes> tried(std::uint64_t proposal, const Stretch& stretch) {
+    const Looked looked = TRY(Looked::at(path_));
+    const node::PastSource source = TRY(node::PastSource::of(*looked.journal, looked.blobs.get()));
+    Progress progress("trying", source.last);
+    const node::ReplayProgress tell = [&](store::RecordNumber record) { progress.at(record); };
+    // The world itself is let go of before two others are made.
+    const node::ShadowDefinitions definitions =
+        TRY(node::definitions_to_try(TRY(now_in(source, tell))->world(), proposal));
+    node::ShadowOptions options;
+    options.from = stretch.from;
+    options.to = stretch.to;
+    if (stretch.records != 0) options.most_records = stretch.records;
+    return node::document_of(TRY(node::shadow(source, machines_, definitions, options, tell)));
+  }
+
+  base::Result<std::unique_ptr<node::PastWorld>> now_in(const node::PastSource& source,
+                                                        const node::ReplayProgress& tell) {
+    return node::PastWorld::at(source, machines_, source.last, {}, tell);
   }
 
   base::Result<Document> put_in(const Input& input) {
@@ -153,32 +178,6 @@ base::Result<std::unique_ptr<Governing>> offline_governing(const std::string& wo
                                                            bool any_file_system) {
   return std::unique_ptr<Governing>(
       std::make_unique<OfflineGoverning>(world, modules, any_file_system));
-}
-
-base::Result<Trial> try_proposal(const std::string& world, const std::vector<Module>& modules,
-                                 std::uint64_t proposal, std::uint64_t most_records) {
-  const Looked looked = TRY(Looked::at(world));
-  const native::Machines machines(modules);
-  Progress progress("trying", looked.journal->last());
-  const node::ReplayProgress tell = [&](store::RecordNumber record) { progress.at(record); };
-  base::Bytes definitions;
-  Trial trial;
-  {
-    const auto present = TRY(node::PastWorld::at(*looked.journal, looked.blobs.get(), machines,
-                                                 looked.journal->last(), tell));
-    definitions = TRY(present->world().proposed_definitions(proposal));
-    for (const kernel::ProposalView& view : present->world().proposals()) {
-      if (view.id != proposal) continue;
-      trial.base = view.base.to_text();
-      trial.manifest = view.manifest.to_text();
-    }
-  }
-  node::ShadowOptions options;
-  options.most_records = most_records;
-  const node::ShadowReport report =
-      TRY(node::shadow(*looked.journal, looked.blobs.get(), machines, definitions, options, tell));
-  trial.report = node::document_of(report);
-  return trial;
 }
 
 }  // namespace holdfast::cli

@@ -2,18 +2,28 @@
 // A world in its folder, only looked at: what is asked is answered by replaying its records in
 // memory, from the nearest snapshot.
 #include <algorithm>
+#include <charconv>
+#include <functional>
 #include <utility>
 
 #include "cli/existing_world.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/world_source.h"
 #include "codec/cbor_writer.h"
+#include "engine/past_moment.h"
 #include "engine/translate.h"
+#include "errors/translate.h"
 #include "gateway/definitions.h"
 #include "gateway/documents.h"
+#include "gateway/field_match.h"
+#include "gateway/past_state.h"
+#include "gateway/step_documents.h"
+#include "gateway/timeline_states.h"
 #include "gateway/wait_reasons.h"
 #include "kernel/record_view.h"
 #include "native/machines.h"
+#include "node/list_order.h"
 #include "node/past_world.h"
 #include "node/record_document.h"
 #include "node/timeline.h"
@@ -28,11 +38,6 @@ using gateway::put_value;
 
 constexpr std::size_t kMostPartBytes = std::size_t{8} << 20;
 
-base::Error inside(const Error& error) {
-  // The codes are the same, one by one.
-  return {static_cast<base::ErrorCode>(error.code), error.message};
-}
-
 struct Row {
   std::string workflow;
   base::Bytes key;
@@ -40,7 +45,19 @@ struct Row {
   bool paused = false;
   std::uint64_t record = 0;
   std::uint64_t last_ns = 0;
+  std::uint64_t place = 0;
 };
+
+// Nothing: from the beginning.
+base::Result<std::optional<std::uint64_t>> place_in(const std::string& after) {
+  if (after.empty()) return std::optional<std::uint64_t>();
+  std::uint64_t place = 0;
+  const char* const end = after.data() + after.size();
+  const auto read = std::from_chars(after.data(), end, place);
+  if (read.ec != std::errc() || read.ptr != end)
+    return base::invalid("after", "'" + after + "' is no place in a list");
+  return std::optional(place);
+}
 
 class OfflineSource : public WorldSource {
  public:
@@ -52,12 +69,8 @@ class OfflineSource : public WorldSource {
         machines_(modules) {}
 
   base::Result<Document> instances(const ListQuery& query) override {
-    if (!query.after.empty())
-      return base::invalid("after", "a world in a folder is listed at once: say a larger limit");
     std::vector<Row> rows = TRY(matching(query));
-    std::ranges::sort(rows, [](const Row& a, const Row& b) {
-      return std::tie(b.record, a.workflow, a.key) < std::tie(a.record, b.workflow, b.key);
-    });
+    std::ranges::sort(rows, std::greater(), &Row::place);
     const bool is_cut = rows.size() > query.limit;
     if (is_cut) rows.resize(query.limit);
     codec::Buffer out;
@@ -75,7 +88,7 @@ class OfflineSource : public WorldSource {
     }
     codec::write_text(out, "next");
     if (is_cut) {
-      codec::write_nat(out, rows.size());
+      codec::write_nat(out, rows.back().place);
     } else {
       codec::write_null(out);
     }
@@ -86,68 +99,67 @@ class OfflineSource : public WorldSource {
     kernel::World& world = *TRY(present());
     const kernel::InstanceName name = TRY(name_of(world, id));
     const auto found = engine::read(world, name);
-    if (!found) return inside(found.error());
+    if (!found) return errors::inside(found.error());
     codec::Buffer out;
-    gateway::put_instance(out, name.workflow, name.key, *found);
+    auto definitions = TRY(gateway::Definitions::load(world.program().closure()));
+    gateway::put_instance(out, name.workflow, name.key, *found,
+                          definitions.graph_of(name.workflow));
     return Document::ours(out);
   }
 
   base::Result<Document> state(const InstanceId& id, std::uint64_t at) override {
-    kernel::World* world = nullptr;
-    if (at == 0) {
-      world = TRY(present());
-    } else {
-      past_.reset();
-      past_ = TRY(world_at(at));
-      world = &past_->world();
-    }
-    auto name = name_of(*world, id);
-    if (!name) return std::move(name).error().within(at == 0 ? "" : "record " + std::to_string(at));
-    const auto found = engine::read(*world, *name);
-    if (!found) return inside(found.error());
+    if (at != 0) return past_state(id, at);
+    kernel::World& world = *TRY(present());
+    const kernel::InstanceName name = TRY(name_of(world, id));
+    const auto found = engine::read(world, name);
+    if (!found) return errors::inside(found.error());
+    auto definitions = TRY(gateway::Definitions::load(world.program().closure()));
     codec::Buffer out;
-    codec::write_map_head(out, 4);
-    put_number(out, "at", world->next_record() - 1);
-    put_number(out, "record", found->last_record);
-    put(out, "status", gateway::name_of(found->status));
-    put_value(out, "state", found->state);
+    gateway::put_state_of(out, *found, 0, definitions.graph_of(id.workflow));
     return Document::ours(out);
   }
 
   base::Result<Document> timeline(const InstanceId& id, std::uint64_t from,
                                   std::uint64_t limit) override {
-    kernel::World& world = *TRY(present());
-    const kernel::InstanceName name = TRY(name_of(world, id));
-    const kernel::Cell* cell = TRY(world.find(name.workflow, name.key));
-    if (cell == nullptr) return no_such(id);
-    node::RecordSource records;
-    records.read = [this](store::RecordNumber number) { return node::record_in(journal_, number); };
-    records.first = journal_.first();
-    const auto walk =
-        TRY(node::timeline(records, name.workflow, name.key, from == 0 ? cell->last_record : from,
-                           {.records = limit, .bytes = kMostPartBytes}));
-    codec::Buffer out;
-    codec::write_map_head(out, 3);
-    codec::write_text(out, "records");
-    codec::write_list_head(out, walk.entries.size());
-    for (const node::TimelineEntry& entry : walk.entries) node::write_document(out, entry.view);
-    codec::write_text(out, "next");
-    if (walk.end == node::TimelineEnd::kBegun) {
-      codec::write_null(out);
-    } else {
-      codec::write_nat(out, walk.next);
+    const kernel::InstanceName name = TRY(name_of(*TRY(present()), id));
+    const TimelinePart part = TRY(walked(name, from, limit));
+    return timeline_document(part, part.records);
+  }
+
+  base::Result<Document> timeline_with_states(const InstanceId& id, std::uint64_t from,
+                                              std::uint64_t limit) override {
+    const kernel::InstanceName name = TRY(name_of(*TRY(present()), id));
+    const TimelinePart part = TRY(walked(name, from, limit));
+    gateway::TimelineStates states(name.workflow, name.key);
+    const auto source = TRY(node::PastSource::of(journal_, blobs_.get()));
+    const auto earliest = source.first_moment();
+    std::unique_ptr<node::PastWorld> past;
+    for (const std::uint64_t record : states.wanted(part.records)) {
+      if (!earliest || record < *earliest) continue;  // nothing leads there any more
+      if (past) {
+        TRY(past->go_on(journal_, record));
+      } else {
+        past = TRY(world_at(record));
+      }
+      engine::WorldMoment moment(past->world(), record);
+      if (const auto looked = states.look(moment); !looked) return errors::inside(looked.error());
     }
-    put_flag(out, "trimmed", walk.end == node::TimelineEnd::kTrimmed);
-    return Document::ours(out);
+    return timeline_document(part, states.filled(part.records));
   }
 
   base::Result<Document> why(const InstanceId& id) override {
     kernel::World& world = *TRY(present());
     const kernel::InstanceName name = TRY(name_of(world, id));
     const auto reasons = engine::reasons_of(world, name);
-    if (!reasons) return inside(reasons.error());
+    if (!reasons) return errors::inside(reasons.error());
+    const auto instance = engine::read(world, name);
+    if (!instance) return errors::inside(instance.error());
+    auto definitions = TRY(gateway::Definitions::load(world.program().closure()));
+    std::vector<steps::Reason> waits;
+    if (const steps::Graph* graph = definitions.graph_of(name.workflow))
+      waits = steps::reasons_of(*graph, instance->state, gateway::kMostStepReasons);
     codec::Buffer out;
-    gateway::put_why(out, *reasons);
+    gateway::put_why(out, *reasons, waits);
     return Document::ours(out);
   }
 
@@ -214,6 +226,31 @@ class OfflineSource : public WorldSource {
     return Document::ours(out);
   }
 
+  base::Result<Document> workflows() override {
+    kernel::World& world = *TRY(present());
+    auto definitions = TRY(gateway::Definitions::load(world.program().closure()));
+    codec::Buffer out;
+    gateway::put_workflows(out, definitions);
+    return Document::ours(out);
+  }
+
+  base::Result<Document> graph(const GraphOf& of) override {
+    codec::Buffer out;
+    if (of.key) {
+      gateway::put_run(out, TRY(run_of({of.workflow, *of.key})));
+    } else {
+      gateway::put_graph(out, of.workflow, TRY(graph_of(of.workflow)));
+    }
+    return Document::ours(out);
+  }
+
+  base::Result<std::string> picture(const GraphOf& of, const std::string& format) override {
+    const auto known = steps::drawing_format(format);
+    if (!known) return base::invalid(format, "there is no such format");
+    if (of.key) return gateway::draw_run(TRY(run_of({of.workflow, *of.key})), *known);
+    return gateway::draw_graph(of.workflow, TRY(graph_of(of.workflow)), *known);
+  }
+
   base::Result<std::vector<InstanceId>> beginning_with(std::string_view prefix,
                                                        std::size_t most) override {
     kernel::World& world = *TRY(present());
@@ -232,8 +269,79 @@ class OfflineSource : public WorldSource {
     return key.empty() ? "-" : key_word(codec::View::of(key));
   }
 
+  base::Result<TimelinePart> walked(const kernel::InstanceName& name, std::uint64_t from,
+                                    std::uint64_t limit) {
+    const kernel::Cell* cell = TRY(TRY(present())->find(name.workflow, name.key));
+    if (cell == nullptr) return no_such({name.workflow, word_of(name.key)});
+    const auto walk =
+        TRY(node::timeline(records(), name.workflow, name.key, from == 0 ? cell->last_record : from,
+                           {.records = limit, .bytes = kMostPartBytes}));
+    TimelinePart part;
+    for (const node::TimelineEntry& entry : walk.entries) {
+      codec::Buffer document;
+      node::write_document(document, entry.view);
+      part.records.push_back(document.to_bytes());
+    }
+    part.next = walk.end == node::TimelineEnd::kBegun ? 0 : walk.next;
+    part.is_trimmed = walk.end == node::TimelineEnd::kTrimmed;
+    return part;
+  }
+
+  static Document timeline_document(const TimelinePart& part, const std::vector<Bytes>& records) {
+    codec::Buffer out;
+    codec::write_map_head(out, 3);
+    gateway::put_records(out, records);
+    gateway::put_number_or_null(out, "next", part.next);
+    put_flag(out, "trimmed", part.is_trimmed);
+    return Document::ours(out);
+  }
+
+  // As a server has it: with the definitions of that moment.
+  base::Result<Document> past_state(const InstanceId& id, std::uint64_t at) {
+    const auto past = TRY(world_at(at));
+    engine::WorldMoment moment(past->world(), at);
+    gateway::PastReader reader(id.workflow, id.key);
+    const auto found = reader.read(moment);
+    if (!found) return errors::inside(found.error());
+    codec::Buffer out;
+    gateway::put_state_of(out, found->instance, at, found->graph);
+    return Document::ours(out);
+  }
+
   static base::Error no_such(const InstanceId& id) {
     return {base::ErrorCode::kNotFound, "there is no " + id.text()};
+  }
+
+  base::Result<steps::Graph> graph_of(const std::string& workflow) {
+    auto definitions = TRY(gateway::Definitions::load(TRY(present())->program().closure()));
+    return steps::Graph(*TRY(gateway::find_graph(definitions, workflow)));
+  }
+
+  base::Result<gateway::RunOfSteps> run_of(const InstanceId& id) {
+    steps::Graph graph = TRY(graph_of(id.workflow));
+    kernel::World& world = *TRY(present());
+    const kernel::InstanceName name = TRY(name_of(world, id));
+    const auto instance = engine::read(world, name);
+    if (!instance) return errors::inside(instance.error());
+    const auto walk =
+        TRY(node::timeline(records(), name.workflow, name.key, instance->last_record,
+                           {.records = gateway::kMostRunRecords, .bytes = gateway::kMostRunBytes}));
+    std::vector<base::Bytes> documents;
+    for (const node::TimelineEntry& entry : walk.entries) {
+      codec::Buffer document;
+      node::write_document(document, entry.view);
+      documents.push_back(document.to_bytes());
+    }
+    steps::Execution execution =
+        gateway::execution_of(graph, name.workflow, name.key, documents, *instance);
+    return gateway::RunOfSteps{name.workflow, name.key, std::move(graph), std::move(execution)};
+  }
+
+  node::RecordSource records() {
+    node::RecordSource source;
+    source.read = [this](store::RecordNumber number) { return node::record_in(journal_, number); };
+    source.first = journal_.first();
+    return source;
   }
 
   base::Result<std::unique_ptr<node::PastWorld>> world_at(std::uint64_t record) {
@@ -249,17 +357,60 @@ class OfflineSource : public WorldSource {
 
   base::Result<std::vector<Row>> matching(const ListQuery& query) {
     kernel::World& world = *TRY(present());
+    const auto after = TRY(place_in(query.after));
+    const node::ListOrder order = TRY(order_of_lists());
     std::vector<Row> rows;
+    std::optional<gateway::FieldMatch> match;
+    if (!query.where.empty()) match = TRY(gateway::FieldMatch::parse(query.where));
+    // Those that nobody knows the place of come last, so theirs are the lowest.
+    std::uint64_t unknown = 0;
+    std::vector<Row> known;
     TRY(world.visit_instances([&](std::string_view workflow, const kernel::Cell& cell) {
+      const auto place = order.place_of(workflow, cell.key);
+      if (!place) ++unknown;
       const std::string_view status = kernel::name_of(cell.status());
       if (!query.workflow.empty() && workflow != query.workflow) return true;
       if (!query.status.empty() && status != query.status) return true;
       if (cell.last_active_ns < query.since_ns) return true;
-      rows.push_back({std::string(workflow), cell.key, status, cell.paused, cell.last_record,
-                      cell.last_active_ns});
+      (place ? known : rows)
+          .push_back({std::string(workflow), cell.key, status, cell.paused, cell.last_record,
+                      cell.last_active_ns, place.value_or(unknown)});
       return true;
     }));
+    for (Row& row : known) {
+      row.place += unknown;
+      rows.push_back(std::move(row));
+    }
+    if (after) std::erase_if(rows, [&](const Row& row) { return row.place >= *after; });
+    if (match) TRY(keep_matching(world, *match, rows));
     return rows;
+  }
+
+  base::Result<node::ListOrder> order_of_lists() {
+    Progress progress("reading", journal_.last());
+    auto order = TRY(node::ListOrder::read(journal_, store::WorldPlace::of(folder_->folder()),
+                                           [&](store::RecordNumber at) { progress.at(at); }));
+    if (!order.passed_over().empty())
+      remark("the order is that of the records, as the index of instances cannot be used: " +
+             order.passed_over());
+    return order;
+  }
+
+  // Their values may be in blobs, which are not read while all instances are visited.
+  static base::Result<void> keep_matching(kernel::World& world, const gateway::FieldMatch& match,
+                                          std::vector<Row>& rows) {
+    auto definitions = TRY(gateway::Definitions::load(world.program().closure()));
+    std::vector<Row> kept;
+    for (Row& row : rows) {
+      const auto found = engine::read(world, {row.workflow, row.key});
+      if (!found) return errors::inside(found.error());
+      codec::Buffer document;
+      gateway::put_instance(document, row.workflow, row.key, *found,
+                            definitions.graph_of(row.workflow));
+      if (match.holds(codec::View::of(document.view()))) kept.push_back(std::move(row));
+    }
+    rows = std::move(kept);
+    return {};
   }
 
   // The canonical name. A workflow that the manifest does not have any more has no schema for its
@@ -288,7 +439,6 @@ class OfflineSource : public WorldSource {
   store::JournalFiles journal_;
   native::Machines machines_;
   std::unique_ptr<node::PastWorld> present_;
-  std::unique_ptr<node::PastWorld> past_;
 };
 
 }  // namespace

@@ -20,7 +20,9 @@ ExitCode request(const Options& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto requested = (*registry)->request_preempt(options.name);
-  return requested ? ExitCode::kDone : refuse(requested.error());
+  if (!requested) return refuse(requested.error());
+  print_done(options.folder, printable(options.name), "requested");
+  return ExitCode::kDone;
 }
 
 ExitCode poll(const Options& options) {
@@ -40,7 +42,9 @@ ExitCode clear(const Options& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto cleared = (*registry)->clear_preempt(options.name, options.claim.claim());
-  return cleared ? ExitCode::kDone : refuse(cleared.error());
+  if (!cleared) return refuse(cleared.error());
+  print_done(options.folder, printable(options.name), "cleared");
+  return ExitCode::kDone;
 }
 
 }  // namespace
@@ -56,12 +60,16 @@ void add_preempt(CLI::App& app, ExitCode& exit_code) {
     added->callback([options, run, &exit_code] { exit_code = run(*options); });
     return added;
   };
-  add_dir(*command("request", "ask a preemptible workflow to yield", &request), options->folder);
+  CLI::App* ask = command("request", "ask a preemptible workflow to yield", &request);
+  add_dir_and_json(*ask, options->folder);
+  ask->footer("Example: holdfast preempt request chat");
   CLI::App* look = command("poll", "print whether it is asked to: requested, not requested", &poll);
   add_dir_and_json(*look, options->folder);
+  look->footer("Example: holdfast preempt poll chat");
   CLI::App* answer = command("clear", "say that the request was seen", &clear);
   add_claim(*answer, options->claim);
-  add_dir(*answer, options->folder);
+  add_dir_and_json(*answer, options->folder);
+  answer->footer("Example: holdfast preempt clear chat");
 }
 
 }  // namespace holdfast::cli

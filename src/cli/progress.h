@@ -21,6 +21,8 @@ class Progress {
   void at(std::uint64_t done);
 
  private:
+  std::string line(std::uint64_t done) const;
+
   using Clock = std::chrono::steady_clock;
 
   std::string what_;

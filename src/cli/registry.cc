@@ -113,14 +113,18 @@ ExitCode renew(const Options& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto renewed = (*registry)->renew(options.name, options.claim.claim());
-  return renewed ? ExitCode::kDone : refuse(renewed.error());
+  if (!renewed) return refuse(renewed.error());
+  print_done(options.folder, printable(options.name), "renewed");
+  return ExitCode::kDone;
 }
 
 ExitCode release(const Options& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto released = (*registry)->release(options.name, options.claim.claim());
-  return released ? ExitCode::kDone : refuse(released.error());
+  if (!released) return refuse(released.error());
+  print_done(options.folder, printable(options.name), "released");
+  return ExitCode::kDone;
 }
 
 void print_findings_json(const std::vector<RegistryFinding>& findings) {
@@ -184,6 +188,7 @@ void add_registry(CLI::App& app, ExitCode& exit_code) {
   CLI::App* ls = command("ls", "list those who are alive, and the swap under way", &list);
   ls->add_flag("--all", options->all, "also those who are not, and have not been removed yet");
   add_dir_and_json(*ls, options->folder);
+  ls->footer("Example: holdfast registry ls --all");
 
   CLI::App* take = named(command("register", "say that a workflow needs a recipe", &add));
   take->add_option("--recipe", options->recipe, "the recipe that it needs")->required();
@@ -197,21 +202,26 @@ void add_registry(CLI::App& app, ExitCode& exit_code) {
       ->check(CLI::PositiveNumber);
   add_dir_and_json(*take, options->folder);
   take->footer(
-      "Prints the nonce of the lease. Exit code 75: a swap to another recipe is under way.");
+      "Prints the nonce of the lease. Exit code 75: a swap to another recipe is under way.\n"
+      "Example: holdfast registry register chat --recipe llama-70b --ttl 5m");
 
   CLI::App* again = named(command("renew", "say that a workflow is still there", &renew));
   add_claim(*again, options->claim);
-  add_dir(*again, options->folder);
+  add_dir_and_json(*again, options->folder);
+  again->footer("Example: holdfast registry renew chat");
 
   CLI::App* done = named(command("release", "say that a workflow is done", &release));
   add_claim(*done, options->claim);
-  add_dir(*done, options->folder);
+  add_dir_and_json(*done, options->folder);
+  done->footer("Example: holdfast registry release chat");
 
   CLI::App* doctor = command(
       "doctor", "say what is wrong with the registry, and what comes of it; changes nothing",
       &examine);
   add_dir_and_json(*doctor, options->folder);
-  doctor->footer("Exit code 1: something needs somebody.");
+  doctor->footer(
+      "Exit code 1: something needs somebody.\n"
+      "Example: holdfast registry doctor");
 
   add_registry_hold(*registry, exit_code);
 }

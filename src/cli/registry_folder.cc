@@ -10,6 +10,7 @@
 
 #include "cli/output.h"
 #include "codec/cbor_writer.h"
+#include "codec/json_writer.h"
 #include "codec/scalar_text.h"
 #include "errors/translate.h"
 #include "registry/utc.h"
@@ -69,6 +70,16 @@ void add_dir(CLI::App& command, RegistryFolder& folder) {
 void add_dir_and_json(CLI::App& command, RegistryFolder& folder) {
   add_dir(command, folder);
   command.add_flag("--json", folder.json, "print JSON");
+}
+
+void print_done(const RegistryFolder& folder, std::string_view name, std::string_view what) {
+  if (!folder.json) return;
+  codec::Buffer out;
+  codec::write_map_head(out, 2);
+  text(out, "name", name);
+  codec::write_text(out, what);
+  codec::write_bool(out, true);
+  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
 
 ExitCode refuse(const Error& error) {

@@ -27,6 +27,9 @@ struct RegistryFolder {
 void add_dir(CLI::App& command, RegistryFolder& folder);
 void add_dir_and_json(CLI::App& command, RegistryFolder& folder);
 
+// What was done to whom, for scripts: {"name": NAME, WHAT: true}. Nothing without --json.
+void print_done(const RegistryFolder& folder, std::string_view name, std::string_view what);
+
 // Says what is wrong; 75 for somebody who is busy, where trying again helps, and 1 else.
 [[nodiscard]] ExitCode refuse(const Error& error);
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/render.h"
 
+#include <map>
 #include <utility>
 
 #include "cli/output.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "gateway/wait_reasons.h"
 
 namespace holdfast::cli {
@@ -23,23 +25,71 @@ std::string short_hash(const std::string& hash) {
   return hash.size() > kLength ? hash.substr(0, kLength) : hash;
 }
 
+// Of an effect, for a table: the beginning of what JSON has whole.
+std::string identity_text(const std::string& intent) {
+  constexpr std::string_view kPrefix = "sha256:";
+  constexpr std::size_t kDigits = 12;
+  return intent.substr(intent.starts_with(kPrefix) ? kPrefix.size() : 0, kDigits);
+}
+
+// The effects that the records of a table open, by their identities. What an earlier record has
+// opened has only its identity there.
+using Effects = std::map<std::string, std::string>;
+
+Effects effects_in(const std::vector<codec::View>& records) {
+  Effects effects;
+  for (const codec::View record : records)
+    for (const codec::View instance : list_in(record, "instances"))
+      for (const codec::View opened : list_in(instance, "opened"))
+        effects[text_in(opened, "intent")] = text_in(opened, "effect");
+  return effects;
+}
+
+// "demo/charge@1 (3f9a12c0d1e2)"
+std::string effect_text(const Effects& effects, const std::string& intent) {
+  const auto found = effects.find(intent);
+  return (found == effects.end() ? "" : found->second + " ") + "(" + identity_text(intent) + ")";
+}
+
+std::string decision_text(codec::View tick) {
+  std::string text = flag_in(tick, "approve") ? " approved" : " rejected";
+  if (!text_in(tick, "by").empty()) text += " by " + text_in(tick, "by");
+  return text;
+}
+
 std::string tick_text(codec::View tick) {
-  std::string text = text_in(tick, "kind");
+  const std::string kind = text_in(tick, "kind");
+  std::string text = kind;
   for (const std::string_view name : {"schema", "status", "control"}) {
     const std::string value = text_in(tick, name);
     if (!value.empty()) text += " " + value;
+  }
+  const std::uint64_t proposal = number_in(tick, "proposal");
+  if (proposal != 0) text += " of proposal " + std::to_string(proposal);
+  if (tick.find("approve")) text += decision_text(tick);
+  for (const std::string_view name : {"reason", "description"}) {
+    const std::string value = text_in(tick, name);
+    if (!value.empty()) text += ": " + value;
   }
   const std::string id = text_in(tick, "id");
   if (!id.empty()) text += " (id " + id + ")";
   return text;
 }
 
-std::string changes_text(codec::View instance) {
+// With the effect that a receipt, or a sign of life, is of.
+std::string tick_text(codec::View tick, const Effects& effects) {
+  const std::string intent = text_in(tick, "intent");
+  return tick_text(tick) + (intent.empty() ? "" : " " + effect_text(effects, intent));
+}
+
+std::string changes_text(codec::View instance, const Effects& effects) {
   std::string text;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
   for (const codec::View opened : list_in(instance, "opened"))
-    text += (text.empty() ? "" : ", ") + std::string("opened ") + text_in(opened, "effect");
+    add("opened " + effect_text(effects, text_in(opened, "intent")));
   for (const codec::View settled : list_in(instance, "settled"))
-    text += (text.empty() ? "" : ", ") + std::string("settled ") + text_in(settled, "status");
+    add("settled " + effect_text(effects, text_in(settled, "intent")) + " " +
+        text_in(settled, "status"));
   return text;
 }
 
@@ -52,7 +102,7 @@ std::string state_text(codec::View instance) {
 }  // namespace
 
 void print_json(codec::View document) {
-  print_line(codec::to_json(document, codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(codec::to_json(document, codec::JsonStyle::kIndented)));
 }
 
 std::string text_in(codec::View map, std::string_view name) {
@@ -93,6 +143,11 @@ std::string status_in(codec::View instance) {
   return text_in(instance, "status") + (flag_in(instance, "paused") ? ", paused" : "");
 }
 
+bool is_over(std::string_view status) {
+  return status == "completed" || status == "failed" || status == "cancelled" ||
+         status == "deleted";
+}
+
 void print_instances(codec::View document) {
   Rows rows{{"INSTANCE", "STATUS", "RECORD", "TIME"}};
   for (const codec::View row : list_in(document, "instances")) {
@@ -102,15 +157,16 @@ void print_instances(codec::View document) {
   print_table(rows);
 }
 
-void print_instance(codec::View document) {
+void print_instance(codec::View document, const std::string& reason) {
   Rows rows{{"instance", printable(id_in(document).text())},
             {"status", status_in(document)},
             {"record", std::to_string(number_in(document, "record"))},
             {"state", shown(document.find("state"), 1000)}};
   for (const char* name : {"result", "error"}) {
     const auto value = document.find(name);
-    if (value) rows.push_back({name, shown(value, 1000)});
+    if (value && !value->is_null()) rows.push_back({name, shown(value, 1000)});
   }
+  if (!reason.empty()) rows.push_back({"reason", printable(reason)});
   print_table(rows);
 }
 
@@ -124,19 +180,20 @@ std::string record_line(codec::View record) {
 }
 
 void print_records(const std::vector<codec::View>& records) {
+  const Effects effects = effects_in(records);
   Rows rows{{"RECORD", "TIME", "WHAT CAME", "INSTANCE", "STATUS", "CHANGES", "STATE"}};
   for (const codec::View record : records) {
     const auto tick = record.find("tick");
     std::vector<std::string> row{std::to_string(number_in(record, "record")),
                                  time_in(record, "time_ns"),
-                                 tick ? printable(tick_text(*tick)) : ""};
+                                 tick ? printable(tick_text(*tick, effects)) : ""};
     const std::vector<codec::View> instances = list_in(record, "instances");
     if (instances.empty()) rows.push_back(row);
     for (const codec::View instance : instances) {
       row.resize(3);
       row.push_back(printable(id_in(instance).text()));
       row.push_back(status_in(instance));
-      row.push_back(printable(changes_text(instance)));
+      row.push_back(printable(changes_text(instance, effects)));
       row.push_back(state_text(instance));
       rows.push_back(row);
     }
@@ -150,9 +207,12 @@ void print_why(codec::View document) {
   if (reasons.size() < 2) return;
   Rows rows{{"WAITS FOR", "EFFECT", "BY", "SINCE", "DUE"}};
   for (const codec::View reason : reasons) {
-    rows.push_back({text_in(reason, "kind"), printable(text_in(reason, "effect")),
-                    text_in(reason, "executor"), time_in(reason, "since_ns"),
-                    time_in(reason, "due_ns")});
+    // Of a run of steps: the step, and the event.
+    const std::string step = text_in(reason, "step");
+    const std::string what =
+        step.empty() ? text_in(reason, "effect") : step + ": " + text_in(reason, "schema");
+    rows.push_back({text_in(reason, "kind"), printable(what), text_in(reason, "executor"),
+                    time_in(reason, "since_ns"), time_in(reason, "due_ns")});
   }
   print_table(rows);
 }
@@ -164,6 +224,18 @@ void print_definitions(codec::View document) {
   print_table(rows);
 }
 
+void print_workflows(codec::View document) {
+  Rows rows{{"WORKFLOW", "KIND", "KEY", "EVENTS"}};
+  for (const codec::View workflow : list_in(document, "workflows")) {
+    std::string events;
+    for (const codec::View event : list_in(workflow, "events"))
+      events += (events.empty() ? "" : ", ") + text_in(event, "schema");
+    rows.push_back({printable(text_in(workflow, "workflow")), text_in(workflow, "kind"),
+                    printable(text_in(workflow, "key")), printable(events)});
+  }
+  print_table(rows);
+}
+
 void print_proposals(codec::View document) {
   Rows rows{{"PROPOSAL", "STAGE", "MANIFEST", "BY", "DESCRIPTION"}};
   for (const codec::View proposal : list_in(document, "proposals")) {
@@ -172,37 +244,6 @@ void print_proposals(codec::View document) {
                     printable(text_in(proposal, "description"))});
   }
   print_table(rows);
-}
-
-void print_shadow(codec::View report) {
-  const auto number = [&](std::string_view name) {
-    return std::to_string(number_in(report, name));
-  };
-  print_table({{"records", number("from") + " to " + number("to")},
-               {"fed", number("fed") + " ticks, of which " + number("refused") + " were refused"},
-               {"effects", number("answered") + " answered from recorded receipts, " +
-                               number("unwanted") + " receipts that nobody waited for"},
-               {"opened", number("effects") + " effects of instances more or less often"},
-               {"instances", number("instances") + " compared, " + number("different") +
-                                 " came out differently"}});
-  if (!text_in(report, "stopped").empty())
-    print_line("stopped    " + printable(text_in(report, "stopped")));
-  for (const codec::View each : list_in(report, "refusals"))
-    print_line("refused    " + printable(each.text().value_or("")));
-  for (const codec::View each : list_in(report, "effect_differences"))
-    print_line("opened     " + printable(each.text().value_or("")));
-  const auto side = [](codec::View difference, std::string_view name) {
-    const auto of = difference.find(name);
-    if (!of || of->is_null()) return std::string("is not there");
-    const auto outcome = of->find("outcome");
-    const bool has_ended = outcome && !outcome->is_null();
-    return text_in(*of, "status") + " " + shown(has_ended ? outcome : of->find("state"), 200);
-  };
-  for (const codec::View difference : list_in(report, "differences")) {
-    print_line(printable(id_in(difference).text()));
-    print_line("  present  " + side(difference, "present"));
-    print_line("  tried    " + side(difference, "tried"));
-  }
 }
 
 }  // namespace holdfast::cli

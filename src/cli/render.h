@@ -23,16 +23,22 @@ std::string shown(const std::optional<codec::View>& value, std::size_t most = 10
 
 InstanceId id_in(codec::View row);
 std::string status_in(codec::View instance);  // "waiting, paused"
+bool is_over(std::string_view status);
 
 void print_instances(codec::View document);
-void print_instance(codec::View document);
+// `reason`: why somebody has ended it; empty: nobody has, or did not say.
+void print_instance(codec::View document, const std::string& reason = {});
 
 // Records: number, time, what came, and what it did to whom.
 void print_records(const std::vector<codec::View>& records);
 std::string record_line(codec::View record);
 void print_why(codec::View document);
 void print_definitions(codec::View document);
+void print_workflows(codec::View document);
 void print_proposals(codec::View document);
+
+// cli/render_proposal.cc: one proposal and what its trial has shown; the report alone.
+void print_proposal(codec::View proposal);
 void print_shadow(codec::View report);
 
 }  // namespace holdfast::cli

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <string>
+#include <string_view>
 
 #include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/help_command.h"
 #include "cli/output.h"
 #include "holdfast/main.h"
 
@@ -10,23 +14,33 @@ namespace {
 
 using holdfast::cli::ExitCode;
 
+// Also for whoever writes a command line that is wrong. What is behind -- is of other programs.
+bool asks_for_json(int argc, char** argv) {
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::string_view(argv[i]) == "--json") return true;
+  return false;
+}
+
 ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   CLI::App app("A durable workflow engine.", "holdfast");
   app.require_subcommand(1);
   ExitCode exit_code = ExitCode::kDone;
   holdfast::cli::add_version(app);
+  holdfast::cli::add_help(app, exit_code);
   holdfast::cli::add_cbor(app, exit_code);
   holdfast::cli::add_defs(app, exit_code);
   holdfast::cli::add_inspect(app, exit_code, program.modules);
+  holdfast::cli::add_graph(app, exit_code, program.modules);
   holdfast::cli::add_act(app, exit_code);
-  holdfast::cli::add_follow(app, exit_code);
+  holdfast::cli::add_control(app, exit_code, program.modules);
+  holdfast::cli::add_follow(app, exit_code, program.modules);
   holdfast::cli::add_gov(app, exit_code, program.modules);
   holdfast::cli::add_fork(app, exit_code, program.modules);
   holdfast::cli::add_gc(app, exit_code);
   holdfast::cli::add_snapshot(app, exit_code);
   holdfast::cli::add_journal(app, exit_code);
   holdfast::cli::add_verify(app, exit_code, program.modules);
-  holdfast::cli::add_reindex(app, exit_code);
+  holdfast::cli::add_reindex(app, exit_code, program.modules);
   holdfast::cli::add_salvage(app, exit_code);
   holdfast::cli::add_registry(app, exit_code);
   holdfast::cli::add_swap(app, exit_code);
@@ -39,6 +53,10 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_init(app, exit_code, program.modules);
   holdfast::cli::add_config(app, exit_code);
   holdfast::cli::add_completion(app);
+  holdfast::cli::group_commands(app);
+  if (asks_for_json(argc, argv)) holdfast::cli::refuse_in_json();
+  if (const std::string wrong = holdfast::cli::wrong_command(app, argc, argv); !wrong.empty())
+    return holdfast::cli::misused(wrong);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

@@ -3,11 +3,14 @@
 #include "store/salvage.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/where.h"
 #include "codec/json_writer.h"
 #include "env/posix_disk.h"
 #include "node/blob_shapes.h"
@@ -16,9 +19,8 @@ namespace holdfast::cli {
 namespace {
 
 struct Options {
-  std::string world;
-  std::string into;
-  bool json = false;
+  Where where;
+  std::vector<std::string> folders;  // [FOLDER] NEW
 };
 
 std::string range(store::RecordNumber first, store::RecordNumber last) {
@@ -46,20 +48,35 @@ void print_text(const store::SalvageReport& report) {
   if (report.lost.bytes.empty()) print_line("lost      nothing");
 }
 
+bool saved_nothing(const store::SalvageReport& report) {
+  return report.last < report.first && report.aside.empty() &&
+         std::ranges::none_of(report.snapshots,
+                              [](const auto& snapshot) { return snapshot.left_out.empty(); });
+}
+
 ExitCode run(const Options& options) {
+  Where said = options.where;
+  if (options.folders.size() > 1) said.folder = options.folders.front();
+  const auto where = settle(said, Reach::kWorldOnly);
+  if (!where) return misused(where.error().to_string());
   const auto disk = env::posix_disk();
   const auto random = env::posix_random();
   const auto process = env::posix_process();
   Progress progress("reading record", 0);
   const auto report =
-      store::salvage(*disk, *random, *process, options.world, options.into, node::blob_shapes(),
-                     [&](store::RecordNumber at) { progress.at(at); });
+      store::salvage(*disk, *random, *process, where->world, options.folders.back(),
+                     node::blob_shapes(), [&](store::RecordNumber at) { progress.at(at); });
   if (!report) return refuse(report.error());
-  if (options.json) {
+  if (where->json) {
     const base::Bytes document = store::document_of(*report, true);
     print_line(codec::to_json(codec::View::of(document), codec::JsonStyle::kIndented));
   } else {
     print_text(*report);
+  }
+  if (saved_nothing(*report)) {
+    return refuse(
+        base::Error(base::ErrorCode::kCorrupt, where->world,
+                    "there is nothing in it that could be saved: the new world is empty"));
   }
   return ExitCode::kDone;
 }
@@ -70,11 +87,15 @@ void add_salvage(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "salvage", "make a new world of what can be read of a damaged one, and say what is lost");
-  command->add_option("world", options->world, "the folder of the damaged world; it stays as it is")
-      ->required();
-  command->add_option("new", options->into, "the folder of the new world; it must not be there")
-      ->required();
-  command->add_flag("--json", options->json, "print JSON");
+  add_where(*command, options->where, Reach::kWorldOnly);
+  command
+      ->add_option("new", options->folders,
+                   "the folder of the new world, which must not be there; in front of it the "
+                   "damaged one, the same as --world: it stays as it is")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("[FOLDER] NEW")
+      ->check(not_empty());
   command->footer(
       "The new world holds the records around its newest snapshot that is whole, and ends before "
       "the\n"

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/server_api.h"
 
+#include "cli/output.h"
+#include "cli/render.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 
 namespace holdfast::cli {
 namespace {
@@ -31,6 +34,16 @@ base::Result<Document> document_of(const HttpAnswer& answer, const std::string& 
   return document;
 }
 
+// Who is in the way, as offline: ": shop/Order@1/o-1, shop/Order@1/o-2 and others".
+std::string blockers_in(codec::View problem) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::vector<codec::View> blocking = list_in(problem, "blocking");
+  std::string text;
+  for (std::size_t i = 0; i < blocking.size() && i < kMostNamed; ++i)
+    text += (i == 0 ? ": " : ", ") + id_in(blocking[i]).text();
+  return text + (blocking.size() > kMostNamed ? " and others" : "");
+}
+
 }  // namespace
 
 std::string json_text(std::string_view text) {
@@ -41,29 +54,35 @@ std::string json_text(std::string_view text) {
 
 base::Error problem_in(const HttpAnswer& answer, const std::string& path) {
   const std::string status = std::to_string(answer.status);
-  const auto document = Document::of_json(answer.body);
+  const auto document = answer.type.starts_with("application/cbor")
+                            ? Document::of_cbor(base::as_bytes(answer.body))
+                            : Document::of_json(answer.body);
   if (!document) return {code_of(answer.status), path, "the server answers " + status};
-  const auto text = [&](std::string_view name) {
-    const auto member = document->view().find(name);
-    return std::string(member ? member->text().value_or("") : "");
-  };
-  std::string message = text("detail").empty() ? text("title") : text("detail");
+  const codec::View problem = document->view();
+  std::string message =
+      text_in(problem, "detail").empty() ? text_in(problem, "title") : text_in(problem, "detail");
   if (message.empty()) message = "the server answers " + status;
-  if (!text("code").empty()) message += " (" + text("code") + ")";
-  return {code_of(answer.status), text("path"), std::move(message)};
+  message += blockers_in(problem);
+  if (!text_in(problem, "code").empty()) message += " (" + text_in(problem, "code") + ")";
+  base::Error error(code_of(answer.status), text_in(problem, "path"), std::move(message));
+  keep_problem(error, codec::printable_json(codec::to_json(problem)));
+  return error;
+}
+
+std::string path_part(std::string_view workflow) {
+  const std::size_t slash = workflow.find('/');
+  return slash == std::string::npos
+             ? escaped(workflow)
+             : escaped(workflow.substr(0, slash)) + "/" + escaped(workflow.substr(slash + 1));
 }
 
 std::string path_of(const InstanceId& id) {
-  const std::size_t slash = id.workflow.find('/');
-  const std::string_view workflow = id.workflow;
-  const std::string name = slash == std::string::npos ? escaped(workflow)
-                                                      : escaped(workflow.substr(0, slash)) + "/" +
-                                                            escaped(workflow.substr(slash + 1));
-  return "/v1/instances/" + name + "/" + escaped(id.key);
+  return "/v1/instances/" + path_part(id.workflow) + "/" + escaped(id.key);
 }
 
 base::Result<ServerApi> ServerApi::at(const Where& where) {
-  return ServerApi(TRY(HttpClient::to(where.server, where.token, where.authorities)));
+  return ServerApi(TRY(HttpClient::to(
+      where.server, where.token, {where.authorities, where.client_certificate, where.client_key})));
 }
 
 base::Result<Document> ServerApi::get(const std::string& path) const {
@@ -72,6 +91,15 @@ base::Result<Document> ServerApi::get(const std::string& path) const {
   const HttpAnswer answer = TRY(client_.ask(request));
   if (answer.status != 200) return problem_in(answer, path);
   return document_of(answer, path);
+}
+
+base::Result<std::string> ServerApi::get_text(const std::string& path) const {
+  HttpRequest request;
+  request.path = path;
+  request.accept = "*/*";
+  HttpAnswer answer = TRY(client_.ask(request));
+  if (answer.status != 200) return problem_in(answer, path);
+  return std::move(answer.body);
 }
 
 base::Result<Document> ServerApi::take_snapshot() const {

@@ -19,6 +19,7 @@ class ServerApi {
   static base::Result<ServerApi> at(const Where& where);
 
   base::Result<Document> get(const std::string& path) const;
+  base::Result<std::string> get_text(const std::string& path) const;  // of what is no document
 
   // `body`: JSON. A server that waits is waited for.
   base::Result<ApiAnswer> post(const std::string& path, std::string body,
@@ -40,6 +41,9 @@ base::Error problem_in(const HttpAnswer& answer, const std::string& path);
 
 // A text as JSON.
 std::string json_text(std::string_view text);
+
+// "demo/Order@1", escaped as it stands in a path.
+std::string path_part(std::string_view workflow);
 
 // "/v1/instances/demo/Order@1/o-1"
 std::string path_of(const InstanceId& id);

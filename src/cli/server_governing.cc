@@ -5,11 +5,15 @@
 #include "cli/governing.h"
 #include "cli/server_api.h"
 #include "codec/json_writer.h"
+#include "holdfast/governance.h"
 
 namespace holdfast::cli {
 namespace {
 
 std::string json_of(const base::Bytes& value) { return codec::to_json(codec::View::of(value)); }
+
+// What a server gives a trial at most.
+const std::chrono::milliseconds kTrialTime = TrialOptions{}.time;
 
 class ServerGoverning : public Governing {
  public:
@@ -20,14 +24,24 @@ class ServerGoverning : public Governing {
                 "{\"definitions\":" + json_of(closure) + "}");
   }
 
-  base::Result<Document> propose(const base::Bytes& closure,
-                                 const std::string& description) override {
-    return post("/v1/proposals", "{\"definitions\":" + json_of(closure) +
-                                     ",\"description\":" + json_text(description) + "}");
+  base::Result<Document> propose(const Wish& wish) override {
+    return post("/v1/proposals", std::string(wish.is_patch ? "{\"patch\":" : "{\"definitions\":") +
+                                     json_of(wish.document) +
+                                     ",\"description\":" + json_text(wish.description) + "}");
   }
 
-  base::Result<Document> report_shadow(std::uint64_t proposal, const base::Bytes& report) override {
-    return post(path_of_proposal(proposal, "shadow"), "{\"report\":" + json_of(report) + "}");
+  base::Result<Document> try_proposal(std::uint64_t proposal, const Stretch& stretch) override {
+    std::string body;
+    const auto add = [&body](const char* name, std::uint64_t number) {
+      if (number == 0) return;
+      body += std::string(body.empty() ? "" : ",") + "\"" + name + "\":" + std::to_string(number);
+    };
+    add("from", stretch.from);
+    add("to", stretch.to);
+    add("records", stretch.records);
+    ApiAnswer answer =
+        TRY(api_.post(path_of_proposal(proposal, "shadow"), "{" + body + "}", kTrialTime));
+    return std::move(answer.document);
   }
 
   base::Result<Document> decide(const Decision& decision) override {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A world behind a server.
+#include <algorithm>
 #include <utility>
 
+#include "cli/progress.h"
 #include "cli/server_api.h"
+#include "gateway/documents.h"
 
 namespace holdfast::cli {
 namespace {
@@ -15,12 +18,54 @@ class ServerSource : public WorldSource {
   explicit ServerSource(ServerApi api) : api_(std::move(api)) {}
 
   base::Result<Document> instances(const ListQuery& query) override {
+    const bool is_sifted = !query.where.empty() || query.since_ns != 0;
+    return !is_sifted && query.limit <= kRowsPerPage ? page(query) : gathered(query, is_sifted);
+  }
+
+  base::Result<Document> page(const ListQuery& query) {
     std::string path = "/v1/instances?limit=" + std::to_string(query.limit);
     if (!query.workflow.empty()) path += "&workflow=" + escaped(query.workflow);
     if (!query.status.empty()) path += "&status=" + escaped(query.status);
     if (!query.after.empty()) path += "&after=" + escaped(query.after);
     if (query.since_ns != 0) path += "&since=" + std::to_string(query.since_ns);
+    if (!query.where.empty()) path += "&where=" + escaped(query.where);
     return api_.get(path);
+  }
+
+  // Several parts. A server looks at some instances for one: there may be none among them, and more
+  // behind.
+  base::Result<Document> gathered(ListQuery query, bool is_sifted) {
+    std::vector<base::Bytes> rows;
+    std::uint64_t next = 0;
+    std::uint64_t lag = 0;
+    Progress progress("instances found", 0);
+    const std::uint64_t most = query.limit;
+    const std::size_t most_parts = is_sifted ? kMostPages : most / kRowsPerPage + 1;
+    for (std::size_t part = 0; part < most_parts && rows.size() < most; ++part) {
+      query.limit = std::min<std::uint64_t>(most - rows.size(), kRowsPerPage);
+      const Document document = TRY(page(query));
+      const auto found = document.view().find("instances");
+      if (!found) return base::Error(base::ErrorCode::kIo, "/v1/instances", "has no instances");
+      for (const codec::View row : found->elements()) {
+        const base::ByteView bytes = row.encoded();
+        rows.emplace_back(bytes.begin(), bytes.end());
+      }
+      const auto after = document.view().find("next");
+      next = after ? after->nat().value_or(0) : 0;
+      const auto behind = document.view().find("lag");
+      lag = std::max(lag, behind ? behind->nat().value_or(0) : 0);
+      progress.at(rows.size());
+      if (next == 0) break;
+      query.after = std::to_string(next);
+    }
+    codec::Buffer out;
+    codec::write_map_head(out, 3);
+    codec::write_text(out, "instances");
+    codec::write_list_head(out, rows.size());
+    for (const base::Bytes& row : rows) out.append(row);
+    gateway::put_number_or_null(out, "next", next);
+    gateway::put_number(out, "lag", lag);
+    return Document::ours(out);
   }
 
   base::Result<Document> instance(const InstanceId& id) override { return api_.get(path_of(id)); }
@@ -35,6 +80,12 @@ class ServerSource : public WorldSource {
                     (from == 0 ? "" : "&from=" + std::to_string(from)));
   }
 
+  base::Result<Document> timeline_with_states(const InstanceId& id, std::uint64_t from,
+                                              std::uint64_t limit) override {
+    return api_.get(path_of(id) + "/timeline?states=1&limit=" + std::to_string(limit) +
+                    (from == 0 ? "" : "&from=" + std::to_string(from)));
+  }
+
   base::Result<Document> why(const InstanceId& id) override {
     return api_.get(path_of(id) + "/why");
   }
@@ -46,6 +97,12 @@ class ServerSource : public WorldSource {
 
   base::Result<Document> manifest() override { return api_.get("/v1/manifest"); }
   base::Result<Document> proposals() override { return api_.get("/v1/proposals"); }
+
+  base::Result<Document> workflows() override { return api_.get("/v1/workflows"); }
+  base::Result<Document> graph(const GraphOf& of) override { return api_.get(graph_path(of)); }
+  base::Result<std::string> picture(const GraphOf& of, const std::string& format) override {
+    return api_.get_text(graph_path(of) + "?format=" + format);
+  }
 
   base::Result<std::vector<InstanceId>> beginning_with(std::string_view prefix,
                                                        std::size_t most) override {
@@ -77,6 +134,12 @@ class ServerSource : public WorldSource {
   }
 
  private:
+  static std::string graph_path(const GraphOf& of) {
+    return (of.key ? path_of(InstanceId{of.workflow, *of.key})
+                   : "/v1/workflows/" + path_part(of.workflow)) +
+           "/graph";
+  }
+
   ServerApi api_;
 };
 

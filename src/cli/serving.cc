@@ -8,7 +8,9 @@
 #include <charconv>
 #include <cstdio>
 
+#include "cli/existing_world.h"
 #include "cli/output.h"
+#include "env/posix_disk.h"
 #include "errors/translate.h"
 
 namespace holdfast::cli {
@@ -33,6 +35,31 @@ std::string url_of(const ServingOptions& options, const ListenAddress& listen, s
          (is_v6 ? "[" + listen.address + "]" : listen.address) + ":" + std::to_string(port);
 }
 
+// A port that somebody else has.
+base::Error with_hint(base::Error error) {
+  if (error.code() != base::ErrorCode::kConflict) return error;
+  return {error.code(), error.where(),
+          error.message() + "; say --listen with another port, or 0 for any"};
+}
+
+// Says in the folder of the world where it is served, for those who find it locked. Without it they
+// are told less, and nothing else.
+class AddressFile {
+ public:
+  AddressFile(const std::string& world, const std::string& url) : path_(world + "/" + kServerFile) {
+    const std::string text = std::to_string(::getpid()) + " " + url + "\n";
+    const auto written = env::replace_file(*disk_, path_, base::as_bytes(text));
+    if (!written) say(written.error().to_string());
+  }
+  ~AddressFile() { static_cast<void>(disk_->remove(path_).has_value()); }
+  AddressFile(const AddressFile&) = delete;
+  AddressFile& operator=(const AddressFile&) = delete;
+
+ private:
+  std::unique_ptr<env::Disk> disk_ = env::posix_disk();
+  const std::string path_;
+};
+
 base::Result<void> run(ServingOptions& options, const Started& started, const sigset_t& signals) {
   const ListenAddress listen = TRY(parse_listen(options.listen));
   std::atomic<bool> has_ended = false;
@@ -47,16 +74,23 @@ base::Result<void> run(ServingOptions& options, const Started& started, const si
   server_options.world = options.engine.dir;
   server_options.tls = options.tls;
   server_options.log = say;
+  // Before the world is opened, which goes on with what was under way: a start that is refused has
+  // done nothing.
+  auto place = gateway::Server::reserve(std::move(server_options));
+  if (!place) return with_hint(std::move(place).error());
   auto engine = Engine::open(options.engine);
   if (!engine) return errors::inside(engine.error());
-  const auto server = TRY(gateway::Server::start(**engine, std::move(server_options)));
-  TRY(started(**engine, url_of(options, listen, server->port())));
+  auto server = gateway::Server::start(**engine, std::move(*place));
+  if (!server) return with_hint(std::move(server).error());
+  const std::string url = url_of(options, listen, (*server)->port());
+  const AddressFile address(options.engine.dir, url);
+  TRY(started(**engine, url));
   if (!flush_output()) return base::Error(base::ErrorCode::kIo, "nobody reads the output");
   int signal = 0;
   ::sigwait(&signals, &signal);
   // Whoever asks again is in a hurry.
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  server->stop();
+  (*server)->stop();
   if (const auto closed = (*engine)->close(); !closed) return errors::inside(closed.error());
   if (has_ended) return base::Error(base::ErrorCode::kIo, "the engine has ended");
   return {};

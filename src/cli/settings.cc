@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "bundle/source.h"
+#include "cli/variables.h"
+#include "codec/json_writer.h"
 #include "codec/normaliser.h"
 #include "codec/view.h"
 
@@ -24,13 +27,42 @@ std::string known_keys() {
   return keys;
 }
 
+base::Result<std::string> value_in_file(const SettingName& name, codec::View value) {
+  const auto expected = [&](const char* what) {
+    return base::invalid(std::string(kSettingsFile) + ": " + std::string(name.key),
+                         std::string("expected ") + what);
+  };
+  if (const auto text = value.text()) return std::string(*text);
+  switch (name.kind) {
+    case SettingKind::kNumber:
+      if (value.nat()) return codec::to_json(value);
+      return expected("a number, or a text");
+    case SettingKind::kFlag:
+      if (value.boolean()) return codec::to_json(value);
+      return expected("true or false");
+    case SettingKind::kList: break;
+    case SettingKind::kText:
+    case SettingKind::kSecret: return expected("a text");
+  }
+  if (value.kind() != codec::ViewKind::kList) return expected("a list of texts");
+  std::string joined;
+  for (const codec::View each : value.elements()) {
+    const auto text = each.text();
+    if (!text || text->empty() || text->find(',') != std::string_view::npos)
+      return expected("a list of texts without commas");
+    joined += (joined.empty() ? "" : ",") + std::string(*text);
+  }
+  return joined;
+}
+
 base::Result<std::vector<Setting>> read_file() {
   std::vector<Setting> found;
   std::error_code problem;
   if (!std::filesystem::exists(kSettingsFile, problem)) return found;
-  const std::string json = TRY(bundle::read_as_json(kSettingsFile));
+  auto json = bundle::read_as_json(kSettingsFile);
+  if (!json) return std::move(json).error().within(kSettingsFile);
   codec::Normaliser normaliser;
-  const auto document = normaliser.from_json(codec::Schema::any(), json);
+  const auto document = normaliser.from_json(codec::Schema::any(), *json);
   if (!document) return base::invalid(kSettingsFile, document.error().to_string());
   const codec::View settings = codec::View::of(*document);
   if (settings.kind() != codec::ViewKind::kMap)
@@ -42,16 +74,16 @@ base::Result<std::vector<Setting>> read_file() {
       return base::invalid(std::string(kSettingsFile) + ": " + text,
                            "there is no such setting; there are " + known_keys());
     }
-    if (!value.text())
-      return base::invalid(std::string(kSettingsFile) + ": " + text, "expected a text");
-    found.push_back({name, std::string(*value.text()), kSettingsFile});
+    auto said = TRY(value_in_file(*name, value));
+    found.push_back({name, std::move(said), kSettingsFile});
   }
   return found;
 }
 
 }  // namespace
 
-base::Result<Settings> Settings::load() {
+base::Result<Settings> Settings::load(std::string_view secrets,
+                                      const std::vector<std::string>& also) {
   Settings settings;
   settings.found_ = TRY(read_file());
   for (const SettingName& name : kSettings) {
@@ -60,7 +92,16 @@ base::Result<Settings> Settings::load() {
     std::erase_if(settings.found_, [&](const Setting& each) { return each.name == &name; });
     settings.found_.push_back({&name, value, std::string(name.variable)});
   }
+  const Setting* setting = settings.find("secret-variables");
+  if (secrets.empty() && setting != nullptr) secrets = setting->value;
+  std::string all(secrets);
+  for (const std::string& name : also) all += "," + name;
+  TRY(check_variables(all));
   return settings;
+}
+
+std::string Setting::place() const {
+  return from == kSettingsFile ? from + ": " + std::string(name->key) : from;
 }
 
 const Setting* Settings::find(std::string_view key) const {

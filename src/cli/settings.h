@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings: what a command goes by where no flag says it: the environment, then the file
-// holdfast.yaml in the present folder. A key that the file has and nobody knows is an error.
+// holdfast.yaml in the present folder. A key of the file that nobody knows is an error, and so is a
+// variable that begins as ours do (cli/variables.h).
 #pragma once
 
 #include <array>
@@ -13,23 +14,59 @@
 
 namespace holdfast::cli {
 
+// How the file writes it. Everywhere else it is a text, a list one with commas.
+enum class SettingKind : unsigned char { kText, kSecret, kList, kNumber, kFlag };
+
+// Whether it is for everybody, or for those who serve a world.
+enum class SettingOf : unsigned char { kCommand, kServer };
+
 struct SettingName {
   std::string_view key;       // in the file, and the flag behind --
   std::string_view variable;  // of the environment
   std::string_view what;
-  bool is_secret = false;
+  SettingKind kind = SettingKind::kText;
+  SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 8> kSettings{{
+inline constexpr std::array<SettingName, 18> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "the address of a server"},
-    {"token", "HOLDFAST_TOKEN", "what a server knows us by", true},
+    {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
     {"authorities", "HOLDFAST_AUTHORITIES", "a PEM file: whose certificates of servers are good"},
-    {"listen", "HOLDFAST_LISTEN", "where a server listens"},
-    {"tls-certificate", "HOLDFAST_TLS_CERTIFICATE", "of a server: a PEM file, with its chain"},
-    {"tls-key", "HOLDFAST_TLS_KEY", "of a server: a PEM file"},
+    {"client-certificate", "HOLDFAST_CLIENT_CERTIFICATE",
+     "a PEM file, with its chain: what a server with client-authorities knows us by"},
+    {"client-key", "HOLDFAST_CLIENT_KEY", "a PEM file: the key of the client-certificate"},
+    {"listen", "HOLDFAST_LISTEN",
+     "ADDRESS:PORT, or 127.0.0.1:7411; beyond loopback tokens are needed", SettingKind::kText,
+     SettingOf::kServer},
+    {"tls-certificate", "HOLDFAST_TLS_CERTIFICATE", "a PEM file, with its chain",
+     SettingKind::kText, SettingOf::kServer},
+    {"tls-key", "HOLDFAST_TLS_KEY", "a PEM file", SettingKind::kText, SettingOf::kServer},
     {"client-authorities", "HOLDFAST_CLIENT_AUTHORITIES",
-     "of a server: a PEM file, whose clients may connect"},
+     "a PEM file: only clients with a certificate of these may connect", SettingKind::kText,
+     SettingOf::kServer},
+    {"http-hosts", "HOLDFAST_HTTP_HOSTS",
+     "where sys/http.request may go: HOST[:PORT][/private], with commas", SettingKind::kList,
+     SettingOf::kServer},
+    {"programs", "HOLDFAST_PROGRAMS", "what sys/process.run may run: whole paths, with commas",
+     SettingKind::kList, SettingOf::kServer},
+    {"secret-folder", "HOLDFAST_SECRET_FOLDER",
+     "a folder whose files definitions may name as secrets", SettingKind::kText,
+     SettingOf::kServer},
+    {"secret-variables", "HOLDFAST_SECRET_VARIABLES",
+     "variables that definitions may name as secrets, with commas", SettingKind::kList,
+     SettingOf::kServer},
+    {"retention", "HOLDFAST_RETENTION",
+     "when what has ended is forgotten, as 7d, 12h, 30m or 90s; 0: never", SettingKind::kNumber,
+     SettingOf::kServer},
+    {"snapshot-every", "HOLDFAST_SNAPSHOT_EVERY",
+     "how many records come before a snapshot; 0: none is taken", SettingKind::kNumber,
+     SettingOf::kServer},
+    {"handler-threads", "HOLDFAST_HANDLER_THREADS",
+     "how many threads run the handlers of the program", SettingKind::kNumber, SettingOf::kServer},
+    {"history", "HOLDFAST_HISTORY",
+     "true or false; without it nothing is listed, streamed or forgotten", SettingKind::kFlag,
+     SettingOf::kServer},
 }};
 
 inline constexpr const char* kSettingsFile = "holdfast.yaml";
@@ -38,12 +75,17 @@ struct Setting {
   const SettingName* name = nullptr;
   std::string value;
   std::string from;  // "--world", "HOLDFAST_WORLD", "holdfast.yaml"
+
+  // The place of an error in it.
+  std::string place() const;
 };
 
 class Settings {
  public:
-  // kInvalid: the file cannot be read, or has a key that is not known.
-  static base::Result<Settings> load();
+  // kInvalid: the file cannot be read, or it or the environment has a key that is not known.
+  // `secrets`: what a flag has said of secret-variables; `also`: those that a program names itself.
+  static base::Result<Settings> load(std::string_view secrets = {},
+                                     const std::vector<std::string>& also = {});
 
   // Null: nobody has said it.
   const Setting* find(std::string_view key) const;

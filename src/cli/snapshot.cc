@@ -4,9 +4,11 @@
 // holdfast snapshot rm: takes one off the list, so that the world is restored without it. It is for
 // a world that is refused because its journal has lost records that the snapshot has.
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <ctime>
 #include <memory>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/looking.h"
 #include "cli/offline_world.h"
@@ -18,12 +20,6 @@
 
 namespace holdfast::cli {
 namespace {
-
-struct Options {
-  std::string world;
-  bool json = false;
-  store::RecordNumber next_record = 0;
-};
 
 struct Row {
   store::SnapshotEntry entry;
@@ -72,10 +68,12 @@ void print_json(const std::vector<Row>& rows) {
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
 
-ExitCode list(const Options& options) {
-  const auto rows = rows_of(options.world);
+ExitCode list(const Where& said) {
+  const auto where = settle(said, Reach::kWorldOnly);
+  if (!where) return misused(where.error().to_string());
+  const auto rows = rows_of(where->world);
   if (!rows) return refuse(rows.error());
-  if (options.json) {
+  if (where->json) {
     print_json(*rows);
   } else {
     std::vector<std::vector<std::string>> table{{"NEXT RECORD", "TIME", "HASH"}};
@@ -92,15 +90,43 @@ ExitCode list(const Options& options) {
   return ExitCode::kDone;
 }
 
-base::Result<void> remove(const Options& options) {
-  const auto world = TRY(OfflineWorld::open(options.world));
+// [FOLDER] RECORD
+struct Removal {
+  Where where;
+  std::vector<std::string> words;
+};
+
+base::Result<void> remove(const std::string& path, store::RecordNumber next_record) {
+  const auto world = TRY(OfflineWorld::open(path));
   std::vector<store::SnapshotEntry> chosen = TRY(world->snapshots().list());
-  std::erase_if(chosen, [&](const store::SnapshotEntry& entry) {
-    return entry.next_record != options.next_record;
-  });
+  std::erase_if(
+      chosen, [&](const store::SnapshotEntry& entry) { return entry.next_record != next_record; });
   if (!chosen.empty()) return world->snapshots().forget(chosen);
-  return base::Error(base::ErrorCode::kNotFound, options.world,
-                     "there is no snapshot before record " + std::to_string(options.next_record));
+  return base::Error(base::ErrorCode::kNotFound, path,
+                     "there is no snapshot before record " + std::to_string(next_record));
+}
+
+ExitCode remove(const Removal& removal) {
+  Where said = removal.where;
+  if (removal.words.size() > 1) said.folder = removal.words.front();
+  const auto where = settle(said, Reach::kWorldOnly);
+  if (!where) return misused(where.error().to_string());
+  const std::string& number = removal.words.back();
+  store::RecordNumber next_record = 0;
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), next_record);
+  if (error != std::errc() || end != number.data() + number.size())
+    return misused("record: " + printable(number) + " is not the number of a record");
+  const auto removed = remove(where->world, next_record);
+  if (!removed) return refuse(removed.error());
+  if (where->json) {
+    codec::Buffer out;
+    codec::write_map_head(out, 1);
+    codec::write_text(out, "removed");
+    codec::write_nat(out, next_record);
+    cli::print_json(codec::View::of(out.view()));
+  }
+  return ExitCode::kDone;
 }
 
 ExitCode take(const Where& said) {
@@ -133,19 +159,26 @@ void add_snapshot(CLI::App& app, ExitCode& exit_code) {
   snapshot->require_subcommand(1);
   snapshot->footer("Example: holdfast snapshot ls ./world");
   add_take(*snapshot, exit_code);
-  auto options = std::make_shared<Options>();
+  auto listed = std::make_shared<Where>();
   CLI::App* ls = snapshot->add_subcommand("ls", "list them, from the newest to the oldest");
-  ls->add_option("world", options->world, "the folder of the world")->required();
-  ls->add_flag("--json", options->json, "print JSON");
-  ls->callback([options, &exit_code] { exit_code = list(*options); });
+  add_where(*ls, *listed, Reach::kWorldOnly);
+  add_folder(*ls, *listed);
+  ls->footer("Example: holdfast snapshot ls ./world");
+  ls->callback([listed, &exit_code] { exit_code = list(*listed); });
+  auto removal = std::make_shared<Removal>();
   CLI::App* rm = snapshot->add_subcommand(
       "rm", "take one off the list; the world is then restored from an older one, or by replay");
-  rm->add_option("world", options->world, "the folder of the world")->required();
-  rm->add_option("next_record", options->next_record, "the record that it is before")->required();
-  rm->callback([options, &exit_code] {
-    const auto removed = remove(*options);
-    if (!removed) exit_code = refuse(removed.error());
-  });
+  add_where(*rm, removal->where, Reach::kWorldOnly);
+  rm->add_option("record", removal->words,
+                 "the record that it is before; in front of it the folder, the same as --world")
+      ->required()
+      ->expected(1, 2)
+      ->type_name("[FOLDER] RECORD")
+      ->check(not_empty());
+  rm->footer(
+      "For a world that is refused because its journal has lost records that the snapshot has.\n"
+      "Example: holdfast snapshot rm ./world 1200");
+  rm->callback([removal, &exit_code] { exit_code = remove(*removal); });
 }
 
 }  // namespace holdfast::cli

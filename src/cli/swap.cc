@@ -128,7 +128,7 @@ ExitCode keep(const Options& options) {
   auto swap = begin(options);
   if (!swap) return refuse(swap.error());
   if (is_asked_to_end()) return give_up(*swap);
-  print_line(swap->id());
+  print_line(options.folder.json ? "{\"swap_id\":\"" + swap->id() + "\"}" : swap->id());
   if (!flush_output()) return ExitCode::kRefused;
   const std::string order = Orders().next();
   if (order == "finish") return said(swap->finish());
@@ -157,13 +157,15 @@ void add_swap(CLI::App& app, ExitCode& exit_code) {
         ->add_option("--deadline", options->deadline,
                      "how long to wait for workflows that are asked to yield")
         ->capture_default_str();
-    add_dir(*added, options->folder);
     return added;
   };
 
-  add_dir_and_json(*command("status", "print the swap under way", &status), options->folder);
+  CLI::App* shown = command("status", "print the swap under way", &status);
+  add_dir_and_json(*shown, options->folder);
+  shown->footer("Example: holdfast swap status");
 
   CLI::App* around = to_recipe(command("run", "run the program that swaps", &run));
+  add_dir(*around, options->folder);
   around->add_option("command", options->command, "the program and its arguments, behind --")
       ->required();
   around->footer(
@@ -175,9 +177,11 @@ void add_swap(CLI::App& app, ExitCode& exit_code) {
 
   CLI::App* held = to_recipe(command(
       "begin", "hold a swap until standard input says finish or abort; prints its id", &keep));
+  add_dir_and_json(*held, options->folder);
   held->footer(
       "Anything else, the end of standard input or a signal aborts it, with exit code 1; exit "
-      "codes before that are those of `swap run`.");
+      "codes before that are those of `swap run`.\n"
+      "Example: holdfast swap begin --recipe qwen-32b --deadline 2m");
 }
 
 }  // namespace holdfast::cli

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast token: who may use the server of a world. A server that runs notices within a second.
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/where.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "env/clock.h"
@@ -16,17 +18,30 @@ namespace holdfast::cli {
 namespace {
 
 struct Options {
-  std::string world;
+  Where where;  // settled before anything is done
   std::string role;
   std::string name;
   std::string id;
-  bool json = false;
+  bool is_new = false;
 };
+
+// A folder that is spelt wrongly is not made.
+base::Result<void> check_place(const Options& options) {
+  const auto has = [&](const char* name) {
+    std::error_code problem;
+    return std::filesystem::exists(options.where.world + "/" + name, problem);
+  };
+  if (options.is_new || has("WORLD") || has("journal") || has("tokens.json")) return {};
+  return base::Error(base::ErrorCode::kNotFound, options.where.world,
+                     "there is no world; token add --new is for one that is yet to be made");
+}
 
 // The tokens of a world, ours alone while they are changed.
 class TokenFile {
  public:
-  static base::Result<TokenFile> open(const std::string& world) {
+  static base::Result<TokenFile> open(const Options& options) {
+    TRY(check_place(options));
+    const std::string& world = options.where.world;
     TokenFile file(world);
     TRY(file.disk_->make_directory(world));
     file.lock_ = TRY(file.disk_->lock(world + "/tokens.lock", "holdfast token"));
@@ -46,20 +61,21 @@ class TokenFile {
 };
 
 base::Result<void> add(const Options& options) {
-  auto file = TRY(TokenFile::open(options.world));
+  auto file = TRY(TokenFile::open(options));
   const auto random = env::posix_random();
   const std::int64_t now_s = env::posix_clock()->wall_ns() / 1'000'000'000;
   const std::string token =
       TRY(file.tokens.add(*random, *gateway::role_named(options.role), options.name, now_s));
   TRY(file.write());
-  print_line(token);
+  print_line(options.where.json ? "{\"token\":\"" + token + "\"}" : token);
   return {};
 }
 
 base::Result<void> list(const Options& options) {
+  TRY(check_place(options));
   const auto disk = env::posix_disk();
-  const auto tokens = TRY(gateway::Tokens::read(*disk, gateway::tokens_file(options.world)));
-  if (!options.json) {
+  const auto tokens = TRY(gateway::Tokens::read(*disk, gateway::tokens_file(options.where.world)));
+  if (!options.where.json) {
     std::vector<std::vector<std::string>> table{{"ID", "ROLE", "STATE", "NAME"}};
     for (const gateway::Token& token : tokens.all()) {
       table.push_back({token.id, std::string(name_of(token.role)),
@@ -91,9 +107,16 @@ base::Result<void> list(const Options& options) {
 }
 
 base::Result<void> revoke(const Options& options) {
-  auto file = TRY(TokenFile::open(options.world));
+  auto file = TRY(TokenFile::open(options));
   TRY(file.tokens.revoke(options.id));
-  return file.write();
+  TRY(file.write());
+  if (!options.where.json) return {};
+  codec::Buffer out;
+  codec::write_map_head(out, 1);
+  codec::write_text(out, "revoked");
+  codec::write_text(out, options.id);
+  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  return {};
 }
 
 }  // namespace
@@ -103,23 +126,33 @@ void add_token(CLI::App& app, ExitCode& exit_code) {
   token->require_subcommand(1);
   token->footer("Example: holdfast token add --world ./world --role operator --name ci");
   auto options = std::make_shared<Options>();
-  const auto command = [&](const char* name, const char* what,
+  const auto command = [&](const char* name, const char* what, const char* example,
                            base::Result<void> (*run)(const Options&)) {
     CLI::App* made = token->add_subcommand(name, what);
-    made->add_option("--world", options->world, "the folder of the world")->required();
+    made->footer(std::string("Example: holdfast token ") + example);
+    add_where(*made, options->where, Reach::kWorldOnly);
     made->callback([options, &exit_code, run] {
+      auto where = settle(options->where, Reach::kWorldOnly);
+      if (!where) {
+        exit_code = misused(where.error().to_string());
+        return;
+      }
+      options->where = std::move(*where);
       const auto done = run(*options);
       exit_code = done ? ExitCode::kDone : refuse(done.error());
     });
     return made;
   };
-  CLI::App* added = command("add", "make a token and print it, this once", add);
+  CLI::App* added = command("add", "make a token and print it, this once",
+                            "add --world ./world --role operator --name ci", add);
   added->add_option("--role", options->role, "viewer, operator, admin or worker")
       ->required()
       ->check(CLI::IsMember({"viewer", "operator", "admin", "worker"}));
   added->add_option("--name", options->name, "what you call it");
-  command("ls", "list them", list)->add_flag("--json", options->json, "print JSON");
-  command("revoke", "take one back; a server that runs notices within a second", revoke)
+  added->add_flag("--new", options->is_new, "also where there is no world yet");
+  command("ls", "list them", "ls --world ./world", list);
+  command("revoke", "take one back; a server that runs notices within a second",
+          "revoke --world ./world 3f9a12c0", revoke)
       ->add_option("id", options->id, "as ls shows it")
       ->required();
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/progress.h"
 #include "cli/render.h"
 #include "codec/cbor_writer.h"
 #include "gateway/documents.h"
@@ -15,26 +16,49 @@ namespace {
 constexpr std::uint64_t kPage = 1000;
 constexpr std::uint64_t kRecordsLookedBack = 100;
 constexpr std::uint64_t kMostRecordsSearched = 1'000'000;
+constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 
 struct Following {
+  std::string all_of;               // an instance of which everything counts; empty: of none
   std::set<std::string> open;       // intents
   std::set<std::string> instances;  // that are part of it
+  std::set<std::string> live;       // those of them that have not ended
 
   bool concerns(codec::View record) const {
     const auto tick = record.find("tick");
     if (!tick) return false;
+    if (settles(record)) return true;
     const std::string kind = text_in(*tick, "kind");
+    const std::vector<codec::View> touched = list_in(record, "instances");
+    if (!all_of.empty() && std::ranges::any_of(touched, [&](codec::View instance) {
+          return id_in(instance).text() == all_of;
+        }))
+      return true;
     if (kind == "receipt" || kind == "progress") return open.contains(text_in(*tick, "intent"));
     // What was left over of a tick, or somebody's word about one of them.
     if (kind != "continue" && kind != "control") return false;
+    return std::ranges::any_of(
+        touched, [&](codec::View instance) { return instances.contains(id_in(instance).text()); });
+  }
+
+  // Also one that runs an instance, which may end by an event of its own.
+  bool settles(codec::View record) const {
     return std::ranges::any_of(list_in(record, "instances"), [&](codec::View instance) {
-      return instances.contains(id_in(instance).text());
+      return std::ranges::any_of(list_in(instance, "settled"), [&](codec::View settled) {
+        return open.contains(text_in(settled, "intent"));
+      });
     });
   }
 
   void take(codec::View record) {
     for (const codec::View instance : list_in(record, "instances")) {
-      instances.insert(id_in(instance).text());
+      const std::string id = id_in(instance).text();
+      instances.insert(id);
+      if (is_over(text_in(instance, "status"))) {
+        live.erase(id);
+      } else {
+        live.insert(id);
+      }
       for (const codec::View opened : list_in(instance, "opened"))
         open.insert(text_in(opened, "intent"));
     }
@@ -43,6 +67,9 @@ struct Following {
         open.erase(text_in(settled, "intent"));
     }
   }
+
+  // Whoever has not ended may have mail that waits for a turn, or for somebody to resume it.
+  bool may_go_on() const noexcept { return !open.empty() || !live.empty(); }
 };
 
 base::Bytes copy_of(codec::View view) {
@@ -77,98 +104,128 @@ Verdict verdict_of_waiting(codec::View why) {
   const std::string sentence = text_in(why, "sentence");
   bool receipt = false;
   bool event = false;
+  bool retry = false;
   for (const codec::View reason : list_in(why, "reasons")) {
     const std::string kind = text_in(reason, "kind");
     if (kind == "paused") return {"paused", sentence};
     if (kind == "turn") return {"running", sentence};
     receipt = receipt || kind == "receipt";
-    event = event || kind == "event";
+    event = event || kind == "event" || kind == "wait";
+    retry = retry || kind == "retry";
   }
   if (receipt) return {"waiting for a receipt", sentence};
   if (event) return {"waiting for an event", sentence};
+  if (retry) return {"waiting to try again", sentence};
   return {"unknown", sentence};
 }
 
 }  // namespace
 
-base::Result<Document> trace(WorldSource& source, std::uint64_t start, std::uint64_t most_records) {
+base::Result<Document> trace(WorldSource& source, const TraceStart& start,
+                             std::uint64_t most_records) {
   Following following;
+  following.all_of = start.instance;
   std::vector<base::Bytes> kept;
-  std::uint64_t next = start;
+  std::size_t kept_bytes = 0;
+  std::uint64_t next = start.record;
   std::uint64_t looked_at = 0;
-  std::uint64_t last = start;
-  while (looked_at < most_records && (kept.empty() || !following.open.empty()) && next <= last) {
-    const Document part = TRY(source.journal(next, kPage));
+  std::uint64_t last = start.record;
+  Progress progress("records looked through", 0);
+  const auto has_room = [&] { return looked_at < most_records && kept_bytes < kMostKeptBytes; };
+  const bool has_start = start.record != 0;
+  while (has_start && (kept.empty() || following.may_go_on()) && next <= last && has_room()) {
+    const Document part =
+        TRY(source.journal(next, std::min<std::uint64_t>(kPage, most_records - looked_at)));
     last = number_in(part.view(), "last");
     const std::vector<codec::View> records = list_in(part.view(), "records");
     if (records.empty()) break;
+    progress.at(looked_at);
     for (const codec::View record : records) {
-      const bool is_first = number_in(record, "record") == start;
+      const std::uint64_t number = number_in(record, "record");
+      next = number + 1;
       ++looked_at;
-      if (!is_first && !following.concerns(record)) continue;
+      if (number != start.record && !following.concerns(record)) continue;
       kept.push_back(copy_of(record));
+      kept_bytes += kept.back().size();
       following.take(record);
+      if (kept_bytes >= kMostKeptBytes || !following.may_go_on()) break;
     }
-    next = number_in(part.view(), "next");
   }
-  if (kept.empty()) {
-    return base::Error(base::ErrorCode::kNotFound, "record " + std::to_string(start),
+  if (kept.empty() && has_start) {
+    return base::Error(base::ErrorCode::kNotFound, "record " + std::to_string(start.record),
                        "the journal does not have it");
   }
   codec::Buffer out;
-  codec::write_map_head(out, 4);
-  gateway::put_number(out, "start", start);
+  codec::write_map_head(out, 6);
+  gateway::put_number_or_null(out, "start", start.record);
   codec::write_text(out, "records");
   codec::write_list_head(out, kept.size());
   for (const base::Bytes& record : kept) out.append(record);
   codec::write_text(out, "open");
   codec::write_list_head(out, following.open.size());
   for (const std::string& intent : following.open) codec::write_text(out, intent);
-  gateway::put_flag(out, "complete", following.open.empty() || next > last);
+  gateway::put_number_or_null(out, "looked_up_to", has_start ? next - 1 : 0);
+  gateway::put_flag(out, "complete", !has_start || !following.may_go_on() || next > last);
+  gateway::put_flag(out, "trimmed", start.is_trimmed);
   return Document::ours(out);
 }
 
-base::Result<std::uint64_t> first_record_of(WorldSource& source, const InstanceId& id) {
-  std::uint64_t from = 0;
-  for (;;) {
+base::Result<TraceStart> first_record_of(WorldSource& source, const InstanceId& id) {
+  TraceStart start{0, id.text()};
+  for (std::uint64_t from = 0;;) {
     const Document part = TRY(source.timeline(id, from, kPage));
-    if (flag_in(part.view(), "trimmed")) {
-      return base::Error(base::ErrorCode::kNotFound, id.text(),
-                         "the journal does not have its first records any more");
-    }
     const std::vector<codec::View> records = list_in(part.view(), "records");
-    const auto next = part.view().find("next");
-    if (next && !next->is_null()) {
-      from = next->nat().value_or(0);
-      continue;
-    }
-    if (records.empty())
-      return base::Error(base::ErrorCode::kNotFound, id.text(), "it has no records");
-    return number_in(records.back(), "record");
+    if (!records.empty()) start.record = number_in(records.back(), "record");
+    start.is_trimmed = flag_in(part.view(), "trimmed");
+    from = number_in(part.view(), "next");
+    if (start.is_trimmed) return start;
+    if (from != 0) continue;
+    if (start.record != 0) return start;
+    return base::Error(base::ErrorCode::kNotFound, id.text(), "it has no records");
   }
 }
 
+base::Result<std::string> reason_of_end(WorldSource& source, const InstanceId& id) {
+  const Document timeline = TRY(source.timeline(id, 0, kRecordsLookedBack));
+  for (const codec::View record : list_in(timeline.view(), "records")) {
+    const auto tick = record.find("tick");
+    if (!tick || text_in(*tick, "control") != "cancel") continue;
+    return text_in(*tick, "reason");
+  }
+  return std::string();
+}
+
 base::Result<std::uint64_t> record_of_event(WorldSource& source, std::string_view event_id) {
-  std::uint64_t from = 0;
+  const Document ends = TRY(source.journal(0, 1));
+  const std::uint64_t first = number_in(ends.view(), "first");
+  std::uint64_t before = number_in(ends.view(), "last") + 1;  // those from here on were looked at
   std::uint64_t looked_at = 0;
-  std::uint64_t found = 0;
-  for (;;) {
-    const Document part = TRY(source.journal(from, kPage));
-    const std::vector<codec::View> records = list_in(part.view(), "records");
-    for (const codec::View record : records) {
-      const auto tick = record.find("tick");
-      if (tick && text_in(*tick, "kind") == "event" && text_in(*tick, "id") == event_id)
-        found = number_in(record, "record");
+  Progress progress("records looked through", 0);
+  while (before > first) {
+    progress.at(looked_at);
+    const std::uint64_t begin = before - std::min(before - first, kPage);
+    std::uint64_t found = 0;
+    for (std::uint64_t next = begin; next < before;) {
+      const Document part = TRY(source.journal(next, before - next));
+      const std::vector<codec::View> records = list_in(part.view(), "records");
+      if (records.empty()) break;
+      for (const codec::View record : records) {
+        const auto tick = record.find("tick");
+        if (tick && text_in(*tick, "kind") == "event" && text_in(*tick, "id") == event_id)
+          found = number_in(record, "record");
+      }
+      next = number_in(records.back(), "record") + 1;
     }
-    looked_at += records.size();
-    from = number_in(part.view(), "next");
-    if (records.empty() || from > number_in(part.view(), "last")) break;
-    if (looked_at > kMostRecordsSearched) {
+    if (found != 0) return found;
+    looked_at += before - begin;
+    before = begin;
+    if (looked_at >= kMostRecordsSearched && before > first) {
       return base::Error(base::ErrorCode::kTooLarge, std::string(event_id),
-                         "the journal is too long to look through: say the number of the record");
+                         "is not in the last " + std::to_string(looked_at) +
+                             " records, and more are not looked through: say the number of the "
+                             "record");
     }
   }
-  if (found != 0) return found;
   return base::Error(base::ErrorCode::kNotFound, std::string(event_id),
                      "no event of the journal has this id");
 }
@@ -180,7 +237,8 @@ base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
   if (status == "completed") {
     verdict = {"completed", "it has ended with a result"};
   } else if (status == "cancelled") {
-    verdict = {"cancelled", "somebody has ended it"};
+    const std::string reason = TRY(reason_of_end(source, id));
+    verdict = {"cancelled", "somebody has ended it" + (reason.empty() ? "" : ": " + reason)};
   } else if (status == "failed") {
     const Document timeline = TRY(source.timeline(id, 0, kRecordsLookedBack));
     verdict = verdict_of_failure(instance.view(), timeline.view());

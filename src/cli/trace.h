@@ -7,15 +7,28 @@
 
 namespace holdfast::cli {
 
+struct TraceStart {
+  std::uint64_t record = 0;   // 0: the journal has none of it any more
+  std::string instance = {};  // everything that came to it is followed, too; empty: of none
+  bool is_trimmed = false;    // it began before the first record that the journal has
+};
+
 // Follows a record through the effects that it opened, by their identities, the receipts that came
-// of them, and what those opened in turn: {"start", "records", "open", "complete"}. At most
-// `most_records` are looked through behind the first; "complete" says whether that was enough.
-base::Result<Document> trace(WorldSource& source, std::uint64_t start, std::uint64_t most_records);
+// of them, what those opened in turn, and turns that were left over: {"start", "records", "open",
+// "looked_up_to", "complete", "trimmed"}. It goes on to the end of the journal while anything that
+// it follows has not ended; `most_records` are looked through at most, and 64 MiB of records kept.
+// "complete" says whether that was enough.
+base::Result<Document> trace(WorldSource& source, const TraceStart& start,
+                             std::uint64_t most_records);
 
-// The record that an instance begins with. kNotFound: the journal does not have it any more.
-base::Result<std::uint64_t> first_record_of(WorldSource& source, const InstanceId& id);
+// Where an instance begins, or what is left of it.
+base::Result<TraceStart> first_record_of(WorldSource& source, const InstanceId& id);
 
-// The record that holds the event with this id, looked for from the end of the journal.
+// Why somebody has ended an instance. Empty: nobody has, did not say, or the journal does not have
+// it any more.
+base::Result<std::string> reason_of_end(WorldSource& source, const InstanceId& id);
+
+// The last record that holds an event with this id, looked for from the end of the journal.
 base::Result<std::uint64_t> record_of_event(WorldSource& source, std::string_view event_id);
 
 // {"workflow", "key", "verdict", "explanation", "record"}. Verdicts: completed, cancelled,

@@ -3,6 +3,7 @@
 #include "node/verify.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -14,23 +15,25 @@
 #include "cli/existing_world.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/where.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "native/machines.h"
+#include "node/past_world.h"
 #include "node/verify_history.h"
 #include "store/blobs_look.h"
 #include "store/salvage.h"
+#include "store/seals.h"
 
 namespace holdfast::cli {
 namespace {
 
 struct Options {
-  std::string world;
+  Where where;
   std::optional<std::string> key;   // in hex
   std::optional<std::string> seal;  // RECORD:HASH
   bool blobs = false;
   bool all = false;
-  bool json = false;
 };
 
 struct Findings {
@@ -95,9 +98,10 @@ std::string seal_text(const store::Seal& seal) {
   return std::to_string(seal.last) + ":" + base::to_hex(seal.hash.bytes);
 }
 
-base::Result<Findings> look(const Options& options, const native::Machines& machines) {
+base::Result<Findings> look(const Options& options, const std::string& folder,
+                            const native::Machines& machines) {
   const node::SealTerms terms = TRY(terms_of(options));
-  const auto world = TRY(ExistingWorld::open(options.world));
+  const auto world = TRY(ExistingWorld::open(folder));
   const store::WorldPlace place = store::WorldPlace::of(world->folder());
   Findings found;
   base::Errors errors;
@@ -121,12 +125,23 @@ base::Result<Findings> look(const Options& options, const native::Machines& mach
   if (options.all && journal && found.journal.errors.empty()) {
     const auto scratch = TRY(Scratch::make());
     Progress progress("comparing the index", journal->last());
+    std::unique_ptr<node::PastWorld> begun_with;
+    const auto snapshot = [&](store::RecordNumber next) -> base::Result<kernel::World*> {
+      kernel::World* none = nullptr;
+      if (stored == nullptr) return none;
+      const std::vector<store::SnapshotEntry> all = TRY(stored->snapshots());
+      const auto is_it = [&](const store::SnapshotEntry& each) { return each.next_record == next; };
+      if (std::ranges::none_of(all, is_it)) return none;
+      begun_with = TRY(node::PastWorld::at(*journal, stored, machines, next - 1));
+      return &begun_with->world();
+    };
     found.history =
-        TRY(node::verify_history(*journal, place, scratch->folder(), found.journal.errors,
+        TRY(node::verify_history(*journal, place, scratch->folder(), snapshot, found.journal.errors,
                                  [&](store::RecordNumber at) { progress.at(at); }));
     static_cast<void>(TRY(store::BlobStore::open(scratch->folder())));
     static_cast<void>(TRY(store::BlobStore::open(scratch->folder(), store::kEffectBlobs)));
-    for (const char* file : {store::kKernelBlobs, store::kEffectBlobs})
+    static_cast<void>(TRY(store::Seals::open(scratch->folder())));
+    for (const char* file : {store::kKernelBlobs, store::kEffectBlobs, store::kSealsFile})
       TRY(node::verify_tables(place, store::WorldPlace::of(scratch->folder()), file,
                               found.journal.errors));
   }
@@ -211,26 +226,29 @@ void print_text(const Findings& found) {
   print_line(found.blobs ? "blobs     " + std::to_string(*found.blobs) + " looked at"
                          : "blobs     not looked at (--blobs)");
   if (found.history) {
-    print_line(!found.history->is_there ? "index     there is none"
-               : found.history->is_compared
-                   ? "index     " + count_of(found.history->rows, "row") + " as the records say"
-                   : "index     not compared: the journal does not have "
-                     "all of its records any more");
+    print_line(
+        !found.history->is_there ? "index     there is none"
+        : found.history->is_compared
+            ? "index     " + count_of(found.history->rows, "row") + " as the records say"
+            : "index     not compared: the journal does not have all of its records any more, "
+              "or the snapshot is gone that it begins with");
   }
   for (const std::string& note : report.notes) print_line("note      " + printable(note));
 }
 
 ExitCode verify(const Options& options, const native::Machines& machines) {
-  const auto found = look(options, machines);
+  const auto where = settle(options.where, Reach::kWorldOnly);
+  if (!where) return misused(where.error().to_string());
+  const auto found = look(options, where->world, machines);
   if (!found) return refuse(found.error());
-  if (options.json) {
+  if (where->json) {
     print_json(*found);
   } else {
     print_text(*found);
   }
   const base::Errors& errors = found->journal.errors;
   if (errors.empty()) return ExitCode::kDone;
-  return refuse(count_of(errors.reported(), "error") + " in " + options.world, errors);
+  return refuse(count_of(errors.reported(), "error") + " in " + where->world, errors);
 }
 
 }  // namespace
@@ -239,7 +257,8 @@ void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "verify", "check every byte of a world's journal, and that replaying it comes to the same");
-  command->add_option("world", options->world, "the folder of the world")->required();
+  add_where(*command, options->where, Reach::kWorldOnly);
+  add_folder(*command, options->where);
   command->add_option("--key", options->key,
                       "only what this public key has signed counts as sealed");
   command->add_option("--seal", options->seal,
@@ -247,7 +266,6 @@ void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   command->add_flag("--blobs", options->blobs, "look at every blob too");
   command->add_flag("--all", options->all,
                     "every byte of every file: the blobs, and the index made again and compared");
-  command->add_flag("--json", options->json, "print JSON");
   command->footer(
       "Exits with 1 when something is wrong, and names the file and the offset, or the record.\n"
       "A world that a process has open is refused.\n"

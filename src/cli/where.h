@@ -17,8 +17,11 @@ namespace holdfast::cli {
 struct Where {
   std::string world;  // one of these two is there once it is settled
   std::string server;
-  std::string token;        // empty: none
-  std::string authorities;  // empty: those of the system
+  std::string folder;              // the world, said without a flag
+  std::string token;               // empty: none
+  std::string authorities;         // empty: those of the system
+  std::string client_certificate;  // empty: none
+  std::string client_key;
   bool json = false;
 
   bool is_offline() const noexcept { return !world.empty(); }
@@ -26,10 +29,14 @@ struct Where {
 
 enum class Reach : unsigned char { kBoth, kWorldOnly, kServerOnly };
 
-// --world, --server, --token, --authorities and --json, as far as the reach goes.
+// --world, --server, --json and what goes with a server, as far as the reach goes. What is beyond
+// it is understood, so that it can be said what the command needs instead.
 void add_where(CLI::App& command, Where& where, Reach reach = Reach::kBoth);
 
-// Fills in what no flag has said. kInvalid: it is not clear where.
+// The folder of the world as an argument of its own, the same as --world.
+void add_folder(CLI::App& command, Where& where);
+
+// Fills in what no flag has said. kInvalid: it is not clear where, or beyond the reach.
 base::Result<Where> settle(Where where, Reach reach = Reach::kBoth);
 
 }  // namespace holdfast::cli

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "cli/output.h"
+#include "cli/render.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
+#include "gateway/key_word.h"
 
 namespace holdfast::cli {
 namespace {
@@ -20,7 +22,9 @@ std::optional<InstanceId> split(std::string_view text) {
   if (first == std::string_view::npos) return std::nullopt;
   const std::size_t second = text.find('/', first + 1);
   if (second == std::string_view::npos || second + 1 == text.size()) return std::nullopt;
-  return InstanceId{std::string(text.substr(0, second)), std::string(text.substr(second + 1))};
+  // Whoever writes dots means dots: here they lead nowhere else.
+  return InstanceId{std::string(text.substr(0, second)),
+                    gateway::word_of_key(gateway::text_of_key(text.substr(second + 1)))};
 }
 
 }  // namespace
@@ -38,8 +42,12 @@ base::Result<Document> Document::of_json(std::string_view json) {
 
 std::string key_word(const std::optional<codec::View>& key) {
   if (!key || key->is_null()) return "-";
-  if (const auto text = key->text()) return std::string(*text);
+  if (const auto text = key->text()) return gateway::word_of_key(*text);
   return codec::to_json(*key);
+}
+
+base::Error no_workflow(const std::string& name) {
+  return {base::ErrorCode::kNotFound, name, "there is no such workflow"};
 }
 
 base::Result<InstanceId> parse_id(std::string_view text) {
@@ -50,7 +58,7 @@ base::Result<InstanceId> parse_id(std::string_view text) {
 base::Result<InstanceId> resolve(WorldSource& source, std::string_view text) {
   if (const auto id = split(text)) {
     const auto found = source.instance(*id);
-    if (found) return *id;
+    if (found) return id_in(found->view());  // as everything else names it
     if (found.error().code() != base::ErrorCode::kNotFound)
       return base::Error(found.error().code(), found.error().where(), found.error().message());
   }

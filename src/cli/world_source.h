@@ -38,7 +38,8 @@ class Document {
   base::Bytes bytes_;
 };
 
-// An instance as people write it: the key as it stands in a path, "-" where there is none.
+// An instance as people write it: the key as it stands in a path (gateway/key_word.h), "-" where
+// there is none.
 struct InstanceId {
   std::string workflow;
   std::string key;
@@ -52,6 +53,13 @@ struct ListQuery {
   std::uint64_t since_ns = 0;
   std::uint64_t limit = 50;
   std::string after = {};  // where the page before ended
+  std::string where = {};  // FIELD=VALUE (gateway/field_match.h)
+};
+
+// What is drawn: a step workflow, or one run of it.
+struct GraphOf {
+  std::string workflow;
+  std::optional<std::string> key = {};
 };
 
 class WorldSource {
@@ -59,8 +67,7 @@ class WorldSource {
   virtual ~WorldSource() = default;
 
   // {"instances": [{"workflow", "key", "status", "paused", "last_record", "last_ns", ...}],
-  // "next"}: those that
-  // were touched last come first.
+  // "next"}: those that began last come first.
   virtual base::Result<Document> instances(const ListQuery& query) = 0;
 
   virtual base::Result<Document> instance(const InstanceId& id) = 0;
@@ -71,6 +78,13 @@ class WorldSource {
   // {"records", "next", "trimmed"}: the last first, from `from` on (0: the last).
   virtual base::Result<Document> timeline(const InstanceId& id, std::uint64_t from,
                                           std::uint64_t limit) = 0;
+
+  // The same with the states of which the records have only the hash, as people read them: they are
+  // replayed. Behind records that no snapshot leads to any more, they stay away. kTooLarge,
+  // kUnavailable: that passes a limit; kConflict: there is no code for it; kCorrupt, kIo: what it
+  // needs cannot be read. The timeline may still be had without.
+  virtual base::Result<Document> timeline_with_states(const InstanceId& id, std::uint64_t from,
+                                                      std::uint64_t limit) = 0;
 
   // {"sentence", "reasons"}
   virtual base::Result<Document> why(const InstanceId& id) = 0;
@@ -84,6 +98,14 @@ class WorldSource {
   // {"proposals": [{"proposal", "stage", "manifest", "description", "report", "by", "reason"}]}
   virtual base::Result<Document> proposals() = 0;
 
+  // {"workflows", "schemas"}
+  virtual base::Result<Document> workflows() = 0;
+
+  // {"workflow", "graph"}; of a run also {"key", "execution"}
+  virtual base::Result<Document> graph(const GraphOf& of) = 0;
+  // The same as a picture: mermaid, dot or svg.
+  virtual base::Result<std::string> picture(const GraphOf& of, const std::string& format) = 0;
+
   // Instances whose text begins with this, so many at most.
   virtual base::Result<std::vector<InstanceId>> beginning_with(std::string_view prefix,
                                                                std::size_t most) = 0;
@@ -95,6 +117,9 @@ base::Result<std::unique_ptr<WorldSource>> offline_source(const std::string& wor
 base::Result<std::unique_ptr<WorldSource>> server_source(const Where& where);
 base::Result<std::unique_ptr<WorldSource>> source_at(const Where& where,
                                                      const std::vector<Module>& modules);
+
+// What is said of a name that no workflow has.
+base::Error no_workflow(const std::string& name);
 
 // The whole name of an instance, for whoever acts on one: what only begins so may be another one.
 base::Result<InstanceId> parse_id(std::string_view text);

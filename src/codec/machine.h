@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Machine: one walk of the normaliser over one value, pulling items from a JSON or CBOR reader and
 // writing canonical bytes. The stack of open containers is explicit, so depth is a number and not
-// a risk. Scalars are written by codec/scalars.h, closing containers is codec/canonical_order.h.
+// a risk. Scalars are written by codec/scalars.h, closing containers is codec/canonical_order.h,
+// the words of errors are in codec/complaint.h.
 #pragma once
 
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "codec/canonical_order.h"
 #include "codec/cbor_writer.h"
+#include "codec/complaint.h"
 #include "codec/scalars.h"
 #include "codec/skip.h"
 #include "codec/workspace.h"
@@ -445,9 +447,7 @@ class Machine {
     return fail(base::ErrorCode::kInvalid, "the field '" + field.name + "' is missing");
   }
   [[gnu::cold]] bool unknown_field(const Item& key) {
-    return fail(base::ErrorCode::kInvalid,
-                key.kind == ItemKind::kText ? "unknown field " + quoted(key.text)
-                                            : "expected the name of a field, got " + describe(key));
+    return fail(base::ErrorCode::kInvalid, not_a_field(key));
   }
   [[gnu::cold]] bool field_twice() {
     return fail(base::ErrorCode::kInvalid, "the field is there twice");
@@ -460,28 +460,13 @@ class Machine {
                 "expected " + expectation(node.kind) + ", got " + describe(item));
   }
   [[gnu::cold]] bool unexpected_key(const Frame& frame, const Item& key) {
-    const bool text = key.kind == ItemKind::kText;
-    if (text && !frame.sugar && (key.text == "$tag" || key.text == "$value"))
-      return fail(base::ErrorCode::kInvalid, std::string(key.text) + " is there twice");
-    return fail(base::ErrorCode::kInvalid,
-                std::string("a variant has ") +
-                    (frame.sugar ? "one arm only" : "only $tag and $value") + ", not " +
-                    (text ? quoted(key.text) : describe(key)));
+    return fail(base::ErrorCode::kInvalid, not_of_a_variant(frame.sugar, key));
   }
   [[gnu::cold]] bool bad_key(TypeKind type, const Item& key, const char* refusal) {
-    if (refusal == nullptr) {
-      return fail(base::ErrorCode::kInvalid,
-                  "expected " + std::string(name_of(type)) + " as key, got " + describe(key));
-    }
-    const std::string name = key.kind == ItemKind::kText ? " " + quoted(key.text) : "";
-    return fail(base::ErrorCode::kInvalid, "the key" + name + ": " + refusal);
+    return fail(base::ErrorCode::kInvalid, not_a_key(type, key, refusal));
   }
   [[gnu::cold]] bool too_large() {
-    return fail(base::ErrorCode::kTooLarge,
-                work_.items > kMaxItems
-                    ? "more items than a value may have (" + std::to_string(kMaxItems) + ")"
-                    : "encoded it is larger than a value may be (" +
-                          std::to_string(kMaxValueBytes) + " bytes)");
+    return fail(base::ErrorCode::kTooLarge, beyond_limits(work_.items));
   }
   [[gnu::cold]] bool unreadable() { return fail(reader_.problem_code(), reader_.problem()); }
   [[gnu::cold]] bool fail(base::ErrorCode code, std::string message) {

@@ -33,6 +33,34 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::size_t unshown_at(std::string_view text, std::size_t place) noexcept {
+  const auto byte = [&](std::size_t i) -> unsigned {
+    return place + i < text.size() ? static_cast<unsigned char>(text[place + i]) : 0U;
+  };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) return 2;
+  if (byte(0) == 0xef && byte(1) == 0xbf && byte(2) >= 0xbe) return 3;  // U+FFFE, U+FFFF
+  return 0;
+}
+
+std::string printable_json(std::string_view json) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string shown;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::size_t bytes = unshown_at(json, i);
+    const bool is_line_end = json[i] == '\n';
+    if (bytes == 0 || bytes == 3 || is_line_end) {
+      shown += json[i];
+      continue;
+    }
+    i += bytes - 1;
+    const auto code = static_cast<unsigned char>(json[i]);  // its last byte is its number
+    shown.append("\\u00") += kDigits[code >> 4];
+    shown += kDigits[code & 15];
+  }
+  return shown;
+}
+
 std::string printable(std::string_view text, std::size_t most) {
   if (text.size() <= most) return printable(text);
   // Not inside a character, or what is left would no longer be UTF-8. One has four bytes at most.

@@ -27,5 +27,20 @@ TEST(Printable, long_text_is_cut_between_characters) {
   EXPECT_EQ(printable(umlauts, 3), "\u00e4...");
 }
 
+TEST(Printable, json_says_the_same_without_what_a_terminal_obeys) {
+  EXPECT_EQ(printable_json("{\n  \"a\": \"\x7f \xc2\x9b \xc2\xa0 \xc3\xa4 \xef\xbf\xbf\"\n}"),
+            "{\n  \"a\": \"\\u007f \\u009b \xc2\xa0 \xc3\xa4 \xef\xbf\xbf\"\n}");
+}
+
+TEST(Printable, what_cannot_be_shown_is_known_with_its_length) {
+  EXPECT_EQ(unshown_at("a", 0), 0U);
+  EXPECT_EQ(unshown_at("a\n", 1), 1U);
+  EXPECT_EQ(unshown_at("\x7f", 0), 1U);
+  EXPECT_EQ(unshown_at("\xc2\x80", 0), 2U);
+  EXPECT_EQ(unshown_at("\xc2\xa0", 0), 0U);
+  EXPECT_EQ(unshown_at("\xef\xbf\xbd", 0), 0U);
+  EXPECT_EQ(unshown_at("\xef\xbf\xbe", 0), 3U);
+}
+
 }  // namespace
 }  // namespace holdfast::codec

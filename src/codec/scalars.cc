@@ -237,34 +237,4 @@ bool write_key(Buffer& out, TypeKind type, const Item& key, const char*& refusal
   return write_scalar(out, type, number, refusal);
 }
 
-std::string expectation(TypeKind type) {
-  switch (type) {
-    case TypeKind::kRecord: return "record (a map)";
-    case TypeKind::kVariant: return "variant (a map)";
-    case TypeKind::kSet: return "set (a list)";
-    case TypeKind::kUnit: return "unit (null)";
-    case TypeKind::kAny: return "a JSON value";
-    default: return std::string(name_of(type));
-  }
-}
-
-std::string describe(const Item& item) {
-  std::string text(name_of(item.kind));
-  if (item.kind == ItemKind::kNumber) text += " " + std::string(item.text.substr(0, 40));
-  return text;
-}
-
-std::string quoted(std::string_view text) {
-  constexpr std::size_t kShown = 64;
-  Buffer json;
-  std::size_t size = text.size();
-  if (size > kShown) {
-    size = kShown;
-    while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80)
-      --size;  // not inside a character
-  }
-  write_string_json(json, text.substr(0, size));
-  return std::string(base::as_text(json.view())) + (size < text.size() ? "..." : "");
-}
-
 }  // namespace holdfast::codec

@@ -2,9 +2,6 @@
 // Writes one scalar of a given type in its canonical form, or refuses it.
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "codec/buffer.h"
 #include "codec/item.h"
 #include "codec/type.h"
@@ -17,10 +14,5 @@ bool write_scalar(Buffer& out, TypeKind type, const Item& item, const char*& ref
 
 // The same for the key of a map; in JSON a whole number is written as text there.
 bool write_key(Buffer& out, TypeKind type, const Item& key, const char*& refusal);
-
-// For messages: what a type wants, what an item is, and a text in quotes, shortened.
-std::string expectation(TypeKind type);
-std::string describe(const Item& item);
-std::string quoted(std::string_view text);
 
 }  // namespace holdfast::codec

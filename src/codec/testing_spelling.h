@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/base64.h"
+#include "base/testing_base64.h"
 #include "codec/testing_choices.h"
 #include "codec/testing_reference.h"
 #include "codec/testing_values.h"
@@ -126,7 +126,7 @@ class Speller {
   }
 
   Doc bytes(const std::string& raw) {
-    const std::string encoded = base::to_base64(base::as_bytes(raw));
+    const std::string encoded = base::testing::to_base64(base::as_bytes(raw));
     switch (choices_.below(route_ == Route::kCbor ? 3 : 2)) {
       case 0: return Doc::string(encoded);
       case 1: return Doc::map({{Doc::string("$bytes"), Doc::string(encoded)}});

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "codec/cbor_writer.h"
-#include "codec/scalars.h"
+#include "codec/complaint.h"
 
 namespace holdfast::codec {
 namespace {

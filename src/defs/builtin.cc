@@ -184,6 +184,18 @@ constexpr char kDefinitions[] = R"json([
     "message":{"text":{}},
     "attempts":{"nat":{}},
     "elapsed_ns":{"nat":{}}}}},
+{"$kind":"defschema","name":"sys/WorkflowRunParams@1","type":{"record":{
+    "workflow":{"text":{}},
+    "key":{"option":{"bytes":{}}},
+    "event":{"text":{}},
+    "value":{"bytes":{}}}}},
+{"$kind":"defschema","name":"sys/WorkflowRunReceipt@1","type":{"record":{
+    "result":{"bytes":{}}}}},
+{"$kind":"defschema","name":"sys/WorkflowStopParams@1","type":{"record":{
+    "workflow":{"text":{}},
+    "key":{"option":{"bytes":{}}}}}},
+{"$kind":"defschema","name":"sys/WorkflowStopReceipt@1","type":{"record":{
+    "stopped":{"bool":{}}}}},
 {"$kind":"defeffect","name":"sys/timer.set@1","params":"sys/TimerSetParams@1","receipt":"sys/TimerSetReceipt@1",
     "executor":{"kind":"timer"}},
 {"$kind":"defeffect","name":"sys/http.request@1","params":"sys/HttpRequestParams@1","receipt":"sys/HttpRequestReceipt@1",
@@ -195,7 +207,11 @@ constexpr char kDefinitions[] = R"json([
 {"$kind":"defeffect","name":"sys/blob.put@1","params":"sys/BlobPutParams@1","receipt":"sys/BlobPutReceipt@1",
     "executor":{"kind":"blob.put"}},
 {"$kind":"defeffect","name":"sys/blob.get@1","params":"sys/BlobGetParams@1","receipt":"sys/BlobGetReceipt@1",
-    "executor":{"kind":"blob.get"}}
+    "executor":{"kind":"blob.get"}},
+{"$kind":"defeffect","name":"sys/workflow.run@1","params":"sys/WorkflowRunParams@1","receipt":"sys/WorkflowRunReceipt@1",
+    "executor":{"kind":"workflow"}},
+{"$kind":"defeffect","name":"sys/workflow.stop@1","params":"sys/WorkflowStopParams@1","receipt":"sys/WorkflowStopReceipt@1",
+    "executor":{"kind":"workflow"}}
 ])json";
 // clang-format on
 

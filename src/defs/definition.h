@@ -54,6 +54,10 @@ struct WorkflowDef {
   std::optional<std::string> key_schema;
   std::vector<std::string> effects_emitted;  // sorted
   Impl impl;
+
+  // Of a step workflow: what it is made of, as a map, so that it can be drawn without its code.
+  // steps/graph_codec.h reads it. Definitions of before have none.
+  std::optional<base::Bytes> graph = std::nullopt;
 };
 
 // Who performs an effect: a built-in executor, or remote workers that take from a queue.

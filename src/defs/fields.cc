@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/scalars.h"
+#include "codec/complaint.h"
 #include "defs/name.h"
 
 namespace holdfast::defs {

@@ -32,6 +32,14 @@ WorkflowDef read_workflow(Fields& fields) {
   if (const auto impl = fields.required("impl")) {
     workflow.impl = read_impl(*impl, fields.path_of("impl"), fields.errors());
   }
+  if (const auto graph = fields.optional("graph")) {
+    if (graph->kind() == codec::ViewKind::kMap) {
+      const base::ByteView bytes = graph->encoded();
+      workflow.graph.emplace(bytes.begin(), bytes.end());
+    } else {
+      fields.refuse("graph", "expected an object");
+    }
+  }
   return workflow;
 }
 
@@ -44,6 +52,7 @@ void write(ObjectWriter& out, const WorkflowDef& workflow) {
   out.optional_text("key_schema", workflow.key_schema);
   out.texts("effects_emitted", workflow.effects_emitted);
   out.object("impl", impl_object(workflow.impl));
+  if (workflow.graph) out.value("graph").append(*workflow.graph);
 }
 
 }  // namespace holdfast::defs

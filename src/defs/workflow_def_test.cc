@@ -21,6 +21,8 @@ TEST(WorkflowDef, optional_fields_may_be_there_absent_or_null) {
            R"(,"effects_emitted":["a/x@1","a/y@1"])",
            R"(,"effects_emitted":[],"context":"a/c@1","annotations":"a/n@1","key_schema":"a/k@1")",
            R"(,"effects_emitted":[],"context":null,"annotations":null,"key_schema":null)",
+           R"(,"effects_emitted":[],"graph":{"steps":[]})",
+           R"(,"effects_emitted":[],"graph":null)",
            R"(,"effects_emitted":[],"determinism":"strict")",
            R"(,"effects_emitted":[],"determinism":null)",
        }) {
@@ -40,6 +42,7 @@ TEST(WorkflowDef, other_forms_are_refused) {
         "$.effects_emitted[5]: 'a/y@1' is there twice"}},
       {R"(,"effects_emitted":[],"determinism":"decision_log")",
        {"$.determinism: only 'strict' is supported"}},
+      {R"(,"effects_emitted":[],"graph":[])", {"$.graph: expected an object"}},
       {R"(,"effects_emitted":[],"determinism":7)", {"$.determinism: only 'strict' is supported"}},
       {R"(,"effects_emitted":[],"context":"c","annotations":1,"key_schema":"a/k@0","keys":1)",
        {"$.context: 'c' is not a name of the form namespace/name@version",

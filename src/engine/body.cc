@@ -75,7 +75,9 @@ Engine::Body::Body(EngineOptions the_options)
       secrets(inside(options.secrets)) {}
 
 Engine::Body::~Body() {
+  trials.cancel();
   if (node) static_cast<void>(node->stop().has_value());
+  trials.wait_for_end();
   end_history();
 }
 
@@ -113,6 +115,11 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   node::Executors executors = TRY(make_executors(std::move(functions), performed));
   const base::Bytes wanted = applies ? TRY(defs::closure_of(bundle)) : present;
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
+  // Also before it runs: what is refused has performed nothing that was under way.
+  if (wanted != present) {
+    if (auto error = engine::refusal(world->world().try_apply(wanted)))
+      return std::move(*error).within("definitions");
+  }
   if (const auto& snapshot = world->restoring().snapshot) snapshot_before = snapshot->next_record;
   make_history();
   TRY(start(std::move(executors)));
@@ -157,6 +164,8 @@ void Engine::Body::make_history() {
   node::HistoryOptions how;
   how.retention_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(options.retention).count());
+  // A clock that somebody moves may stand still, and whoever follows a stream waits for the index.
+  if (options.clock) how.gather_ns = 0;
   how.send = [this](node::Input input, node::Heard heard) {
     return node->send(std::move(input), std::move(heard));
   };
@@ -172,6 +181,11 @@ void Engine::Body::end_history() {
   history->finish();
 }
 
+store::RecordNumber Engine::Body::needed_by_readers() const {
+  if (trials.is_busy()) return 1;
+  return history ? history->needs_from() : std::numeric_limits<store::RecordNumber>::max();
+}
+
 base::Result<void> Engine::Body::start(node::Executors executors) {
   node::LoopOptions loop;
   loop.snapshot_every = options.snapshot_every;
@@ -182,8 +196,7 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
     if (options.ended) options.ended(engine::outside(error));
   };
   loop.begin_snapshot = [this, begin = node::snapshots_of(*world, [this] {
-                                 return history ? history->needs_from()
-                                                : std::numeric_limits<store::RecordNumber>::max();
+                                 return needed_by_readers();
                                })](std::uint64_t last_ns) -> base::Result<node::FinishSnapshot> {
     auto finish = TRY(begin(last_ns));
     return node::FinishSnapshot(
@@ -228,7 +241,9 @@ base::Result<void> Engine::Body::close() {
                        "a handler or callback cannot close the engine whose thread it is on");
   }
   const std::lock_guard lock(closing);
+  trials.cancel();
   auto stopped = node->stop();
+  trials.wait_for_end();
   end_history();
   durable_watch->close();
   TRY(std::move(stopped));

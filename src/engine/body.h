@@ -15,6 +15,7 @@
 #include "engine/handlers.h"
 #include "engine/performers.h"
 #include "engine/ticket.h"
+#include "engine/trials.h"
 #include "env/clock.h"
 #include "env/disk.h"
 #include "env/process.h"
@@ -30,6 +31,12 @@
 #include "node/node.h"
 
 namespace holdfast {
+
+namespace engine {
+// kOnce: what there is. kFollows: when there is something; the instance need not be there yet.
+// kGoesOn: the same, but that it was there before.
+enum class StreamReading : std::uint8_t { kOnce, kFollows, kGoesOn };
+}  // namespace engine
 
 struct Engine::Body {
   explicit Body(EngineOptions options);
@@ -54,9 +61,11 @@ struct Engine::Body {
   // kInvalid: nobody here performs an effect of these definitions.
   base::Result<void> check_performed(base::ByteView document) const;
   void apply(node::Input input, std::shared_ptr<engine::Ticket<Applied>> ticket);
+  // On the thread of trials.
+  Result<Tried> try_proposal(std::uint64_t proposal, const TrialOptions& how);
   void refresh_definitions(const std::function<void()>& then = nullptr);
   void use_definitions(base::Bytes closure);
-  Stop read_stream(node::StreamQuery query, bool follows, Then<RawStreamPage> then);
+  Stop read_stream(node::StreamQuery query, engine::StreamReading how, Then<RawStreamPage> then);
 
   EngineOptions options;
   std::unique_ptr<env::Disk> disk;
@@ -77,6 +86,7 @@ struct Engine::Body {
       std::make_shared<engine::DurableWatch>();
   std::unique_ptr<node::Node> node;
   std::thread historian;
+  engine::Trials trials;
   std::atomic<std::uint64_t> next_question = 1;
   std::mutex closing;
   bool is_closed = false;
@@ -91,6 +101,7 @@ struct Engine::Body {
   base::Result<node::Executors> make_executors(engine::FunctionsByEffect functions,
                                                const std::vector<const defs::Bundle*>& performed);
   base::Result<void> start(node::Executors executors);
+  store::RecordNumber needed_by_readers() const;  // the journal keeps what is behind it
   void make_history();
   void end_history();
   base::Result<void> apply(const base::Bytes& closure);

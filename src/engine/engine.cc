@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "codec/buffer.h"
 #include "engine/body.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
@@ -127,15 +126,6 @@ Result<RawInstance> Engine::wait_raw(std::string_view workflow, Bytes key, Timeo
   if (told.wait_for(timeout) == std::future_status::ready) return told.get();
   stop_waiting(wait);
   return Error{ErrorCode::kTimedOut, "it has not ended in time"};
-}
-
-Bytes Engine::written(const std::function<void(Writer&)>& write) {
-  codec::Buffer out;
-  {
-    Writer writer(out);
-    write(writer);
-  }
-  return out.to_bytes();
 }
 
 std::optional<EffectError> Engine::error_of(const Bytes& outcome) {

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/testing_greeting.h"
 #include "env/testing.h"
 #include "holdfast/engine.h"
 
@@ -18,51 +19,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-struct Greet {
-  static constexpr std::string_view kSchema = "test/Greet@1";
-  std::string name;
-  std::uint64_t times = 1;
-};
-
-struct Nudge {
-  static constexpr std::string_view kSchema = "test/Nudge@1";
-  std::string name;
-};
-
-struct Say {
-  static constexpr std::string_view kEffect = "test/say@1";
-  static constexpr Executor kExecutor = worker("mouths");
-  struct Params {
-    std::string text;
-  };
-  struct Receipt {
-    std::string heard;
-  };
-};
-
-struct Greeting {
-  static constexpr std::string_view kWorkflow = "test/Greeting@1";
-  struct State {
-    std::uint64_t left = 0;
-    std::string heard;
-  };
-  using Events = holdfast::Events<On<Greet, &Greet::name>, On<Nudge, &Nudge::name>>;
-  using Effects = holdfast::Effects<Say>;
-  using Context = holdfast::Context<Greeting>;
-
-  static void step(State& state, const Greet& greet, Context& context) {
-    state.left = greet.times;
-    if (state.left == 0) return context.fail("nothing_to_say", "no times");
-    context.open<Say>({"hello " + greet.name});
-  }
-  static void step(State& state, const Nudge&, Context&) { state.heard += "!"; }
-  static void step(State& state, const Received<Say>& said, Context& context) {
-    if (!said.ok()) return context.fail(said.error.code, said.error.message);
-    state.heard += said.receipt.heard;
-    if (--state.left == 0) return context.complete(state.heard);
-    context.open<Say>({"again"});
-  }
-};
+using engine::testing::Greet;
+using engine::testing::Greeting;
+using engine::testing::Nudge;
+using engine::testing::Say;
 
 class EngineTest : public ::testing::Test {
  protected:

@@ -137,13 +137,6 @@ void Engine::proposals_raw(Then<std::vector<ProposalInfo>> then) {
   if (!asked) ticket->tell(engine::outside(asked.error()));
 }
 
-void Engine::report_shadow_raw(std::uint64_t proposal, Bytes report, Then<std::uint64_t> then) {
-  body_->send(node::Input::shadow({proposal, report}),
-              [then = std::move(then)](Result<kernel::Answer> answer) {
-                then(answer ? record_of(*answer) : Result<std::uint64_t>(answer.error()));
-              });
-}
-
 void Engine::decide_raw(const ProposalDecision& decision, Then<std::uint64_t> then) {
   body_->send(
       node::Input::decide({decision.proposal, decision.approve, decision.by, decision.reason}),

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <thread>
 
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
@@ -30,6 +32,17 @@ struct Paint {
     std::uint64_t litres = 0;
   };
 };
+// While it is shut, whoever takes a step waits.
+struct Gate {
+  std::atomic<bool> is_shut = false;
+  std::atomic<int> came = 0;
+  void pass() {
+    ++came;
+    while (is_shut) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+};
+Gate gate;
+
 struct House {
   static constexpr std::string_view kWorkflow = "test/House@1";
   struct State {
@@ -39,6 +52,7 @@ struct House {
   using Effects = holdfast::Effects<Paint, Timer>;
   using Context = holdfast::Context<House>;
   static void step(State&, const Order& order, Context& context) {
+    gate.pass();
     context.open<Paint>({.house = order.house});
     context.timer(context.now() + std::chrono::hours(1));
   }
@@ -97,6 +111,34 @@ class GovernanceTest : public ::testing::Test {
   Hash paint_of(const std::string& house) {
     return intent_of(house, WaitReason::Kind::kReceipt, "outside");
   }
+
+  // Something has come that a trial can feed again, and nothing is under way.
+  std::uint64_t propose_after_an_order() {
+    EXPECT_TRUE(engine_->send(Order{"red"}));
+    EXPECT_TRUE(engine_->cancel<House>("red", "enough"));
+    const auto id = answer<std::uint64_t>([&](auto then) {
+      engine_->propose_raw(engine_->definitions(), "the same", std::move(then));
+    });
+    EXPECT_TRUE(id);
+    return id ? *id : 0;
+  }
+  Result<Tried> try_proposal(std::uint64_t id, TrialOptions options = {}) {
+    return answer<Tried>(
+        [&](auto then) { engine_->try_proposal_raw(id, std::move(options), std::move(then)); });
+  }
+  // Until it stands before the gate.
+  std::future<Result<Tried>> begin_trial(std::uint64_t id) {
+    gate.is_shut = true;
+    gate.came = 0;
+    const auto told = std::make_shared<std::promise<Result<Tried>>>();
+    engine_->try_proposal_raw(id, {}, [told](Result<Tried> tried) { told->set_value(tried); });
+    while (gate.came == 0) std::this_thread::yield();
+    return told->get_future();
+  }
+  std::vector<ProposalInfo> proposals() {
+    return *answer<std::vector<ProposalInfo>>([&](auto then) { engine_->proposals_raw(then); });
+  }
+  void TearDown() override { gate.is_shut = false; }
 
   env::testing::TemporaryFolder folder_;
   std::unique_ptr<Engine> engine_;
@@ -170,19 +212,20 @@ TEST_F(GovernanceTest, definitions_whose_effects_nobody_performs_are_refused) {
 
 TEST_F(GovernanceTest, a_proposal_goes_its_way) {
   const auto record = [&](auto ask) { return answer<std::uint64_t>(ask); };
-  const auto id = record([&](auto then) {
-    engine_->propose_raw(engine_->definitions(), "the same", std::move(then));
-  });
-  ASSERT_TRUE(id) << id.error().message;
+  const std::uint64_t id = propose_after_an_order();
   const auto approve = [&] {
-    return record([&](auto then) { engine_->decide_raw({*id, true, "Ada", "why not"}, then); });
+    return record([&](auto then) { engine_->decide_raw({id, true, "Ada", "why not"}, then); });
   };
   EXPECT_EQ(approve().error().code, ErrorCode::kConflict) << "nobody has tried it";
-  ASSERT_TRUE(
-      record([&](auto then) { engine_->report_shadow_raw(*id, cbor(R"({"differs":0})"), then); }));
+  const auto tried = try_proposal(id);
+  ASSERT_TRUE(tried) << tried.error().message;
+  EXPECT_GT(tried->record, id);
+  const codec::View report = codec::View::of(tried->report);
+  EXPECT_EQ(report.find("instances")->nat(), 1u);
+  EXPECT_EQ(report.find("different")->nat(), 0u);
   ASSERT_TRUE(approve());
   const auto applied =
-      answer<Applied>([&](auto then) { engine_->apply_proposal_raw(*id, std::move(then)); });
+      answer<Applied>([&](auto then) { engine_->apply_proposal_raw(id, std::move(then)); });
   ASSERT_TRUE(applied) << applied.error().message;
   EXPECT_NE(applied->record, 0u);
   const auto all =
@@ -191,6 +234,54 @@ TEST_F(GovernanceTest, a_proposal_goes_its_way) {
   EXPECT_EQ(all->front().stage, "applied");
   EXPECT_EQ(all->front().by, "Ada");
   EXPECT_EQ(all->front().base, all->front().manifest);
+  const codec::View kept = codec::View::of(all->front().report);
+  EXPECT_EQ(kept.size(), report.size());
+  for (const char* hash : {"present_manifest", "tried_manifest"})
+    EXPECT_EQ(kept.find(hash)->text(), report.find(hash)->text()) << hash;
+  EXPECT_EQ(try_proposal(id).error().code, ErrorCode::kConflict) << "it is decided";
+  EXPECT_EQ(try_proposal(id + 1000).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(GovernanceTest, one_trial_is_under_way_at_a_time_and_the_world_goes_on) {
+  const std::uint64_t id = propose_after_an_order();
+  auto first = begin_trial(id);
+  EXPECT_EQ(try_proposal(id).error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(engine_->query<House>("red")->status, InstanceStatus::kCancelled);
+  EXPECT_FALSE(engine_->cancel<House>("red", "again")) << "it is answered, as it has ended";
+  gate.is_shut = false;
+  const auto tried = first.get();
+  ASSERT_TRUE(tried) << tried.error().message;
+  EXPECT_TRUE(try_proposal(id)) << "the next one may begin";
+}
+
+TEST_F(GovernanceTest, a_trial_that_is_stopped_or_passes_its_limits_records_nothing) {
+  const std::uint64_t id = propose_after_an_order();
+  const std::uint64_t records = engine_->figures().records;
+  TrialOptions stopped;
+  stopped.stopped = [] { return true; };
+  EXPECT_EQ(try_proposal(id, stopped).error().code, ErrorCode::kEnded);
+  TrialOptions slow;
+  slow.time = std::chrono::milliseconds(0);
+  EXPECT_EQ(try_proposal(id, slow).error().code, ErrorCode::kTooLarge);
+  TrialOptions small;
+  small.bytes = 10;
+  EXPECT_EQ(try_proposal(id, small).error().code, ErrorCode::kTooLarge);
+  EXPECT_EQ(try_proposal(id, {.from = 1, .records = 2}).error().code, ErrorCode::kTooLarge);
+  EXPECT_EQ(try_proposal(id, {.from = id + 9}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(engine_->figures().records, records);
+  EXPECT_EQ(proposals().front().stage, "proposed");
+}
+
+TEST_F(GovernanceTest, an_engine_that_closes_gives_its_trial_up) {
+  const std::uint64_t id = propose_after_an_order();
+  auto trial = begin_trial(id);
+  auto closed = std::async(std::launch::async, [this] { return bool(engine_->close()); });
+  // It waits for the step that is being taken, and no longer.
+  EXPECT_EQ(closed.wait_for(std::chrono::seconds(1)), std::future_status::timeout);
+  gate.is_shut = false;
+  EXPECT_TRUE(closed.get());
+  EXPECT_EQ(trial.get().error().code, ErrorCode::kEnded);
+  EXPECT_EQ(try_proposal(id).error().code, ErrorCode::kEnded);
 }
 
 TEST_F(GovernanceTest, lists_come_from_the_index_and_say_how_far_it_is) {

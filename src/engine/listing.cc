@@ -36,7 +36,8 @@ InstanceList outside(node::HistoryList list) {
                               .last_ns = row.last_ns,
                               .steps = row.steps,
                               .error_code = std::move(row.error_code),
-                              .error_message = std::move(row.error_message)});
+                              .error_message = std::move(row.error_message),
+                              .place = row.id});
   }
   return made;
 }

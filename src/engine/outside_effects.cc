@@ -51,6 +51,25 @@ Result<OpenEffect> read_effect(kernel::World& world, const base::Hash& intent) {
                     .last_progress = (*found)->last_progress};
 }
 
+// Those that are still open, as many as fit: one at least.
+Result<OpenEffectsPart> read_effects(kernel::World& world,
+                                     const std::vector<executors::Outside::Place>& places,
+                                     bool are_all, std::size_t most_bytes) {
+  OpenEffectsPart part;
+  std::size_t bytes = 0;
+  for (const executors::Outside::Place& place : places) {
+    auto effect = read_effect(world, place.intent);
+    if (!effect && effect.error().code == ErrorCode::kNotFound) continue;
+    if (!effect) return effect.error();
+    bytes += effect->params.size() + effect->key.size();
+    if (bytes > most_bytes && !part.effects.empty()) return part;
+    part.effects.push_back(std::move(*effect));
+    part.next = place.to_text();
+  }
+  part.next = are_all ? "" : places.back().to_text();
+  return part;
+}
+
 // What is performed in here is nobody else's to settle.
 Result<Done> check_outside(kernel::World& world, const base::Hash& intent) {
   const auto effect = read_effect(world, intent);
@@ -73,9 +92,12 @@ void Engine::Body::report_from_outside(const base::Hash& intent, node::Input inp
     core.ask([&](kernel::World& present) -> std::function<void()> {
       if (const auto may = check_outside(present, intent); !may)
         return [ticket, error = may.error()] { ticket->tell(error); };
-      return [this, held, ticket] {
-        send(std::move(*held), [ticket](Result<kernel::Answer> answer) {
-          ticket->tell(answer ? reported(*answer) : Result<Reported>(answer.error()));
+      return [this, intent, held, ticket] {
+        const bool settles = held->ends_work();
+        send(std::move(*held), [this, intent, settles, ticket](Result<kernel::Answer> answer) {
+          auto told = answer ? reported(*answer) : Result<Reported>(answer.error());
+          if (settles && told) outside.stop(intent);
+          ticket->tell(std::move(told));
         });
       };
     });
@@ -88,6 +110,27 @@ void Engine::effect_raw(const Hash& intent, Then<OpenEffect> then) {
   const auto asked = body_->node->look([hash = base::Hash{intent.bytes}, ticket](node::Core& core) {
     core.ask([&](kernel::World& world) -> std::function<void()> {
       auto seen = std::make_shared<Result<OpenEffect>>(read_effect(world, hash));
+      return [ticket, seen] { ticket->tell(std::move(*seen)); };
+    });
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
+void Engine::open_effects_raw(std::string_view effect, std::string_view after, PartLimits limits,
+                              Then<OpenEffectsPart> then) {
+  const auto place =
+      after.empty() ? executors::Outside::Place() : executors::Outside::Place::parse(after);
+  if (!place) return then(Error{ErrorCode::kInvalid, "after: it is no place among effects"});
+  auto places = body_->outside.open(effect, *place, limits.records + 1);
+  const bool are_all = places.size() <= limits.records;
+  if (!are_all) places.pop_back();
+  if (places.empty()) return then(OpenEffectsPart());
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked = body_->node->look([places = std::move(places), are_all, bytes = limits.bytes,
+                                        ticket](node::Core& core) {
+    core.ask([&](kernel::World& world) -> std::function<void()> {
+      auto seen =
+          std::make_shared<Result<OpenEffectsPart>>(read_effects(world, places, are_all, bytes));
       return [ticket, seen] { ticket->tell(std::move(*seen)); };
     });
   });

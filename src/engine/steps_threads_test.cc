@@ -293,6 +293,16 @@ TEST_F(StepsTest, a_run_can_be_cancelled_from_outside) {
   follow("a", "idle");
   ASSERT_TRUE(engine_->cancel<Everything>("a", "enough"));
   EXPECT_EQ(engine_->query<Everything>("a")->status, InstanceStatus::kCancelled);
+  // The last entry says so, once, though no code was run to put it there.
+  EXPECT_EQ(follow("a", "cancelled").back(), "cancelled");
+  const auto page = engine_->stream<Everything>("a");
+  ASSERT_TRUE(page);
+  EXPECT_EQ(page->entries.back().value.kind, "cancelled");
+  EXPECT_EQ(page->entries.back().sequence, page->last);
+  const auto behind = engine_->stream<Everything>("a", page->last);
+  ASSERT_TRUE(behind);
+  EXPECT_TRUE(behind->entries.empty());
+  EXPECT_TRUE(behind->end);
 }
 
 }  // namespace

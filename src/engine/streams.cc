@@ -14,6 +14,8 @@
 namespace holdfast {
 namespace {
 
+using engine::StreamReading;
+
 std::size_t page_bytes(const PartLimits& limits) {
   return std::min(limits.bytes, node::kMaxStreamPageBytes);
 }
@@ -39,17 +41,25 @@ RawStreamPage outside(node::StreamPage page, std::uint64_t after) {
   return raw;
 }
 
+// There is nothing behind what the reader has, and never will be.
+RawStreamPage forgotten(std::uint64_t after) {
+  RawStreamPage page;
+  page.last = after;
+  page.end = StreamEnd{after, StreamEnd::Kind::kForgotten};
+  return page;
+}
+
 // One who reads, or follows, until there is an answer. It goes from thread to thread, and only one
 // has it at a time.
 class StreamReader : public std::enable_shared_from_this<StreamReader> {
  public:
   StreamReader(node::Node& node, node::History& history, node::StreamQuery query,
-               std::uint64_t number, bool follows, Engine::Then<RawStreamPage> then)
+               std::uint64_t number, StreamReading how, Engine::Then<RawStreamPage> then)
       : node_(node),
         history_(history),
         query_(std::move(query)),
         number_(number),
-        follows_(follows),
+        how_(how),
         ticket_(std::move(then)) {}
 
   void begin() {
@@ -93,9 +103,10 @@ class StreamReader : public std::enable_shared_from_this<StreamReader> {
   }
 
   void went(base::Result<node::StreamPage> page) {
-    const bool is_nothing =
-        page ? !page->says_something() : page.error().code() == base::ErrorCode::kNotFound;
-    if (follows_ && is_nothing) return is_stopped_ ? tell_stopped() : wait();
+    const bool is_absent = !page && page.error().code() == base::ErrorCode::kNotFound;
+    if (how_ == StreamReading::kGoesOn && is_absent) return ticket_.tell(forgotten(query_.after));
+    const bool is_nothing = page ? !page->says_something() : is_absent;
+    if (how_ != StreamReading::kOnce && is_nothing) return is_stopped_ ? tell_stopped() : wait();
     if (page) return ticket_.tell(outside(std::move(*page), query_.after));
     ticket_.tell(engine::outside(page.error()));
   }
@@ -113,22 +124,20 @@ class StreamReader : public std::enable_shared_from_this<StreamReader> {
     if (!asked) ticket_.tell(engine::outside(asked.error()));
   }
 
-  void tell_stopped() {
-    ticket_.tell(Error{ErrorCode::kEnded, "whoever followed has stopped"});
-  }
+  void tell_stopped() { ticket_.tell(Error{ErrorCode::kEnded, "whoever followed has stopped"}); }
 
   node::Node& node_;
   node::History& history_;
   node::StreamQuery query_;
   const std::uint64_t number_;
-  const bool follows_;
+  const StreamReading how_;
   std::atomic<bool> is_stopped_ = false;
   engine::Ticket<RawStreamPage> ticket_;
 };
 
 }  // namespace
 
-Engine::Stop Engine::Body::read_stream(node::StreamQuery query, bool follows,
+Engine::Stop Engine::Body::read_stream(node::StreamQuery query, StreamReading how,
                                        Then<RawStreamPage> then) {
   if (query.limit == 0 || query.limit > node::kMaxStreamPage) {
     then(Error{ErrorCode::kInvalid, "limit: must be from 1 to 1000"});
@@ -139,7 +148,7 @@ Engine::Stop Engine::Body::read_stream(node::StreamQuery query, bool follows,
     return [] {};
   }
   const auto reader = std::make_shared<StreamReader>(*node, *history, std::move(query),
-                                                     next_question++, follows, std::move(then));
+                                                     next_question++, how, std::move(then));
   reader->begin();
   return [held = std::weak_ptr<StreamReader>(reader)] {
     if (const auto reading = held.lock()) reading->stop();
@@ -148,28 +157,28 @@ Engine::Stop Engine::Body::read_stream(node::StreamQuery query, bool follows,
 
 void Engine::stream_raw(std::string_view workflow, Bytes key, std::uint64_t after,
                         std::size_t limit, Then<RawStreamPage> then) {
-  body_->read_stream({{std::string(workflow), std::move(key)}, after, limit}, false,
+  body_->read_stream({{std::string(workflow), std::move(key)}, after, limit}, StreamReading::kOnce,
                      std::move(then));
 }
 
 Engine::Stop Engine::follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
                                 std::size_t limit, Then<RawStreamPage> then) {
-  return body_->read_stream({{std::string(workflow), std::move(key)}, after, limit}, true,
-                            std::move(then));
+  return body_->read_stream({{std::string(workflow), std::move(key)}, after, limit},
+                            StreamReading::kFollows, std::move(then));
 }
 
 void Engine::stream_raw(std::string_view workflow, Bytes key, std::uint64_t after,
                         PartLimits limits, Then<RawStreamPage> then) {
   body_->read_stream(
-      {{std::string(workflow), std::move(key)}, after, limits.records, page_bytes(limits)}, false,
-      std::move(then));
+      {{std::string(workflow), std::move(key)}, after, limits.records, page_bytes(limits)},
+      StreamReading::kOnce, std::move(then));
 }
 
-Engine::Stop Engine::follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
-                                PartLimits limits, Then<RawStreamPage> then) {
+Engine::Stop Engine::go_on_raw(std::string_view workflow, Bytes key, std::uint64_t after,
+                               PartLimits limits, Then<RawStreamPage> then) {
   return body_->read_stream(
-      {{std::string(workflow), std::move(key)}, after, limits.records, page_bytes(limits)}, true,
-      std::move(then));
+      {{std::string(workflow), std::move(key)}, after, limits.records, page_bytes(limits)},
+      StreamReading::kGoesOn, std::move(then));
 }
 
 Result<RawStreamPage> Engine::follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
@@ -181,7 +190,7 @@ Result<RawStreamPage> Engine::follow_raw(std::string_view workflow, Bytes key, s
                  [answer](Result<RawStreamPage> page) { answer->set_value(std::move(page)); });
   if (told.wait_for(timeout) == std::future_status::ready) return told.get();
   stop();
-  return Error{ErrorCode::kUnavailable, "nothing was put out in time"};
+  return Error{ErrorCode::kTimedOut, "nothing was put out in time"};
 }
 
 }  // namespace holdfast

@@ -253,7 +253,7 @@ TEST_F(StreamsTest, whoever_does_not_want_to_wait_any_more_is_let_go_of) {
   EXPECT_EQ(told.get().error().code, ErrorCode::kEnded);
   stop();
   EXPECT_EQ(engine_->follow<Talker>("Ada", 0, 10, milliseconds(20)).error().code,
-            ErrorCode::kUnavailable);
+            ErrorCode::kTimedOut);
   talk("Ada", 1);
   EXPECT_THAT(words(engine_->stream<Talker>("Ada")), ElementsAre("1"));
 }
@@ -313,6 +313,31 @@ TEST_F(StreamsTest, what_ended_is_forgotten_after_its_time_and_its_key_begins_ag
   EXPECT_FALSE(engine_->query<Talker>("Ada"));
   talk("Ada", 1);
   EXPECT_THAT(words(engine_->stream<Talker>("Ada")), ElementsAre("1"));
+}
+
+TEST_F(StreamsTest, who_goes_on_with_what_is_forgotten_meanwhile_is_told_the_end) {
+  retention_ = seconds(1);
+  open();
+  talk("Ada", 5);
+  talk("Ada", 0);
+  const auto part = engine_->stream<Talker>("Ada", 0, 2);
+  ASSERT_THAT(words(part), ElementsAre("1", "2"));
+  EXPECT_TRUE(comes_true([&] {
+    const auto page = engine_->stream<Talker>("Ada");
+    return !page && page.error().code == ErrorCode::kNotFound;
+  }));
+  for (const std::uint64_t after : {part->last, std::uint64_t{0}}) {
+    std::promise<Result<RawStreamPage>> answer;
+    auto told = answer.get_future();
+    engine_->go_on_raw("test/Talker@1", Bytes{0x63, 'A', 'd', 'a'}, after, PartLimits(),
+                       [&](Result<RawStreamPage> page) { answer.set_value(std::move(page)); });
+    ASSERT_EQ(told.wait_for(seconds(60)), std::future_status::ready) << "it waits for nothing";
+    const auto page = told.get();
+    ASSERT_TRUE(page) << page.error().message;
+    ASSERT_TRUE(page->end);
+    EXPECT_EQ(page->end->kind, StreamEnd::Kind::kForgotten);
+    EXPECT_EQ(page->end->sequence, after);
+  }
 }
 
 TEST_F(StreamsTest, a_retention_that_cannot_be_is_refused) {

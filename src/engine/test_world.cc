@@ -206,8 +206,6 @@ std::optional<Time> World::next_timer() const {
 
 std::uint64_t World::records() const { return body_->world.next_record() - 1; }
 
-Bytes World::written(const std::function<void(Writer&)>& write) { return detail::encoded(write); }
-
 std::optional<EffectError> World::error_of(const Bytes& outcome) {
   EffectError error;
   if (!detail::read_error(Reader(outcome), error)) return std::nullopt;

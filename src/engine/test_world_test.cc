@@ -80,6 +80,42 @@ struct Sleeper {
   }
 };
 
+// Has a patient one for each of its two halves, and waits for both.
+struct Half {
+  static constexpr std::string_view kSchema = "test/Half@1";
+  std::uint64_t n = 0;
+};
+struct Go {
+  static constexpr std::string_view kSchema = "test/Go@1";
+  std::string id;
+};
+struct Sum {
+  static constexpr std::string_view kSchema = "test/Sum@1";
+  std::uint64_t n = 0;
+};
+struct Both : StepWorkflow {
+  static constexpr std::string_view kWorkflow = "test/Both@1";
+  using Events = holdfast::Events<On<Go, &Go::id>>;
+  using Stop = Sum;
+  using Children = holdfast::Children<Patient>;
+
+  std::vector<Half> split(const Go&, StepContext&) { return {{1}, {2}}; }
+  End run(const Half& half, StepContext& context) {
+    return context.run<Patient>(Ask{context.run_key<std::string>() + std::to_string(half.n)});
+  }
+  Sum add(const std::vector<End>& ends, StepContext&) {
+    Sum sum;
+    for (const End& end : ends) sum.n += end.n;
+    return sum;
+  }
+  static auto steps() {
+    return StepsOf<Both>()
+        .step("split", &Both::split)
+        .step("run", &Both::run)
+        .step("add", &Both::add);
+  }
+};
+
 struct Work {
   static constexpr std::string_view kEffect = "test/work@1";
   static constexpr Executor kExecutor = worker("work");
@@ -152,6 +188,28 @@ TEST(TestWorld, is_the_same_each_time) {
     return std::pair(world->records(), world->stream<Patient>("a").size());
   };
   EXPECT_EQ(run(), run());
+}
+
+TEST(TestWorld, children_run_and_end_with_their_parent) {
+  std::vector<Handler> handlers = step_handlers(std::make_shared<Both>());
+  for (Handler& handler : step_handlers(std::make_shared<Patient>()))
+    handlers.push_back(std::move(handler));
+  auto opened = testing::World::open({Module::of<Both, Patient>("test/code@1")}, handlers);
+  ASSERT_TRUE(opened) << opened.error().message;
+  testing::World& world = **opened;
+  ASSERT_TRUE(world.send(Go{"a"}));
+  world.advance(2h);
+  ASSERT_TRUE(world.send(Answer{"a1", 7}));
+  EXPECT_EQ(world.query<Patient>("a1")->result_as<End>()->n, 7U);
+  EXPECT_FALSE(world.query<Both>("a")->has_ended());
+  ASSERT_TRUE(world.send(Answer{"a2", 3}));
+  EXPECT_EQ(world.query<Both>("a")->result_as<Sum>()->n, 10U);
+
+  ASSERT_TRUE(world.send(Go{"b"}));
+  ASSERT_TRUE(world.cancel<Both>("b", "enough"));
+  EXPECT_EQ(world.query<Patient>("b1")->status, InstanceStatus::kCancelled);
+  EXPECT_EQ(world.query<Patient>("b2")->status, InstanceStatus::kCancelled);
+  EXPECT_EQ(world.next_timer(), std::nullopt);
 }
 
 TEST(TestWorld, runs_workflows_of_all_kinds) {

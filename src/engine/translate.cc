@@ -31,6 +31,8 @@ struct ReasonOutside {
     reason.opened_at = waits.opened_at;
     reason.since_ns = waits.since_ns;
     reason.due_ns = waits.due_ns;
+    reason.child_workflow = waits.child_workflow;
+    reason.child_key = waits.child_key;
     return reason;
   }
   WaitReason operator()(const kernel::WaitsForTurn& waits) const {

@@ -99,7 +99,8 @@ base::Result<Put> read_put(const kernel::OpenIntent& intent) {
   const auto expected = TRY(optional_hash(params, "blob_ref"));
   if (expected && *expected != hash)
     return base::invalid("$.blob_ref", "the bytes are " + hash.to_text());
-  return Put{intent.intent, bytes, hash, TRY(edge_of(hash, params))};
+  auto edge = TRY(edge_of(hash, params));
+  return Put{intent.intent, bytes, hash, std::move(edge)};
 }
 
 class PutPerformer : public PatientPerformer {

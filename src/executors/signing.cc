@@ -3,18 +3,7 @@
 
 #include <algorithm>
 
-#include "executors/secret.h"
-
 namespace holdfast::executors {
-
-SigningKey::SigningKey(const base::Ed25519Seed& seed)
-    : seed_(seed), public_key_(base::ed25519_public_key(seed)) {}
-
-SigningKey::~SigningKey() { wipe(seed_.data(), seed_.size()); }
-
-base::Ed25519Signature SigningKey::sign(base::ByteView message) const {
-  return base::ed25519_sign(seed_, message);
-}
 
 base::Ed25519Signature sign_receipt(const SigningKey& key, const base::Hash& intent,
                                     kernel::ReceiptStatus status, base::ByteView payload) {

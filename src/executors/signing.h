@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures of receipts, Ed25519.
+// Signatures of receipts, Ed25519: for workers on other machines, which are still to come. Not
+// connected yet: a kernel that is given EnrolledKeys (kernel::WorldOptions::verifier) takes signed
+// receipts of these keys only as they were signed, and no engine or server gives it any.
 //
-// A worker signs each receipt that it sends: kernel::receipt_message() is what it signs, and the
-// world checks it as the receipt comes in. A node answers for the receipts of its own executors,
-// and signs nothing one by one: see node/seal.h.
+// A worker will sign each receipt that it sends: kernel::receipt_message() is what it signs. A node
+// answers for the receipts of its own executors, and signs nothing one by one: see node/seal.h.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +14,10 @@
 #include "base/bytes.h"
 #include "base/ed25519.h"
 #include "base/hash.h"
+#include "executors/signing_key.h"
 #include "kernel/verifier.h"
 
 namespace holdfast::executors {
-
-// A seed that is wiped when it goes.
-class SigningKey {
- public:
-  explicit SigningKey(const base::Ed25519Seed& seed);
-  ~SigningKey();
-  SigningKey(const SigningKey&) = delete;
-  SigningKey& operator=(const SigningKey&) = delete;
-
-  const base::Ed25519Key& public_key() const noexcept { return public_key_; }
-  base::Ed25519Signature sign(base::ByteView message) const;
-
- private:
-  base::Ed25519Seed seed_;
-  base::Ed25519Key public_key_;
-};
 
 base::Ed25519Signature sign_receipt(const SigningKey& key, const base::Hash& intent,
                                     kernel::ReceiptStatus status, base::ByteView payload);

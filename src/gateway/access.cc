@@ -44,16 +44,18 @@ bool is_loopback_host(std::string_view host) noexcept {
 
 base::Result<void> Access::check_setup() const {
   if (is_loopback_ || !tokens_.all().empty()) return {};
-  return base::Error(base::ErrorCode::kConflict,
-                     "an address that others can reach needs tokens: holdfast token add");
+  return base::invalid("",
+                       "an address that others can reach needs tokens: holdfast token add makes "
+                       "them; without any, listen on 127.0.0.1");
 }
 
-std::string Access::client_of(const Request& request) const {
+Caller Access::caller_of(const Request& request) const {
+  if (is_open()) return {};
   const std::string_view shown = request.field(Field::kAuthorization);
-  if (is_open() || shown.size() <= kBearer.size()) return "";
-  const Token* token = tokens_.find(shown.substr(kBearer.size()));
-  if (token == nullptr) return "";
-  return token->name.empty() ? "token " + token->id : token->name;
+  const Token* token =
+      shown.size() <= kBearer.size() ? nullptr : tokens_.find(shown.substr(kBearer.size()));
+  if (token == nullptr) return {.role = Role::kAnybody};
+  return {token->id, token->name.empty() ? "token " + token->id : token->name, token->role};
 }
 
 std::optional<Problem> Access::check(const Request& request, Role needed) const {

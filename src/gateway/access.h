@@ -22,7 +22,7 @@ class Access {
   // `is_loopback`: nobody but this machine can connect.
   Access(Tokens tokens, bool is_loopback) : tokens_(std::move(tokens)), is_loopback_(is_loopback) {}
 
-  // kConflict: a server beyond loopback must have tokens.
+  // kInvalid: a server beyond loopback must have tokens.
   base::Result<void> check_setup() const;
 
   bool is_open() const noexcept { return !is_shut_ && tokens_.all().empty(); }
@@ -30,8 +30,8 @@ class Access {
   // Why not, if it may not.
   std::optional<Problem> check(const Request& request, Role needed) const;
 
-  // The name of the token that the request shows; empty: there are none, or it is none of them.
-  std::string client_of(const Request& request) const;
+  // Who sent a request that was let in.
+  Caller caller_of(const Request& request) const;
 
   // Grows whenever somebody may have lost what they had.
   std::uint64_t changes() const noexcept { return changes_; }

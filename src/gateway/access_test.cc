@@ -73,6 +73,10 @@ TEST(Roles, a_role_may_do_what_those_below_it_may_and_a_worker_is_apart) {
   EXPECT_FALSE(allows(Role::kAdmin, Role::kWorker));
   EXPECT_TRUE(allows(Role::kWorker, Role::kWorker));
   EXPECT_TRUE(allows(Role::kWorker, Role::kAnybody));
+  for (const Role role : {Role::kViewer, Role::kOperator, Role::kAdmin, Role::kWorker})
+    EXPECT_TRUE(allows(role, Role::kToken)) << name_of(role);
+  EXPECT_FALSE(allows(Role::kAnybody, Role::kToken));
+  EXPECT_EQ(role_named("token"), std::nullopt);
 }
 
 TEST(Access, an_open_server_is_for_this_machine_and_its_own_pages) {

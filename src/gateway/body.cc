@@ -43,11 +43,20 @@ std::optional<Envelope> read_body(Exchange& exchange,
   return std::move(*envelope);
 }
 
-std::optional<Bytes> read_value(Exchange& exchange, const codec::Schema& schema,
-                                const Written& written, std::string_view place) {
+std::optional<base::ByteView> read_value(Exchange& exchange, const codec::Schema& schema,
+                                         const Written& written, std::string_view place) {
   const auto value = normalise(exchange.service().normaliser, schema, written);
-  if (value) return Bytes(value->begin(), value->end());
+  if (value) return *value;
   exchange.refuse(problem_of(value.error(), place, ProblemCode::kSchema));
+  return std::nullopt;
+}
+
+std::optional<base::ByteView> read_value(Exchange& exchange, std::string_view schema,
+                                         const Written& written, std::string_view place) {
+  const codec::Schema* found = exchange.service().definitions.schema(schema);
+  if (found != nullptr) return read_value(exchange, *found, written, place);
+  exchange.refuse(
+      {ProblemCode::kNotFound, "the manifest has no schema '" + std::string(schema) + "'"});
   return std::nullopt;
 }
 
@@ -55,7 +64,9 @@ std::optional<Bytes> needed_any(Exchange& exchange, const Envelope& envelope,
                                 std::string_view name) {
   const auto written = needed(exchange, envelope, name);
   if (!written) return std::nullopt;
-  return read_value(exchange, codec::Schema::any(), *written, place_of(name));
+  const auto value = read_value(exchange, codec::Schema::any(), *written, place_of(name));
+  if (!value) return std::nullopt;
+  return Bytes(value->begin(), value->end());
 }
 
 std::optional<std::string> text_in(Exchange& exchange, const Envelope& envelope,

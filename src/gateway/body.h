@@ -17,10 +17,13 @@ void refuse_body(Exchange& exchange, const base::Error& error);
 std::optional<Envelope> read_body(Exchange& exchange,
                                   std::initializer_list<std::string_view> members);
 
-// A value in canonical form, by a schema; `place` is where it stands in the body. Nothing: it is
-// answered already.
-std::optional<Bytes> read_value(Exchange& exchange, const codec::Schema& schema,
-                                const Written& written, std::string_view place);
+// A value in canonical form, by a schema; `place` is where it stands in the body. It holds until
+// the next one is read. Nothing: it is answered already.
+std::optional<base::ByteView> read_value(Exchange& exchange, const codec::Schema& schema,
+                                         const Written& written, std::string_view place);
+// The same, by the name that the schema has in the manifest.
+std::optional<base::ByteView> read_value(Exchange& exchange, std::string_view schema,
+                                         const Written& written, std::string_view place);
 
 // A member of any form, or what else is said. Nothing: it is answered already.
 std::optional<Bytes> needed_any(Exchange& exchange, const Envelope& envelope,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gateway/connection.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -20,6 +22,9 @@ constexpr std::size_t kMostOutBytes = std::size_t{256} << 10;
 // connection that is closed with bytes unread is reset.
 constexpr std::size_t kMostThrownAway = std::size_t{1} << 20;
 constexpr std::chrono::milliseconds kEndingTime{2'000};
+
+// The request was not looked at with the tokens of now.
+constexpr std::uint64_t kNotSeen = ~std::uint64_t{0};
 
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
@@ -56,6 +61,7 @@ void Connection::enter(Stage stage) {
 void Connection::check_time() {
   if (floor_.now < deadline_) return;
   if (stage_ == Stage::kStreaming) return exchange_->say_that_it_lives();
+  if (stage_ == Stage::kAnswering) return drop();
   if (stage_ != Stage::kEnding) ++floor_.service.traffic.timeouts;
   // Whoever has said nothing is told nothing: it could be taken for the answer to what comes next.
   if (stage_ == Stage::kReading && has_begun()) {
@@ -74,6 +80,25 @@ void Connection::check_time() {
 void Connection::check_access() {
   if (exchange_->goes_on() && floor_.access.check(parser_.request(), exchange_->route()->role))
     exchange_->break_off();
+}
+
+int Connection::silent_socket() {
+  const bool is_silent = stage_ == Stage::kAnswering || stage_ == Stage::kStreaming;
+  return is_silent && socket().is_open() ? socket().native_handle() : -1;
+}
+
+void Connection::hear_of_socket(short events) {
+  if (stage_ == Stage::kStreaming) return exchange_->break_off();
+  if (stage_ != Stage::kAnswering) return;
+  if ((events & (POLLERR | POLLHUP)) != 0) return drop();
+  deadline_ = std::min(deadline_, floor_.now + floor_.service.limits.gone_time);
+}
+
+// The client is gone, and its place is free for others though the answer has not come.
+void Connection::drop() {
+  ++floor_.service.traffic.gone;
+  close();
+  exchange_->give_up();
 }
 
 void Connection::wind_up() {
@@ -107,13 +132,29 @@ void Connection::look_at_header() {
   is_header_known_ = true;
   body_began_ = floor_.now;
   const Request& request = parser_.request();
-  if (exchange_->begin(request)) look_at_access();
+  if (!exchange_->begin(request)) return;
+  access_seen_ = must_wait() ? kNotSeen : floor_.access.changes();
+  if (access_seen_ == kNotSeen) return;
+  if (const auto problem = floor_.access.check(request, exchange_->route()->role))
+    exchange_->refuse(*problem);
 }
 
-void Connection::look_at_access() {
-  access_seen_ = floor_.access.changes();
-  if (const auto problem = floor_.access.check(parser_.request(), exchange_->route()->role))
-    exchange_->refuse(*problem);
+bool Connection::must_wait() const {
+  return floor_.awaits_tokens && exchange_->route()->role != Role::kAnybody;
+}
+
+// Its token may have been revoked while the body came.
+void Connection::handle() {
+  if (access_seen_ != floor_.access.changes()) {
+    access_seen_ = floor_.access.changes();
+    if (const auto problem = floor_.access.check(parser_.request(), exchange_->route()->role))
+      return exchange_->refuse(*problem);
+  }
+  exchange_->handle();
+}
+
+void Connection::go_on() {
+  if (std::exchange(is_held_back_, false)) handle();
 }
 
 bool Connection::take() {
@@ -169,47 +210,38 @@ void Connection::end() {
   floor_.left(*this);
 }
 
-// A socket that can be read has bytes, or has ended. Of bytes nobody knows what is behind them;
-// then what is written now and then tells.
-Coroutine Connection::watch_reader([[maybe_unused]] std::shared_ptr<Connection> self) {
-  const Transferred ready =
-      co_await operation([&](auto then) { socket().async_wait(PlainStream::wait_read, then); });
-  if (ready.error || stage_ == Stage::kEnding) co_return;
-  char next = 0;
-  error_code failed;
-  socket().receive(asio::buffer(&next, 1), PlainStream::message_peek, failed);
-  if (failed && failed != asio::error::would_block) exchange_->break_off();
-}
-
 template <class Stream>
-Coroutine Connection::run([[maybe_unused]] std::shared_ptr<Connection> self, Stream& stream) {
-  constexpr bool kIsTls = std::is_same_v<Stream, TlsStream>;
-  stage_ = Stage::kReading;
-  deadline_ = floor_.now + floor_.service.limits.header_time;
+Part Connection::shake_hands(Stream& stream) {
   error_code failed;
-  if constexpr (kIsTls) {
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
     const Transferred shaken = co_await operation(
         [&](auto then) { stream.async_handshake(asio::ssl::stream_base::server, then); });
     failed = shaken.error;
   } else {
     stream.non_blocking(true, failed);
   }
-  while (!failed) {
+  co_return failed;
+}
+
+template <class Stream>
+Part Connection::serve_requests(Stream& stream) {
+  error_code failed;
+  while (true) {
     const bool has_request = take();
     if (has_request) {
-      // Its token may have been revoked while the body came.
-      if (!exchange_->is_answered() && access_seen_ != floor_.access.changes()) look_at_access();
+      enter(Stage::kAnswering);
       if (!exchange_->is_answered()) {
-        enter(Stage::kAnswering);
-        exchange_->handle();
+        is_held_back_ = must_wait();
+        if (!is_held_back_) handle();
         co_await exchange_->answered();
+        if (!socket().is_open()) co_return failed;  // nobody is there to read it
       }
       write_answer();
       // What came together with it may be another one.
       if (!closes_ && in_begin_ != in_end_ && out_.size() < kMostOutBytes) continue;
     }
     std::size_t written = 0;
-    if constexpr (!kIsTls) {
+    if constexpr (!std::is_same_v<Stream, TlsStream>) {
       // Most answers fit, and then nobody has to be asked to call back.
       if (out_.size() != 0) {
         written = stream.write_some(asio::buffer(out_.data(), out_.size()), failed);
@@ -225,54 +257,71 @@ Coroutine Connection::run([[maybe_unused]] std::shared_ptr<Connection> self, Str
     }
     if (out_.size() > kKeptOutBytes) out_ = codec::Buffer();
     out_.clear();
-    if (failed || closes_) break;
+    if (failed || closes_) co_return failed;
     if (has_request && in_begin_ != in_end_) continue;
-    if (is_winding_up_ && !has_begun()) break;
+    if (is_winding_up_ && !has_begun()) co_return failed;
     enter(is_first_ || has_begun() ? Stage::kReading : Stage::kIdle);
     const Transferred read = co_await operation([&](auto then) {
       stream.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_), then);
     });
-    failed = read.error;
     in_end_ += read.bytes;
+    if (read.error) co_return read.error;
   }
-  if (!failed && exchange_->goes_on()) {
-    watch_reader(self);
-    while (!failed) {
-      out_.clear();
-      std::swap(out_, exchange_->events());
-      if (out_.size() != 0) {
-        enter(Stage::kWriting);
-        const Transferred written = co_await operation([&](auto then) {
-          asio::async_write(stream, asio::buffer(out_.data(), out_.size()), then);
-        });
-        failed = written.error;
-        if (out_.size() > kKeptOutBytes) out_ = codec::Buffer();
-      }
-      if (is_winding_up_) exchange_->break_off();
-      if (failed || (exchange_->has_ended() && exchange_->events().size() == 0)) break;
-      if (exchange_->events().size() != 0) continue;  // taken before more is asked for
-      enter(Stage::kStreaming);
-      exchange_->ask_for_events();
-      co_await exchange_->events_come();
+}
+
+template <class Stream>
+Part Connection::send_events(Stream& stream) {
+  error_code failed;
+  // Its token may have been revoked while the first events were looked for.
+  if (access_seen_ != floor_.access.changes()) check_access();
+  while (true) {
+    out_.clear();
+    std::swap(out_, exchange_->events());
+    if (out_.size() != 0) {
+      enter(Stage::kWriting);
+      const Transferred written = co_await operation([&](auto then) {
+        asio::async_write(stream, asio::buffer(out_.data(), out_.size()), then);
+      });
+      failed = written.error;
+      if (out_.size() > kKeptOutBytes) out_ = codec::Buffer();
     }
-    error_code ignored;
-    socket().cancel(ignored);  // nobody has to watch any more
+    if (is_winding_up_) exchange_->break_off();
+    if (failed || (exchange_->has_ended() && exchange_->events().size() == 0)) co_return failed;
+    if (exchange_->events().size() != 0) continue;  // taken before more is asked for
+    enter(Stage::kStreaming);
+    exchange_->ask_for_events();
+    co_await exchange_->events_come();
   }
-  if (!failed && socket().is_open()) {
-    enter(Stage::kEnding);
-    if constexpr (kIsTls) {
-      const Transferred told = co_await operation([&](auto then) { stream.async_shutdown(then); });
-      failed = told.error;
-    } else {
-      stream.shutdown(PlainStream::shutdown_send, failed);
-    }
-    for (std::size_t thrown = 0; !failed && thrown < kMostThrownAway;) {
-      const Transferred read = co_await operation(
-          [&](auto then) { socket().async_read_some(asio::buffer(in_.data(), in_.size()), then); });
-      failed = read.error;
-      thrown += read.bytes;
-    }
+}
+
+// So that the client gets to see the last answer.
+template <class Stream>
+Part Connection::end_politely(Stream& stream) {
+  enter(Stage::kEnding);
+  error_code failed;
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
+    const Transferred told = co_await operation([&](auto then) { stream.async_shutdown(then); });
+    failed = told.error;
+  } else {
+    stream.shutdown(PlainStream::shutdown_send, failed);
   }
+  for (std::size_t thrown = 0; !failed && thrown < kMostThrownAway;) {
+    const Transferred read = co_await operation(
+        [&](auto then) { socket().async_read_some(asio::buffer(in_.data(), in_.size()), then); });
+    failed = read.error;
+    thrown += read.bytes;
+  }
+  co_return failed;
+}
+
+template <class Stream>
+Coroutine Connection::run([[maybe_unused]] std::shared_ptr<Connection> self, Stream& stream) {
+  stage_ = Stage::kReading;
+  deadline_ = floor_.now + floor_.service.limits.header_time;
+  error_code failed = co_await shake_hands(stream);
+  if (!failed) failed = co_await serve_requests(stream);
+  if (!failed && exchange_->goes_on()) failed = co_await send_events(stream);
+  if (!failed && socket().is_open()) failed = co_await end_politely(stream);
   end();
 }
 

@@ -35,6 +35,7 @@ struct Floor {
   Access access;
   Time now{};                                  // a little behind
   std::string date = {};                       // for answers
+  bool awaits_tokens = false;                  // it is not known yet whether they have changed
   std::function<void(Connection&)> left = {};  // a connection has ended
 };
 
@@ -53,6 +54,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Ends an event stream whose reader may not have it any more.
   void check_access();
 
+  // It is known again who may do what: what was held back for that goes on.
+  void go_on();
+
+  // The socket, while an answer or an event is awaited and nothing is read or written: whether the
+  // client is still there must be asked. Otherwise -1.
+  int silent_socket();
+
+  // What poll() said of it. Who has ended only their own side may still want the answer, and gets
+  // it if it comes soon.
+  void hear_of_socket(short events);
+
   // The server stops: nothing new is read; what is under way is answered.
   void wind_up();
 
@@ -69,16 +81,26 @@ class Connection : public std::enable_shared_from_this<Connection> {
   template <class Stream>
   Coroutine run(std::shared_ptr<Connection> self, Stream& stream);
 
-  // Ends an event stream whose reader leaves while there is nothing to write to it.
-  Coroutine watch_reader(std::shared_ptr<Connection> self);
+  // What it consists of, one after the other.
+  template <class Stream>
+  Part shake_hands(Stream& stream);
+  template <class Stream>
+  Part serve_requests(Stream& stream);  // until the last answer, or the first part of a stream
+  template <class Stream>
+  Part send_events(Stream& stream);
+  template <class Stream>
+  Part end_politely(Stream& stream);
 
   // Bytes came in; true: there is a request that is to be handled.
   bool take();
   void look_at_header();
-  void look_at_access();
+  // Whether it may be handled is only known when the tokens are.
+  bool must_wait() const;
+  void handle();
   void write_answer();
   void enter(Stage stage);
   void count_body();
+  void drop();
   void end();
 
   // Bytes of a request are here that is not whole.
@@ -94,11 +116,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Stage stage_ = Stage::kIdle;
   Time deadline_ = Time::max();
   Time body_began_{};
-  std::uint64_t access_seen_ = 0;  // Access::changes() when it was let in
+  std::uint64_t access_seen_ = 0;  // Access::changes() when it was let in; kNotSeen
   std::size_t counted_body_ = 0;   // in Traffic::body_bytes
   bool is_first_ = true;           // the first request has not come
   bool is_header_known_ = false;
-  bool closes_ = false;  // after what is in out_
+  bool is_held_back_ = false;  // a whole request
+  bool closes_ = false;        // after what is in out_
   bool is_winding_up_ = false;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A coroutine that begins at once and ends by itself, and what it waits with for an operation of
-// Asio: co_await operation([&](auto then) { socket.async_read_some(buffer, then); });
+// A coroutine that begins at once and that nobody waits for; a part of one, for which it waits; and
+// what both wait with for an operation of Asio:
+//   co_await operation([&](auto then) { socket.async_read_some(buffer, then); });
 #pragma once
 
 #include <boost/system/error_code.hpp>
@@ -19,6 +20,45 @@ struct Coroutine {
     void return_void() const noexcept {}
     [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }  // none is thrown
   };
+};
+
+// co_await it: the waiter goes on when the part has ended, with the error that it returned.
+class [[nodiscard]] Part {
+ public:
+  struct promise_type {
+    std::coroutine_handle<> waiter = std::noop_coroutine();
+    boost::system::error_code error = {};
+
+    struct WakeWaiter {
+      bool await_ready() const noexcept { return false; }
+      std::coroutine_handle<> await_suspend(
+          std::coroutine_handle<promise_type> ended) const noexcept {
+        return ended.promise().waiter;
+      }
+      void await_resume() const noexcept {}
+    };
+
+    Part get_return_object() noexcept {
+      return Part(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    std::suspend_never initial_suspend() const noexcept { return {}; }
+    WakeWaiter final_suspend() const noexcept { return {}; }
+    void return_value(boost::system::error_code with) noexcept { error = with; }
+    [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }  // none is thrown
+  };
+
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  ~Part() { handle_.destroy(); }
+
+  bool await_ready() const noexcept { return handle_.done(); }
+  void await_suspend(std::coroutine_handle<> waiter) noexcept { handle_.promise().waiter = waiter; }
+  boost::system::error_code await_resume() const noexcept { return handle_.promise().error; }
+
+ private:
+  explicit Part(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+
+  std::coroutine_handle<promise_type> handle_;
 };
 
 struct Transferred {

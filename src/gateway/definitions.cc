@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
 #include "codec/view.h"
 #include "defs/builtin.h"
+#include "gateway/key_word.h"
+#include "steps/graph_codec.h"
 
 namespace holdfast::gateway {
 
@@ -47,6 +50,24 @@ const defs::WorkflowDef* Definitions::workflow(std::string_view name) const {
 
 const defs::EffectDef* Definitions::effect(std::string_view name) const {
   return bundle_->catalogue.get<defs::EffectDef>(name);
+}
+
+const defs::ModuleDef* Definitions::module(std::string_view name) const {
+  return bundle_->catalogue.get<defs::ModuleDef>(name);
+}
+
+const steps::Graph* Definitions::graph_of(std::string_view workflow) {
+  const auto known = graphs_.find(workflow);
+  if (known != graphs_.end()) return known->second ? &*known->second : nullptr;
+  const defs::WorkflowDef* definition = this->workflow(workflow);
+  if (definition == nullptr) return nullptr;  // clients choose names
+  std::optional<steps::Graph> graph;
+  if (definition->graph) {
+    auto read = steps::read_graph(codec::View::of(*definition->graph), definition->name);
+    if (read) graph.emplace(std::move(*read));
+  }
+  const auto& kept = graphs_.emplace(workflow, std::move(graph)).first->second;
+  return kept ? &*kept : nullptr;
 }
 
 const defs::Subscription* Definitions::first_event_of(std::string_view workflow) const {
@@ -94,20 +115,48 @@ base::Result<base::Bytes> Definitions::key_of(std::string_view workflow, std::st
   const codec::Schema* schema = this->schema(*known->key_schema);
   if (schema == nullptr)
     return base::Error(base::ErrorCode::kCorrupt, known->name, "its key has no schema");
-  codec::Buffer& json = key_json_;
-  json.clear();
-  const codec::TypeKind kind = schema->root().kind;
-  if (kind == codec::TypeKind::kInt || kind == codec::TypeKind::kNat) {
-    json.append(text.data(), text.size());
-  } else {
-    codec::write_string_json(json, text);
-  }
-  const auto key = normaliser_.part_from_json(*schema, base::as_text(json.view()));
+  auto key = key_by(*schema, text);
   if (!key) {
     return base::Error(base::ErrorCode::kNotFound, "'" + std::string(text) + "' is no key of '" +
                                                        known->name + "': " + key.error().message());
   }
-  return base::Bytes(key->begin(), key->end());
+  return key;
+}
+
+base::Result<base::Bytes> Definitions::key_by(const codec::Schema& schema, std::string_view text) {
+  codec::Buffer& json = key_json_;
+  json.clear();
+  const codec::TypeKind kind = schema.root().kind;
+  if (kind == codec::TypeKind::kInt || kind == codec::TypeKind::kNat) {
+    json.append(text.data(), text.size());
+  } else {
+    codec::write_string_json(json, text_of_key(text));
+  }
+  const base::ByteView key = TRY(normaliser_.part_from_json(schema, base::as_text(json.view())));
+  return base::Bytes(key.begin(), key.end());
+}
+
+base::Result<std::vector<base::Bytes>> Definitions::keys_of(std::string_view workflow,
+                                                            std::string_view text) {
+  std::vector<base::Bytes> keys;
+  if (this->workflow(workflow) != nullptr) {
+    keys.push_back(TRY(key_of(workflow, text)));
+    return keys;
+  }
+  if (text == "-") keys.emplace_back();
+  // Types of which one has values that another has, too, need not be tried twice.
+  for (const codec::TypeKind kind :
+       {codec::TypeKind::kText, codec::TypeKind::kInt, codec::TypeKind::kNat,
+        codec::TypeKind::kUuid, codec::TypeKind::kHash}) {
+    codec::Type type;
+    type.kind = kind;
+    codec::Errors errors;
+    const auto schema = codec::Schema::compile(type, bundle_->catalogue, "key", errors);
+    CHECK(schema);
+    auto key = key_by(*schema, text);
+    if (key && std::ranges::find(keys, *key) == keys.end()) keys.push_back(std::move(*key));
+  }
+  return keys;
 }
 
 }  // namespace holdfast::gateway

@@ -16,6 +16,7 @@
 #include "codec/normaliser.h"
 #include "codec/schema.h"
 #include "defs/load.h"
+#include "steps/graph.h"
 
 namespace holdfast::gateway {
 
@@ -29,6 +30,11 @@ class Definitions {
 
   const defs::WorkflowDef* workflow(std::string_view name) const;
   const defs::EffectDef* effect(std::string_view name) const;
+  const defs::ModuleDef* module(std::string_view name) const;
+
+  // The graph of a step workflow, as its definition has it. Null: it is none, or the definition was
+  // made before graphs were part of them.
+  const steps::Graph* graph_of(std::string_view workflow);
 
   // The event that begins instances of a workflow if nothing else is said: its first subscription.
   const defs::Subscription* first_event_of(std::string_view workflow) const;
@@ -39,9 +45,14 @@ class Definitions {
   // What stands in `value` under a path such as "customer.id", as canonical bytes.
   static std::optional<base::ByteView> key_in(base::ByteView value, std::string_view field);
 
-  // The canonical key of an instance as it stands in a path: the text itself, or a number. A
+  // The canonical key of an instance as it stands in a path (gateway/key_word.h), or a number. A
   // workflow without key has one instance, whose key is written "-". kNotFound: no such workflow.
   base::Result<base::Bytes> key_of(std::string_view workflow, std::string_view text);
+
+  // The same for whoever only looks. Instances of a workflow that the manifest does not have any
+  // more are still there, but nobody knows the schema of their keys: then all that the text may
+  // stand for, the likeliest first.
+  base::Result<std::vector<base::Bytes>> keys_of(std::string_view workflow, std::string_view text);
 
   const base::Bytes& closure() const noexcept { return *closure_; }
   const defs::Manifest* manifest() const noexcept;
@@ -49,11 +60,14 @@ class Definitions {
  private:
   Definitions() = default;
 
+  base::Result<base::Bytes> key_by(const codec::Schema& schema, std::string_view text);
+
   // Behind pointers, as the bundle knows the place of the catalogue below it.
   std::unique_ptr<base::Bytes> closure_;
   std::unique_ptr<defs::Catalogue> builtin_;
   std::unique_ptr<defs::Bundle> bundle_;
   std::map<std::string, std::optional<codec::Schema>, std::less<>> schemas_;
+  std::map<std::string, std::optional<steps::Graph>, std::less<>> graphs_;
   codec::Normaliser normaliser_;
   codec::Buffer key_json_;
 };

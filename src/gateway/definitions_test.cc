@@ -73,6 +73,24 @@ TEST(Definitions, a_key_in_a_path_is_what_its_schema_makes_of_it) {
   EXPECT_EQ(key(known, "test/No@1", "x"), not_found);
 }
 
+TEST(Definitions, a_key_of_a_workflow_that_is_gone_may_be_of_any_type) {
+  Definitions known = definitions();
+  const auto keys = [&](std::string_view workflow, std::string_view text) {
+    std::string all;
+    for (const base::Bytes& each : known.keys_of(workflow, text).take())
+      all += (each.empty() ? "none" : codec::to_json(codec::View::of(each))) + ";";
+    return all;
+  };
+  EXPECT_EQ(keys("test/ByName@1", "12"), R"("12";)");
+  EXPECT_EQ(keys("test/Gone@1", "o-1"), R"("o-1";)");
+  EXPECT_EQ(keys("test/Gone@1", "12"), R"("12";12;)");
+  EXPECT_EQ(keys("test/Gone@1", "-3"), R"("-3";-3;)");
+  EXPECT_EQ(keys("test/Gone@1", "-"), R"(none;"-";)");
+  // A uuid is a text in its one form, as it may have been written in another.
+  EXPECT_EQ(keys("test/Gone@1", "6F9619FF-8B86-D011-B42D-00CF4FC964FF"),
+            R"("6F9619FF-8B86-D011-B42D-00CF4FC964FF";"6f9619ff-8b86-d011-b42d-00cf4fc964ff";)");
+}
+
 TEST(Definitions, an_event_that_goes_to_two_workflows_has_no_only_route) {
   Definitions known = definitions();
   EXPECT_EQ(known.only_route_of("test/Named@1"), nullptr);

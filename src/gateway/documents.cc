@@ -2,6 +2,7 @@
 #include "gateway/documents.h"
 
 #include "base/trace_context.h"
+#include "steps/readable.h"
 
 namespace holdfast::gateway {
 
@@ -20,8 +21,22 @@ bool has_ended(const RawInstance& instance) noexcept {
   return instance.status >= InstanceStatus::kCompleted;
 }
 
+void put_state(codec::Buffer& out, std::string_view name, const Bytes& state,
+               const steps::Graph* graph) {
+  codec::write_text(out, name);
+  put_state_value(out, state, graph);
+}
+
+void put_state_value(codec::Buffer& out, const Bytes& state, const steps::Graph* graph) {
+  if (state.empty()) return codec::write_null(out);
+  codec::Buffer readable;
+  if (graph == nullptr || !steps::write_readable_state(readable, *graph, state))
+    return out.append(state);
+  out.append(readable.view());
+}
+
 void put_instance(codec::Buffer& out, std::string_view workflow, const Bytes& key,
-                  const RawInstance& instance) {
+                  const RawInstance& instance, const steps::Graph* graph) {
   const auto trace = base::TraceContext::of(instance.trace);
   codec::write_map_head(out, 6u + has_ended(instance) + trace.has_value());
   put(out, "workflow", workflow);
@@ -29,7 +44,7 @@ void put_instance(codec::Buffer& out, std::string_view workflow, const Bytes& ke
   put(out, "status", name_of(instance.status));
   put_flag(out, "paused", instance.is_paused);
   put_number(out, "record", instance.last_record);
-  put_value(out, "state", instance.state);
+  put_state(out, "state", instance.state, graph);
   if (trace) put(out, "traceparent", trace->to_text());
   if (!has_ended(instance)) return;
   put_value(out, instance.status == InstanceStatus::kCompleted ? "result" : "error",

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "codec/buffer.h"
 #include "codec/cbor_writer.h"
 #include "holdfast/engine.h"
+#include "steps/graph.h"
 
 namespace holdfast::gateway {
 
@@ -35,11 +37,25 @@ inline void put_value(codec::Buffer& out, std::string_view name, const Bytes& va
   out.append(value);
 }
 
+// Records, as documents.
+inline void put_records(codec::Buffer& out, const std::vector<Bytes>& records) {
+  codec::write_text(out, "records");
+  codec::write_list_head(out, records.size());
+  for (const Bytes& record : records) out.append(record);
+}
+
 std::string_view name_of(InstanceStatus status) noexcept;
 bool has_ended(const RawInstance& instance) noexcept;
 
+// A state. With the graph of its step workflow (null: it is none): as people read it, or as it is
+// if it is a state of another graph.
+void put_state(codec::Buffer& out, std::string_view name, const Bytes& state,
+               const steps::Graph* graph);
+
+void put_state_value(codec::Buffer& out, const Bytes& state, const steps::Graph* graph);
+
 // What an instance is, as GET has it.
 void put_instance(codec::Buffer& out, std::string_view workflow, const Bytes& key,
-                  const RawInstance& instance);
+                  const RawInstance& instance, const steps::Graph* graph);
 
 }  // namespace holdfast::gateway

@@ -43,7 +43,10 @@ base::Result<EventBody> read_cloud_event(const Request& request, std::optional<s
   EventBody event;
   event.schema = TRY(envelope.needed_text("type"));
   const std::string source = TRY(envelope.needed_text("source"));
-  id = cloud_id(source, TRY(envelope.needed_text("id")));
+  const std::string number = TRY(envelope.needed_text("id"));
+  if (source.empty()) return base::invalid("$.source", "it is empty");
+  if (number.empty()) return base::invalid("$.id", "it is empty");
+  id = cloud_id(source, number);
   const auto type = TRY(envelope.text("datacontenttype"));
   const auto encoded = TRY(envelope.text("data_base64"));
   const auto data = envelope.find("data");
@@ -89,7 +92,11 @@ Read read_binary_cloud_event(Form form, const Request& request) {
 std::optional<Problem> take_id(const Request& request, std::optional<std::string> given,
                                std::string& id) {
   id = request.field(Field::kIdempotencyKey);
-  if (!given || given->empty()) return std::nullopt;
+  // Whoever says an id counts on it: an empty one is a mistake, and not none.
+  if (id.empty() && request.has_field(Field::kIdempotencyKey))
+    return Problem{ProblemCode::kBadBody, "the Idempotency-Key is empty"};
+  if (!given) return std::nullopt;
+  if (given->empty()) return bad("$.id", "it is empty");
   if (!id.empty() && id != *given) return bad("$.id", "the Idempotency-Key says something else");
   id = std::move(*given);
   return std::nullopt;

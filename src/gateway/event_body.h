@@ -27,7 +27,8 @@ struct EventBody {
 // The value borrows from the request.
 std::variant<EventBody, Problem> read_event(const Request& request, std::uint64_t most_wait_ms);
 
-// The id of the event: what the document says, or the header field. A problem if they differ.
+// The id of the event: what the document says, or the header field. A problem if they differ, or if
+// one is there and empty.
 std::optional<Problem> take_id(const Request& request, std::optional<std::string> given,
                                std::string& id);
 

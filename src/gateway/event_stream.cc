@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gateway/event_stream.h"
 
-#include <charconv>
-
 #include "codec/json_writer.h"
 #include "codec/view.h"
+#include "gateway/append.h"
 #include "gateway/documents.h"
 
 namespace holdfast::gateway {
 namespace {
-
-void append(codec::Buffer& out, std::string_view text) { out.append(text.data(), text.size()); }
-
-void append(codec::Buffer& out, std::uint64_t number) {
-  char digits[20];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  out.append(digits, static_cast<std::size_t>(end - digits));
-}
 
 // JSON has no line breaks but those between its parts, and here there are none.
 void write_data(codec::Buffer& out, std::string_view name, base::ByteView value) {

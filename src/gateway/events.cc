@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // POST /v1/events, and what begins an instance or is for one.
+#include <algorithm>
 #include <utility>
+#include <vector>
 
+#include "codec/json_writer.h"
+#include "codec/view.h"
+#include "gateway/body.h"
 #include "gateway/event_body.h"
 #include "gateway/handlers.h"
-#include "gateway/media.h"
 #include "gateway/sending.h"
 
 namespace holdfast::gateway {
@@ -12,32 +16,6 @@ namespace {
 
 std::uint64_t most_wait_ms(const Service& service) {
   return static_cast<std::uint64_t>(service.limits.wait_time.count());
-}
-
-// The value in canonical form. Nothing: it is answered already.
-std::optional<base::ByteView> value_of(Exchange& exchange, std::string_view schema_name,
-                                       const Written& written, std::string_view place) {
-  Service& service = exchange.service();
-  const codec::Schema* schema = service.definitions.schema(schema_name);
-  if (schema == nullptr) {
-    exchange.refuse(
-        {ProblemCode::kNotFound, "the manifest has no schema '" + std::string(schema_name) + "'"});
-    return std::nullopt;
-  }
-  auto value = normalise(service.normaliser, *schema, written);
-  if (value) return *value;
-  exchange.refuse(problem_of(value.error(), place, ProblemCode::kSchema));
-  return std::nullopt;
-}
-
-std::optional<Form> needed_form(Exchange& exchange) {
-  const auto form = form_of(exchange.request());
-  if (!form) exchange.refuse({ProblemCode::kMediaType, "application/json or application/cbor"});
-  return form;
-}
-
-void refuse_body(Exchange& exchange, const base::Error& error) {
-  exchange.refuse(problem_of(error, "$", ProblemCode::kBadBody));
 }
 
 struct StartBody {
@@ -50,7 +28,6 @@ struct StartBody {
 
 base::Result<StartBody> read_start(const Envelope& envelope, std::uint64_t most_ms,
                                    std::optional<std::string>& id) {
-  TRY(envelope.check_members({"event", "key", "input", "id", "wait"}));
   StartBody body;
   body.event = TRY(envelope.text("event")).value_or("");
   id = TRY(envelope.text("id"));
@@ -62,7 +39,21 @@ base::Result<StartBody> read_start(const Envelope& envelope, std::uint64_t most_
   return body;
 }
 
-// The key that the body says, or that the value has where its subscription finds it.
+// What the value has where the subscriptions of the workflow find its key; nothing: none does.
+std::vector<base::ByteView> routed_keys(const Definitions& definitions,
+                                        const defs::WorkflowDef& workflow, const std::string& event,
+                                        const Bytes& value) {
+  std::vector<base::ByteView> keys;
+  for (const defs::Subscription& subscription : definitions.manifest()->subscriptions) {
+    if (subscription.workflow != workflow.name || subscription.event != event) continue;
+    if (!subscription.key_field) continue;
+    if (const auto key = Definitions::key_in(value, *subscription.key_field)) keys.push_back(*key);
+  }
+  return keys;
+}
+
+// The key that the body says, or that the value has where its subscription finds it. If both are
+// there, they are the same: the events that follow would go to another instance otherwise.
 std::optional<Bytes> key_of(Exchange& exchange, const defs::WorkflowDef& workflow,
                             const StartBody& body, const Bytes& value) {
   Service& service = exchange.service();
@@ -71,18 +62,23 @@ std::optional<Bytes> key_of(Exchange& exchange, const defs::WorkflowDef& workflo
     exchange.refuse({ProblemCode::kBadBody, "'" + workflow.name + "' has no key", "$.key"});
     return std::nullopt;
   }
+  const auto routed = routed_keys(service.definitions, workflow, body.event, value);
   if (body.key) {
-    const auto key = value_of(exchange, *workflow.key_schema, *body.key, "$.key");
+    const auto key = read_value(exchange, *workflow.key_schema, *body.key, "$.key");
     if (!key) return std::nullopt;
-    return Bytes(key->begin(), key->end());
+    const bool is_the_same =
+        routed.empty() || std::ranges::any_of(routed, [&](base::ByteView each) {
+          return std::ranges::equal(each, *key);
+        });
+    if (is_the_same) return Bytes(key->begin(), key->end());
+    exchange.refuse({ProblemCode::kBadBody,
+                     "the event has another key, " +
+                         codec::to_json(codec::View::of(routed.front())) +
+                         ", where its route finds it",
+                     "$.key"});
+    return std::nullopt;
   }
-  const defs::Manifest* manifest = service.definitions.manifest();
-  for (const defs::Subscription& subscription : manifest->subscriptions) {
-    if (subscription.workflow != workflow.name || subscription.event != body.event) continue;
-    if (!subscription.key_field) continue;
-    if (const auto key = Definitions::key_in(value, *subscription.key_field))
-      return Bytes(key->begin(), key->end());
-  }
+  if (!routed.empty()) return Bytes(routed.front().begin(), routed.front().end());
   exchange.refuse({ProblemCode::kBadBody, "the key is missing", "$.key"});
   return std::nullopt;
 }
@@ -94,7 +90,7 @@ void post_event(Exchange& exchange) {
   auto read = read_event(exchange.request(), most_wait_ms(service));
   if (const auto* problem = std::get_if<Problem>(&read)) return exchange.refuse(*problem);
   const EventBody& body = *std::get_if<EventBody>(&read);
-  const auto value = value_of(exchange, body.schema, body.value, body.place);
+  const auto value = read_value(exchange, body.schema, body.value, body.place);
   if (!value) return;
   std::optional<Awaited> awaited;
   if (body.wait_ms != 0) {
@@ -125,10 +121,8 @@ void start_instance(Exchange& exchange) {
   if (workflow == nullptr) {
     return exchange.refuse({ProblemCode::kNotFound, "the manifest has no workflow '" + name + "'"});
   }
-  const auto form = needed_form(exchange);
-  if (!form) return;
-  const auto envelope = Envelope::read(*form, exchange.request().body);
-  if (!envelope) return refuse_body(exchange, envelope.error());
+  const auto envelope = read_body(exchange, {"event", "key", "input", "id", "wait"});
+  if (!envelope) return;
   std::optional<std::string> id;
   auto body = read_start(*envelope, most_wait_ms(service), id);
   if (!body) return refuse_body(exchange, body.error());
@@ -138,7 +132,7 @@ void start_instance(Exchange& exchange) {
     const defs::Subscription* first = service.definitions.first_event_of(name);
     body->event = first == nullptr ? workflow->event : first->event;
   }
-  const auto made = value_of(exchange, body->event, body->input, "$.input");
+  const auto made = read_value(exchange, body->event, body->input, "$.input");
   if (!made) return;
   const Bytes value(made->begin(), made->end());
   const auto key = key_of(exchange, *workflow, *body, value);
@@ -159,7 +153,7 @@ void signal_instance(Exchange& exchange) {
   auto read = read_event(exchange.request(), 0);
   if (const auto* problem = std::get_if<Problem>(&read)) return exchange.refuse(*problem);
   const EventBody& body = *std::get_if<EventBody>(&read);
-  const auto value = value_of(exchange, body.schema, body.value, body.place);
+  const auto value = read_value(exchange, body.schema, body.value, body.place);
   if (!value) return;
   struct Signal {
     std::string schema;

@@ -8,6 +8,8 @@
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
 #include "codec/view.h"
+#include "gateway/append.h"
+#include "gateway/body.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -49,14 +51,6 @@ std::string_view reason_of(unsigned status) {
     case 507: return "Insufficient Storage";
     default: return "";
   }
-}
-
-void append(codec::Buffer& out, std::string_view text) { out.append(text.data(), text.size()); }
-
-void append(codec::Buffer& out, std::uint64_t number) {
-  char digits[20];
-  const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-  out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
 void reuse(codec::Buffer& buffer) {
@@ -115,10 +109,14 @@ void Exchange::handle() {
     if (!is_known)
       return refuse({ProblemCode::kBadTarget, "there is no parameter '" + target_.name(i) + "'"});
   }
-  if (route_->takes == Takes::kNothing && !request_->body.empty())
-    return refuse({ProblemCode::kBadBody, "this takes no body"});
   if (!request_->field(Field::kContentEncoding).empty())
     return refuse({ProblemCode::kMediaType, "a body that is encoded is not taken"});
+  if (route_->takes == Takes::kNothing && !request_->body.empty()) {
+    if (route_->method != Method::kPost)
+      return refuse({ProblemCode::kBadBody, "this takes no body"});
+    // Many who have nothing to say to a POST say it as an empty object.
+    if (!read_body(*this, {})) return;
+  }
   service_.refresh();
   route_->handle(*this);
 }
@@ -175,14 +173,44 @@ void Exchange::refuse(const Problem& problem) {
   finish();
 }
 
-void Exchange::refuse(const Error& error) {
+Problem Exchange::problem_for(const Error& error, ProblemCode unreadable) {
   Problem problem = problem_of(error, service_.engine.condition());
-  if (problem.code == ProblemCode::kInternal) {
-    // Places on our disk are nobody else's affair.
-    if (service_.log) service_.log("a request failed: " + problem.detail);
-    problem.detail = "the log of the server says more";
+  if (problem.code != ProblemCode::kInternal) return problem;
+  // Places on our disk are nobody else's affair.
+  if (service_.log) service_.log("a request failed: " + problem.detail);
+  return {unreadable, "the log of the server says more"};
+}
+
+void Exchange::refuse(const Error& error, ProblemCode unreadable) {
+  refuse(problem_for(error, unreadable));
+}
+
+bool Exchange::takes_place_of_stream() {
+  const Limits& limits = service_.limits;
+  std::string token = caller().token;
+  if (service_.traffic.streams >= limits.streams) {
+    refuse({ProblemCode::kTooManyStreams,
+            std::to_string(limits.streams) + " streams are read already"});
+    return false;
   }
-  refuse(problem);
+  std::uint64_t& of_token = service_.streams_of[token];
+  if (!token.empty() && of_token >= limits.streams_of_token) {
+    refuse({ProblemCode::kTooManyStreams,
+            std::to_string(limits.streams_of_token) + " streams are read with this token"});
+    return false;
+  }
+  ++of_token;
+  ++service_.traffic.streams;
+  place_of_stream_ = std::move(token);
+  return true;
+}
+
+void Exchange::leave_place_of_stream() noexcept {
+  if (!place_of_stream_) return;
+  --service_.traffic.streams;
+  const auto of_token = service_.streams_of.find(*place_of_stream_);
+  if (--of_token->second == 0) service_.streams_of.erase(of_token);
+  place_of_stream_.reset();
 }
 
 void Exchange::begin_events(std::shared_ptr<EventSource> source) {
@@ -195,7 +223,6 @@ void Exchange::begin_events(std::shared_ptr<EventSource> source) {
   reuse(body_);
   events_.clear();
   append(events_, kComeAgain);
-  ++service_.traffic.streams;
   finish();
 }
 
@@ -212,14 +239,9 @@ void Exchange::end_events() {
   wake_reader();
 }
 
-void Exchange::fail_events(const Error& error) {
+void Exchange::fail_events(const Error& error, ProblemCode unreadable) {
   if (has_ended_) return;
-  Problem problem = problem_of(error, service_.engine.condition());
-  if (problem.code == ProblemCode::kInternal) {
-    if (service_.log) service_.log("an event stream failed: " + problem.detail);
-    problem.detail = "the log of the server says more";
-  }
-  write_problem_event(events_, problem);
+  write_problem_event(events_, problem_for(error, unreadable));
   end_events();
 }
 
@@ -239,14 +261,23 @@ void Exchange::break_off() {
   end_events();
 }
 
+void Exchange::give_up() {
+  if (is_answered_) return;
+  forget();
+  if (const auto stop = std::exchange(stop_, nullptr)) stop();
+  leaves_connection_ = false;
+  is_answered_ = true;
+  wake_reader();
+}
+
 void Exchange::let_go() noexcept {
   ++number_;
   is_let_go_ = true;
   request_ = nullptr;
   waiter_ = nullptr;
-  if (!goes_on()) return;
-  --service_.traffic.streams;
-  std::exchange(source_, nullptr)->stop();
+  if (const auto stop = std::exchange(stop_, nullptr)) stop();
+  if (goes_on()) std::exchange(source_, nullptr)->stop();
+  leave_place_of_stream();
 }
 
 void Exchange::wake_reader() {
@@ -309,17 +340,30 @@ Bytes Exchange::trace() const {
 std::optional<Bytes> Exchange::key_in_path() {
   auto key = service_.definitions.key_of(path_value(0), path_value(1));
   if (key) return std::move(*key);
-  refuse(key.error().code() == base::ErrorCode::kNotFound
-             ? Problem{ProblemCode::kNotFound, key.error().message()}
-             : Problem{ProblemCode::kInternal, key.error().to_string()});
+  refuse_key(key.error());
   return std::nullopt;
+}
+
+std::optional<std::vector<Bytes>> Exchange::keys_in_path() {
+  auto keys = service_.definitions.keys_of(path_value(0), path_value(1));
+  if (keys) return std::move(*keys);
+  refuse_key(keys.error());
+  return std::nullopt;
+}
+
+void Exchange::refuse_key(const base::Error& error) {
+  refuse(error.code() == base::ErrorCode::kNotFound
+             ? Problem{ProblemCode::kNotFound, error.message()}
+             : Problem{ProblemCode::kInternal, error.to_string()});
 }
 
 void Exchange::finish() {
   is_answered_ = true;
+  stop_ = nullptr;
+  if (!goes_on()) leave_place_of_stream();
   const auto took = std::chrono::steady_clock::now() - begun_;
   service_.routes.add(route_, status_, static_cast<std::uint64_t>(took.count()));
-  if (auto waiter = std::exchange(waiter_, nullptr)) waiter.resume();
+  wake_reader();
 }
 
 void Exchange::write(codec::Buffer& out, std::string_view date, bool closes) const {

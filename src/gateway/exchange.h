@@ -4,13 +4,17 @@
 // is still about the same request. A connection has one, and uses its memory again.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "codec/buffer.h"
 #include "gateway/event_stream.h"
@@ -44,6 +48,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool leaves_connection() const noexcept { return leaves_connection_; }
   // Appends the whole answer, as it goes over the wire; of one that goes on, its head.
   void write(codec::Buffer& out, std::string_view date, bool closes) const;
+  // The client has left while it was to be answered: as if it had been.
+  void give_up();
   // The connection is gone: nobody waits for the answer, and the request is not there any more.
   void let_go() noexcept;
 
@@ -89,8 +95,23 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   void answer(unsigned status);                             // with the document
   void answer_text(unsigned status, std::string_view type, std::string_view text);
   void refuse(const Problem& problem);
-  void refuse(const Error& error);  // of the engine
+  // What an engine refused; `unreadable` is what files are that cannot be read.
+  void refuse(const Error& error, ProblemCode unreadable = ProblemCode::kInternal);
   void add_field(std::string_view name, std::string_view value);
+
+  // To be called once if nobody waits for the answer any more.
+  void if_let_go(std::function<void()> stop) { stop_ = std::move(stop); }
+
+  // The same for other threads, which ask: true when nobody waits for the answer any more. Takes
+  // the place of `if_let_go`.
+  std::function<bool()> let_go_flag() {
+    auto is_gone = std::make_shared<std::atomic<bool>>(false);
+    if_let_go([is_gone] { is_gone->store(true); });
+    return [is_gone] { return is_gone->load(); };
+  }
+
+  // Before a stream is asked for: false, and answered, if too many are read already.
+  [[nodiscard]] bool takes_place_of_stream();
 
   // Answers with an event stream, whose events come from this source from now on; the first may be
   // put into `events` before. See gateway/event_stream.h.
@@ -98,7 +119,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   codec::Buffer& events() noexcept { return events_; }
   void events_are_there();
   void end_events();
-  void fail_events(const Error& error);  // says so, and ends
+  // Says so, and ends.
+  void fail_events(const Error& error, ProblemCode unreadable = ProblemCode::kInternal);
 
   // The reader has seen everything up to here: what the header field says, or else the query. 0:
   // nothing. Nothing at all: it is answered already.
@@ -116,8 +138,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // The instance that the path names: its key. Nothing: it is answered already.
   std::optional<Bytes> key_in_path();
 
-  // The name of the token that the request shows; empty: the server has none.
-  std::string client() const { return service_.client_of ? service_.client_of(*request_) : ""; }
+  // The same for whoever only looks: of a workflow that is gone, all that the key may be.
+  std::optional<std::vector<Bytes>> keys_in_path();
+
+  Caller caller() const { return service_.caller_of ? service_.caller_of(*request_) : Caller(); }
 
   // The trace that the request is part of, as an engine takes it. What is none is not refused: it
   // is no fault of the request.
@@ -143,6 +167,21 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
     auto told = later<T>(std::move(then));
     return service_.helper.post([read = std::move(read), told = std::move(told)] { told(read()); });
   }
+  // What takes long has a thread of its own, which yields to all others, and a short line. `read`
+  // is told how to find out whether the server stops, or the client is gone; who is gone before it
+  // is their turn has none.
+  template <class Read, class Function>
+  void look_back(Read read, Function then) {
+    using T = std::decay_t<decltype(*read(std::function<bool()>()))>;
+    auto told = later<T>(std::move(then));
+    Helper& helper = service_.past;
+    const bool waits = helper.post(
+        [&helper, read = std::move(read), told = std::move(told), is_gone = let_go_flag()] {
+          if (is_gone()) return;
+          told(read([&helper, is_gone] { return helper.is_stopping() || is_gone(); }));
+        });
+    if (!waits) refuse({ProblemCode::kFull, "too many requests that go back to the past"});
+  }
   template <class Read, class Function>
   void read_files(Read read, Function then) {
     if (!try_read_files(std::move(read), std::move(then)))
@@ -158,8 +197,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
  private:
   void finish();
+  Problem problem_for(const Error& error, ProblemCode unreadable);
+  void leave_place_of_stream() noexcept;
   void write_body();
   void wake_reader();
+  void refuse_key(const base::Error& error);
 
   Service& service_;
   std::shared_ptr<Wake> wake_;
@@ -176,9 +218,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::uint64_t number_ = 0;
   bool is_answered_ = false;
   bool is_let_go_ = false;
-  std::shared_ptr<EventSource> source_;  // of an answer that goes on
-  codec::Buffer events_;                 // of it, that were not taken yet
-  bool is_asking_ = false;               // the source
+  std::function<void()> stop_;                  // what is awaited for the answer
+  std::optional<std::string> place_of_stream_;  // taken, with this token
+  std::shared_ptr<EventSource> source_;         // of an answer that goes on
+  codec::Buffer events_;                        // of it, that were not taken yet
+  bool is_asking_ = false;                      // the source
   bool has_ended_ = false;
   bool leaves_connection_ = true;  // in a state in which the next request can be read
   std::coroutine_handle<> waiter_;

@@ -7,6 +7,7 @@
 #include "gateway/body.h"
 #include "gateway/documents.h"
 #include "gateway/handlers.h"
+#include "gateway/proposal_path.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -73,22 +74,11 @@ void put_proposal(codec::Buffer& out, const ProposalInfo& proposal) {
   put(out, "reason", proposal.reason);
 }
 
-// The proposal that the path names. Nothing: it is answered already.
-std::optional<std::uint64_t> proposal_in_path(Exchange& exchange) {
-  const std::string& text = exchange.path_value(0);
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec == std::errc() && read.ptr == end) return number;
-  exchange.refuse({ProblemCode::kNotFound, "a proposal is named by a number"});
-  return std::nullopt;
-}
-
 // Who decides: the name of the token, or what somebody says who needs none.
 std::optional<std::string> decider(Exchange& exchange, const Envelope& body) {
   auto said = text_in(exchange, body, "by");
   if (!said) return std::nullopt;
-  std::string name = exchange.client();
+  const std::string name = exchange.caller().name;
   if (name.empty()) return said->empty() ? "somebody on this machine" : std::move(*said);
   if (said->empty() || *said == name) return name;
   refuse_body(exchange, base::invalid("$.by", "the token says who it is"));
@@ -112,6 +102,16 @@ void decide(Exchange& exchange, bool approve) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> proposal_in_path(Exchange& exchange) {
+  const std::string& text = exchange.path_value(0);
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec == std::errc() && read.ptr == end) return number;
+  exchange.refuse({ProblemCode::kNotFound, "a proposal is named by a number"});
+  return std::nullopt;
+}
 
 void post_manifest(Exchange& exchange) {
   const auto check = exchange.number_in_query("check", 0, 1);
@@ -161,17 +161,6 @@ void post_proposal(Exchange& exchange) {
         put_number(self.document(), "proposal", *record);
         self.answer(201);
       }));
-}
-
-void report_shadow(Exchange& exchange) {
-  const auto proposal = proposal_in_path(exchange);
-  if (!proposal) return;
-  const auto body = read_body(exchange, {"report"});
-  if (!body) return;
-  auto report = needed_any(exchange, *body, "report");
-  if (!report) return;
-  exchange.service().engine.report_shadow_raw(*proposal, std::move(*report),
-                                              exchange.later<std::uint64_t>(answer_record));
 }
 
 void approve_proposal(Exchange& exchange) { decide(exchange, true); }

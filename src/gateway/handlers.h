@@ -27,9 +27,14 @@ void pause_instance(Exchange& exchange);
 void resume_instance(Exchange& exchange);
 void signal_instance(Exchange& exchange);
 
+void list_workflows(Exchange& exchange);
+void get_workflow_graph(Exchange& exchange);
+void get_instance_graph(Exchange& exchange);
+
 void post_receipt(Exchange& exchange);
 void post_progress(Exchange& exchange);
 void get_effect(Exchange& exchange);
+void list_effects(Exchange& exchange);
 
 void get_journal(Exchange& exchange);
 void take_snapshot(Exchange& exchange);
@@ -38,7 +43,7 @@ void get_manifest(Exchange& exchange);
 void post_manifest(Exchange& exchange);
 void get_proposals(Exchange& exchange);
 void post_proposal(Exchange& exchange);
-void report_shadow(Exchange& exchange);
+void try_proposal(Exchange& exchange);
 void approve_proposal(Exchange& exchange);
 void reject_proposal(Exchange& exchange);
 void apply_proposal(Exchange& exchange);

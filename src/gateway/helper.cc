@@ -4,10 +4,15 @@
 #include <utility>
 
 #include "env/quiet_thread.h"
+#include "env/thread_priority.h"
 
 namespace holdfast::gateway {
 
-Helper::Helper(std::size_t most) : most_(most), thread_(env::quiet_thread([this] { run(); })) {}
+Helper::Helper(std::size_t most, Pace pace)
+    : most_(most), thread_(env::quiet_thread([this, pace] {
+        if (pace == Pace::kYields) env::lower_priority_of_this_thread();
+        run();
+      })) {}
 
 bool Helper::post(std::function<void()> job) {
   const std::lock_guard lock(mutex_);
@@ -15,6 +20,13 @@ bool Helper::post(std::function<void()> job) {
   jobs_.push_back(std::move(job));
   changed_.notify_one();
   return true;
+}
+
+void Helper::post_first(std::function<void()> job) {
+  const std::lock_guard lock(mutex_);
+  if (stops_) return;
+  jobs_.push_front(std::move(job));
+  changed_.notify_one();
 }
 
 std::size_t Helper::waiting() const {

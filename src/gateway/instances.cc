@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // GET /v1/instances/{workflow}/{key}, its parts, and what people may do to an instance.
+#include <memory>
 #include <utility>
 
+#include "gateway/body.h"
 #include "gateway/documents.h"
-#include "gateway/event_body.h"
 #include "gateway/handlers.h"
 #include "gateway/media.h"
+#include "gateway/one_instance.h"
+#include "gateway/past_state.h"
+#include "gateway/timeline_states.h"
 #include "gateway/wait_reasons.h"
 
 namespace holdfast::gateway {
 namespace {
 
 constexpr std::uint64_t kMostRecords = 1000;
+constexpr std::uint64_t kMostRecord = std::uint64_t{1} << 62;
+
+PastLimits limited(PastLimits limits, std::function<bool()> stopped) {
+  limits.stopped = [stopped = std::move(stopped), also = std::move(limits.stopped)] {
+    return stopped() || (also && also());
+  };
+  return limits;
+}
 
 void control(Exchange& exchange, Control control) {
   const auto key = exchange.key_in_path();
   if (!key) return;
-  const auto form = form_of(exchange.request());
-  if (!form)
-    return exchange.refuse({ProblemCode::kMediaType, "application/json or application/cbor"});
-  const auto envelope = Envelope::read(*form, exchange.request().body);
-  const auto refuse = [&](const base::Error& error) {
-    exchange.refuse(problem_of(error, "$", ProblemCode::kBadBody));
-  };
-  if (!envelope) return refuse(envelope.error());
-  if (const auto known = envelope->check_members({"reason"}); !known) return refuse(known.error());
-  const auto reason = envelope->text("reason");
-  if (!reason) return refuse(reason.error());
+  const auto body = read_body(exchange, {"reason"});
+  if (!body) return;
+  const auto reason = text_in(exchange, *body, "reason");
+  if (!reason) return;
   exchange.service().engine.control_raw(
-      control, exchange.path_value(0), *key, reason->value_or(""),
+      control, exchange.path_value(0), *key, *reason,
       exchange.later<Done>([](Exchange& self, const Result<Done>& done) {
         if (!done) return self.refuse(done.error());
         codec::write_map_head(self.document(), 0);
@@ -36,16 +41,60 @@ void control(Exchange& exchange, Control control) {
       }));
 }
 
-// Asks for the instance, and answers with what `put` makes of it.
-template <class Put>
-void with_instance(Exchange& exchange, Put put) {
-  auto key = exchange.key_in_path();
-  if (!key) return;
-  exchange.service().queries.ask(
-      exchange, exchange.path_value(0), std::move(*key),
-      [put](Exchange& self, const Bytes& asked, const Result<RawInstance>& found) {
-        if (!found) return self.refuse(found.error());
-        put(self, asked, *found);
+// With the definitions of that moment, and what it says is made beside the serving thread, too.
+void get_past_state(Exchange& exchange, std::uint64_t at) {
+  Engine& engine = exchange.service().engine;
+  auto reader = std::make_shared<PastReader>(exchange.path_value(0), exchange.path_value(1));
+  exchange.look_back(
+      [&engine, reader = std::move(reader), at,
+       most = exchange.service().limits.past](std::function<bool()> stopped) -> Result<Bytes> {
+        codec::Buffer document;
+        const auto shown = engine.look_back(
+            {at}, limited(most, std::move(stopped)), [&](PastMoment& moment) -> Result<Done> {
+              const auto found = reader->read(moment);
+              if (!found) return found.error();
+              put_state_of(document, found->instance, at, found->graph);
+              return Done{};
+            });
+        if (!shown) return shown.error();
+        return document.to_bytes();
+      },
+      [](Exchange& self, const Result<Bytes>& document) {
+        if (!document) return self.refuse(document.error());
+        self.document().append(*document);
+        self.answer(200);
+      });
+}
+
+void answer_timeline(Exchange& exchange, const TimelinePart& part) {
+  codec::Buffer& out = exchange.document();
+  codec::write_map_head(out, 3);
+  put_records(out, part.records);
+  put_number_or_null(out, "next", part.next);
+  put_flag(out, "trimmed", part.is_trimmed);
+  exchange.answer(200);
+}
+
+void answer_with_states(Exchange& exchange, const TimelinePart& part,
+                        std::shared_ptr<TimelineStates> seen, std::vector<std::uint64_t> wanted) {
+  Engine& engine = exchange.service().engine;
+  exchange.look_back(
+      [&engine, part, seen = std::move(seen), wanted = std::move(wanted),
+       most =
+           exchange.service().limits.past](std::function<bool()> stopped) -> Result<TimelinePart> {
+        const auto looked =
+            engine.look_back(wanted, limited(most, std::move(stopped)),
+                             [&](PastMoment& moment) { return seen->look(moment); });
+        // The instance is there: nothing leads to any of these moments any more.
+        const bool is_gone = !looked && looked.error().code == ErrorCode::kNotFound;
+        if (!looked && !is_gone) return looked.error();
+        TimelinePart filled = part;
+        filled.records = seen->filled(part.records);
+        return filled;
+      },
+      [](Exchange& self, const Result<TimelinePart>& filled) {
+        if (!filled) return self.refuse(filled.error());
+        answer_timeline(self, *filled);
       });
 }
 
@@ -53,57 +102,71 @@ void with_instance(Exchange& exchange, Put put) {
 
 void get_instance(Exchange& exchange) {
   with_instance(exchange, [](Exchange& self, const Bytes& key, const RawInstance& instance) {
-    put_instance(self.document(), self.path_value(0), key, instance);
+    put_instance(self.document(), self.path_value(0), key, instance,
+                 self.service().definitions.graph_of(self.path_value(0)));
     self.answer(200);
   });
 }
 
 void get_state(Exchange& exchange) {
+  const auto at = exchange.number_in_query("at", 0, kMostRecord);
+  if (!at) return;
+  if (*at != 0) return get_past_state(exchange, *at);
   with_instance(exchange, [](Exchange& self, const Bytes&, const RawInstance& instance) {
-    codec::Buffer& out = self.document();
-    codec::write_map_head(out, 2);
-    put_number(out, "record", instance.last_record);
-    put_value(out, "state", instance.state);
+    put_state_of(self.document(), instance, 0,
+                 self.service().definitions.graph_of(self.path_value(0)));
     self.answer(200);
   });
 }
 
+// Of a run of steps the state knows more than the kernel. A moment may be between the two looks:
+// then it has gone on, and whoever asks again hears so.
 void get_why(Exchange& exchange) {
-  const auto key = exchange.key_in_path();
-  if (!key) return;
-  using Reasons = std::vector<WaitReason>;
-  exchange.service().engine.why_raw(
-      exchange.path_value(0), *key,
-      exchange.later<Reasons>([](Exchange& self, const Result<Reasons>& reasons) {
-        if (!reasons) return self.refuse(reasons.error());
-        put_why(self.document(), *reasons);
-        self.answer(200);
-      }));
+  with_instance(exchange, [](Exchange& self, const Bytes& key, const RawInstance& instance) {
+    Definitions& definitions = self.service().definitions;
+    if (definitions.workflow(self.path_value(0)) == nullptr) {
+      // All instances of a workflow that is gone have ended.
+      put_why(self.document(), {}, {});
+      return self.answer(200);
+    }
+    std::vector<steps::Reason> waits;
+    if (const steps::Graph* graph = definitions.graph_of(self.path_value(0)))
+      waits = steps::reasons_of(*graph, instance.state, kMostStepReasons);
+    using Reasons = std::vector<WaitReason>;
+    self.service().engine.why_raw(
+        self.path_value(0), key,
+        self.later<Reasons>(
+            [waits = std::move(waits)](Exchange& then, const Result<Reasons>& reasons) {
+              if (!reasons) return then.refuse(reasons.error());
+              put_why(then.document(), *reasons, waits);
+              then.answer(200);
+            }));
+  });
 }
 
+// What the records do not have is looked back for, behind all who look back.
 void get_timeline(Exchange& exchange) {
   const auto limit = exchange.limit_in_query(100, kMostRecords);
   if (!limit) return;
-  const auto from = exchange.number_in_query("from", 0, std::uint64_t{1} << 62);
+  const auto from = exchange.number_in_query("from", 0, kMostRecord);
   if (!from) return;
-  with_instance(exchange, [limit = *limit, from = *from](Exchange& self, const Bytes& key,
-                                                         const RawInstance& instance) {
+  const auto states = exchange.number_in_query("states", 0, 1);
+  if (!states) return;
+  with_instance(exchange, [limit = *limit, from = *from, wants_states = *states == 1](
+                              Exchange& self, const Bytes& key, const RawInstance& instance) {
     const std::uint64_t begin = from == 0 ? instance.last_record : from;
     Engine& engine = self.service().engine;
     self.read_files(
         [&engine, workflow = self.path_value(0), key, begin, limit] {
           return engine.read_timeline(workflow, key, begin, {.records = limit});
         },
-        [](Exchange& exchange_then, const Result<TimelinePart>& part) {
-          if (!part) return exchange_then.refuse(part.error());
-          codec::Buffer& out = exchange_then.document();
-          codec::write_map_head(out, 3);
-          codec::write_text(out, "records");
-          codec::write_list_head(out, part->records.size());
-          for (const Bytes& record : part->records) out.append(record);
-          put_number_or_null(out, "next", part->next);
-          put_flag(out, "trimmed", part->is_trimmed);
-          exchange_then.answer(200);
+        [key, wants_states](Exchange& then, const Result<TimelinePart>& part) {
+          if (!part) return then.refuse(part.error());
+          if (!wants_states) return answer_timeline(then, *part);
+          auto seen = std::make_shared<TimelineStates>(then.path_value(0), key);
+          auto wanted = seen->wanted(part->records);
+          if (wanted.empty()) return answer_timeline(then, *part);
+          answer_with_states(then, *part, std::move(seen), std::move(wanted));
         });
   });
 }

@@ -97,7 +97,7 @@ class JournalEvents final : public EventSource, public std::enable_shared_from_t
 }  // namespace
 
 void stream_journal(Exchange& exchange, std::uint64_t from) {
-  std::make_shared<JournalEvents>(from)->begin(exchange);
+  if (exchange.takes_place_of_stream()) std::make_shared<JournalEvents>(from)->begin(exchange);
 }
 
 }  // namespace holdfast::gateway

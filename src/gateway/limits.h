@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "codec/limits.h"
+#include "holdfast/engine.h"
 
 namespace holdfast::gateway {
 
@@ -30,7 +31,28 @@ struct Limits {
   std::chrono::milliseconds wait_time{60'000};  // the longest that a request may wait for an end
   std::chrono::milliseconds stop_time{5'000};   // for what is under way, when the server stops
 
+  // A client that has ended its side still gets an answer that comes within this time.
+  std::chrono::milliseconds gone_time{5'000};
+
+  // Figures that are not there by then are left out.
+  std::chrono::milliseconds figures_time{1'000};
+
+  // Lists that are sifted by values at once: each reads many instances in the world.
+  std::size_t sifts = 4;
+
   std::size_t waiting_jobs = 64;  // for the thread that reads files
+
+  // Event streams that are read at once: of all, and with one token.
+  std::size_t streams = 2048;
+  std::size_t streams_of_token = 1024;
+
+  // For the thread that goes back to the past, which does so for one at a time, and how much that
+  // may take.
+  std::size_t waiting_looks_back = 8;
+  PastLimits past = {};
+
+  // The most that a trial of a proposal may take, of which there is one at a time.
+  TrialOptions trial = {};
 };
 
 }  // namespace holdfast::gateway

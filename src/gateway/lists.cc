@@ -2,15 +2,22 @@
 // GET /v1/instances: lists of instances, from the index behind the world.
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <memory>
 #include <utility>
 
+#include "codec/view.h"
 #include "gateway/documents.h"
+#include "gateway/field_match.h"
 #include "gateway/handlers.h"
 
 namespace holdfast::gateway {
 namespace {
 
 constexpr std::uint64_t kMostInstances = 1000;
+constexpr std::size_t kMostSifted = 200;  // instances whose values are looked at for one part
+constexpr std::size_t kReadAtOnce = 16;
+constexpr std::size_t kMuchAtOnce = std::size_t{1} << 20;  // bytes; then fewer are read
 constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62;
 constexpr std::array<std::string_view, 6> kStatuses{"running", "waiting",   "completed",
                                                     "failed",  "cancelled", "deleted"};
@@ -35,7 +42,7 @@ void put_listed(codec::Buffer& out, const ListedInstance& instance) {
 }
 
 void answer_with(Exchange& exchange, const Result<InstanceList>& list) {
-  if (!list) return exchange.refuse(list.error());
+  if (!list) return exchange.refuse(list.error(), ProblemCode::kHistory);
   codec::Buffer& out = exchange.document();
   codec::write_map_head(out, 4);
   codec::write_text(out, "instances");
@@ -45,6 +52,83 @@ void answer_with(Exchange& exchange, const Result<InstanceList>& list) {
   put_number(out, "seen", list->seen);
   put_number(out, "lag", list->lag);
   exchange.answer(200);
+}
+
+// A place among those that may sift. Other threads may be the last to let go of it.
+class SiftPlace {
+ public:
+  explicit SiftPlace(std::shared_ptr<std::atomic<std::size_t>> taken) : taken_(std::move(taken)) {
+    before_ = taken_->fetch_add(1);
+  }
+  ~SiftPlace() { give_back(); }
+  SiftPlace(const SiftPlace&) = delete;
+  SiftPlace& operator=(const SiftPlace&) = delete;
+
+  std::size_t before() const noexcept { return before_; }  // how many others there were
+  void give_back() noexcept {
+    if (taken_) taken_->fetch_sub(1);
+    taken_ = nullptr;
+  }
+
+ private:
+  std::shared_ptr<std::atomic<std::size_t>> taken_;
+  std::size_t before_ = 0;
+};
+
+// A list of which only those are wanted whose values match. They are read in the world, some at a
+// time, so that others have their turn in between, until there are as many as are wanted.
+struct Sifting {
+  std::shared_ptr<SiftPlace> place;
+  FieldMatch match;
+  std::size_t wanted;
+  InstanceList list;
+  std::size_t looked_at = 0;
+  std::size_t at_once = kReadAtOnce;
+  std::vector<ListedInstance> kept = {};
+};
+
+// What was looked at beyond the last that is wanted is looked at again for the next part.
+void answer_sifted(Exchange& exchange, Sifting& sifting) {
+  std::vector<ListedInstance>& all = sifting.list.instances;
+  if (sifting.kept.size() > sifting.wanted) sifting.kept.resize(sifting.wanted);
+  const std::uint64_t last = all.empty() ? 0 : all.back().place;
+  if (sifting.kept.size() == sifting.wanted && sifting.kept.back().place != last)
+    sifting.list.next = sifting.kept.back().place;
+  all = std::move(sifting.kept);
+  sifting.place->give_back();  // who has the answer may ask again at once
+  answer_with(exchange, std::move(sifting.list));
+}
+
+void sift(Exchange& exchange, const std::shared_ptr<Sifting>& sifting) {
+  std::vector<ListedInstance>& all = sifting->list.instances;
+  if (sifting->looked_at == all.size() || sifting->kept.size() >= sifting->wanted)
+    return answer_sifted(exchange, *sifting);
+  const std::size_t begin = sifting->looked_at;
+  sifting->looked_at = std::min(all.size(), begin + sifting->at_once);
+  std::vector<Engine::RawName> names;
+  for (std::size_t i = begin; i < sifting->looked_at; ++i)
+    names.push_back({all[i].workflow, all[i].key});
+  exchange.service().engine.query_raw(
+      std::move(names),
+      exchange.later<Engine::RawInstances>(
+          [sifting, begin](Exchange& self, const Result<Engine::RawInstances>& found) {
+            if (!found) return self.refuse(found.error());
+            std::size_t bytes = 0;
+            for (std::size_t i = 0; i < found->size(); ++i) {
+              const Result<RawInstance>& one = (*found)[i];
+              if (!one && one.error().code == ErrorCode::kNotFound) continue;  // it is gone
+              if (!one) return self.refuse(one.error());
+              ListedInstance& row = sifting->list.instances[begin + i];
+              codec::Buffer document;
+              put_instance(document, row.workflow, row.key, *one,
+                           self.service().definitions.graph_of(row.workflow));
+              bytes += document.size();
+              if (sifting->match.holds(codec::View::of(document.view())))
+                sifting->kept.push_back(std::move(row));
+            }
+            sifting->at_once = bytes > kMuchAtOnce ? 1 : kReadAtOnce;
+            sift(self, sifting);
+          }));
 }
 
 // Nothing: it is answered already.
@@ -79,8 +163,25 @@ std::optional<ListOptions> options_of(Exchange& exchange) {
 void list_instances(Exchange& exchange) {
   auto options = options_of(exchange);
   if (!options) return;
-  exchange.service().engine.list_raw(std::move(*options),
-                                     exchange.later<InstanceList>(answer_with));
+  const std::string& where = exchange.text_in_query("where");
+  if (where.empty()) {
+    return exchange.service().engine.list_raw(std::move(*options),
+                                              exchange.later<InstanceList>(answer_with));
+  }
+  auto match = FieldMatch::parse(where);
+  if (!match) return exchange.refuse({ProblemCode::kBadTarget, match.error().to_string()});
+  auto place = std::make_shared<SiftPlace>(exchange.service().sifts);
+  if (place->before() >= exchange.service().limits.sifts)
+    return exchange.refuse({ProblemCode::kFull, "too many lists are sifted by values"});
+  const std::size_t wanted = options->limit;
+  options->limit = kMostSifted;
+  exchange.service().engine.list_raw(
+      std::move(*options),
+      exchange.later<InstanceList>([place = std::move(place), match = std::move(*match), wanted](
+                                       Exchange& self, Result<InstanceList> list) {
+        if (!list) return self.refuse(list.error(), ProblemCode::kHistory);
+        sift(self, std::make_shared<Sifting>(Sifting{place, match, wanted, std::move(*list)}));
+      }));
 }
 
 }  // namespace holdfast::gateway

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // GET /metrics: what those want to know who look after the server. docs/grafana/holdfast.json shows
 // it, and a test compares.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
 #include "gateway/documents.h"
 #include "gateway/handlers.h"
 #include "gateway/metrics_text.h"
@@ -8,13 +13,21 @@
 namespace holdfast::gateway {
 namespace {
 
-void put_journal(MetricsText& text, const Measures& measures) {
+// What the world says of itself is there or not.
+struct Seen {
+  const Measures& measures;
+  bool has_world;
+};
+
+void put_journal(MetricsText& text, const Seen& seen) {
+  const Measures& measures = seen.measures;
   const Figures& figures = measures.figures;
   text.counter("holdfast_records_total", "Records made durable.", figures.records);
   text.counter("holdfast_syncs_total", "Batches made durable.", figures.syncs);
   text.counter("holdfast_journal_bytes_total", "Bytes written to the journal.",
                figures.journal_bytes);
-  text.gauge("holdfast_next_record", "The number of the next record.", measures.next_record);
+  if (seen.has_world)
+    text.gauge("holdfast_next_record", "The number of the next record.", measures.next_record);
   text.family("holdfast_sync_seconds", "histogram", "What it took to make a batch durable.");
   text.time_histogram({}, measures.sync_ns);
   text.family("holdfast_batch_records", "histogram", "Records that became durable together.");
@@ -23,8 +36,9 @@ void put_journal(MetricsText& text, const Measures& measures) {
   text.seconds({}, measures.recovery_ns);
   text.gauge("holdfast_replayed_records", "Records that were replayed then.",
              measures.replayed_records);
-  text.gauge("holdfast_records_behind_snapshot", "Records that a restart would replay.",
-             measures.behind_snapshot);
+  if (seen.has_world)
+    text.gauge("holdfast_records_behind_snapshot", "Records that a restart would replay.",
+               measures.behind_snapshot);
   text.gauge("holdfast_history_lag", "Durable records that the index has not seen.",
              figures.history_lag);
   text.counter("holdfast_history_failures_total", "Failures of the index.",
@@ -33,11 +47,13 @@ void put_journal(MetricsText& text, const Measures& measures) {
              figures.history_is_well ? 1 : 0);
 }
 
-void put_inputs(MetricsText& text, const Measures& measures) {
+void put_inputs(MetricsText& text, const Seen& seen) {
+  const Measures& measures = seen.measures;
   text.gauge("holdfast_waiting_inputs", "Inputs that wait to be reduced.",
              measures.figures.waiting_inputs);
   text.gauge("holdfast_waiting_results", "Results of effects among them.",
              measures.waiting_results);
+  if (!seen.has_world) return;
   text.counter("holdfast_refused_inputs_total", "Inputs that the world refused.", measures.refused);
   text.family("holdfast_rejected_inputs_total", "counter", "Inputs that were refused, by why.");
   for (const Refusals& refusals : measures.refusals)
@@ -105,28 +121,73 @@ void put_traffic(MetricsText& text, const Service& service) {
   text.counter("holdfast_http_refused_connections_total", "Connections that were one too many.",
                traffic.refused_connections);
   text.counter("holdfast_http_timeouts_total", "Connections that were too slow.", traffic.timeouts);
+  text.counter("holdfast_http_gone_total", "Clients that left before they were answered.",
+               traffic.gone);
+  text.family("holdfast_figures_left_out_total", "counter",
+              "Answers to this question without these figures, as they could not be had in time.");
+  text.sample({{"part", "world"}}, traffic.world_left_out);
+  text.sample({{"part", "disk"}}, traffic.disk_left_out);
   put_routes(text, service.routes);
+}
+
+// What was asked of others, and has come.
+struct Gathered {
+  std::optional<Measures> measures;
+  std::optional<DiskUse> disk;
+  unsigned awaited = 2;
+  Timers::Id timer{};
+};
+
+// With what there is.
+void answer_with(Exchange& exchange, const Gathered& gathered) {
+  Service& service = exchange.service();
+  const bool has_world = gathered.measures.has_value();
+  service.traffic.world_left_out += !has_world;
+  service.traffic.disk_left_out += !gathered.disk;
+  const Measures measures = has_world ? *gathered.measures : service.engine.measure_at_once();
+  MetricsText text;
+  put_journal(text, {measures, has_world});
+  put_inputs(text, {measures, has_world});
+  if (has_world) put_effects(text, measures);
+  if (gathered.disk) put_disk(text, *gathered.disk);
+  put_traffic(text, service);
+  exchange.answer_text(200, "text/plain; version=0.0.4", text.text());
+}
+
+void one_has_come(Exchange& exchange, Gathered& gathered) {
+  if (--gathered.awaited != 0) return;
+  exchange.service().timers.remove(gathered.timer);
+  answer_with(exchange, gathered);
 }
 
 }  // namespace
 
+// Whoever looks after a server wants to see it most when something hangs: nobody is waited for
+// long.
 void get_metrics(Exchange& exchange) {
-  exchange.service().engine.measure(
-      exchange.later<Measures>([](Exchange& self, const Result<Measures>& measures) {
-        if (!measures) return self.refuse(measures.error());
-        auto text = std::make_shared<MetricsText>();
-        put_journal(*text, *measures);
-        put_inputs(*text, *measures);
-        put_effects(*text, *measures);
-        Engine& engine = self.service().engine;
-        self.read_files([&engine] { return engine.disk_use(); },
-                        [text](Exchange& then, const Result<DiskUse>& disk) {
-                          if (!disk) return then.refuse(disk.error());
-                          put_disk(*text, *disk);
-                          put_traffic(*text, then.service());
-                          then.answer_text(200, "text/plain; version=0.0.4", text->text());
-                        });
+  Service& service = exchange.service();
+  const auto gathered = std::make_shared<Gathered>();
+  gathered->timer = service.timers.add(
+      service.is_stopping ? Timers::Time::min()
+                          : std::chrono::steady_clock::now() + service.limits.figures_time,
+      [self = exchange.shared_from_this(), number = exchange.number(), gathered] {
+        if (self->number() != number) return;
+        self->forget();
+        answer_with(*self, *gathered);
+      });
+  exchange.if_let_go([&service, gathered] { service.timers.remove(gathered->timer); });
+  service.engine.measure(
+      exchange.later<Measures>([gathered](Exchange& self, Result<Measures> measures) {
+        if (measures) gathered->measures = std::move(*measures);
+        one_has_come(self, *gathered);
       }));
+  const bool is_asked =
+      exchange.try_read_files([&engine = service.engine] { return engine.disk_use(); },
+                              [gathered](Exchange& self, const Result<DiskUse>& disk) {
+                                if (disk) gathered->disk = *disk;
+                                one_has_come(self, *gathered);
+                              });
+  if (!is_asked) one_has_come(exchange, *gathered);
 }
 
 }  // namespace holdfast::gateway

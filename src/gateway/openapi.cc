@@ -98,6 +98,12 @@ std::string answer_of(const Route& route) {
     return content({"text/event-stream"}, R"({"type":"string"})");
   if (route.answer.empty()) return content({"text/plain"}, R"({"type":"string"})");
   std::string text = content({"application/json", "application/cbor"}, route.answer);
+  if (route.draws) {
+    text.pop_back();
+    for (const std::string_view type : {"text/vnd.mermaid", "text/vnd.graphviz", "image/svg+xml"})
+      text += "," + quoted(type) + R"(:{"schema":{"type":"string"}})";
+    text += "}";
+  }
   if (route.streams == Streams::kNever) return text;
   text.pop_back();
   return text + R"(,"text/event-stream":{"schema":{"type":"string"}}})";

@@ -33,10 +33,12 @@ enum class ProblemCode : std::uint8_t {
   kExpectation,
   kSchema,
   kFull,
+  kTooManyStreams,
   kHeaderTooLarge,
   kInternal,
   kNotImplemented,
   kUnavailable,
+  kHistory,
   kVersion,
   kDiskFull,
 };

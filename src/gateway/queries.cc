@@ -6,6 +6,9 @@
 namespace holdfast::gateway {
 
 void Queries::ask(Exchange& exchange, const std::string& workflow, Bytes key, Then then) {
+  if (unanswered_ >= kMost)
+    return exchange.refuse({ProblemCode::kFull, "too many questions wait for an answer"});
+  ++unanswered_;
   names_.push_back({workflow, key});
   asked_.push_back(
       {exchange.shared_from_this(), exchange.number(), std::move(key), std::move(then)});
@@ -17,8 +20,9 @@ void Queries::ask_all(const std::shared_ptr<Wake>& wake) {
   if (asked_.empty()) return;
   auto asked = std::make_shared<std::vector<Asked>>(std::exchange(asked_, {}));
   asked_.reserve(asked->size());
-  auto answered = [wake, asked](Result<Engine::RawInstances> found) {
-    wake->post([asked, found = std::move(found)] {
+  auto answered = [this, wake, asked](Result<Engine::RawInstances> found) {
+    wake->post([this, asked, found = std::move(found)] {
+      unanswered_ -= asked->size();
       for (std::size_t i = 0; i < asked->size(); ++i) {
         const Asked& one = (*asked)[i];
         if (one.exchange->number() != one.number) continue;

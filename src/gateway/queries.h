@@ -24,12 +24,16 @@ class Queries {
   // `soon` makes somebody call ask_all when what is ready now has been gone through.
   Queries(Engine& engine, std::function<void()> soon) : engine_(engine), soon_(std::move(soon)) {}
 
+  // Refuses if too many wait already.
   void ask(Exchange& exchange, const std::string& workflow, Bytes key, Then then);
   void ask_all(const std::shared_ptr<Wake>& wake);
 
  private:
   // So that those who wait for the reducer meanwhile wait for a bounded time.
   static constexpr std::size_t kMostAtOnce = 256;
+
+  // That are not answered, also of clients that have left.
+  static constexpr std::size_t kMost = 16'384;
 
   struct Asked {
     std::shared_ptr<Exchange> exchange;
@@ -42,6 +46,7 @@ class Queries {
   std::function<void()> soon_;
   std::vector<Asked> asked_;
   std::vector<Engine::RawName> names_;
+  std::size_t unanswered_ = 0;
 };
 
 }  // namespace holdfast::gateway

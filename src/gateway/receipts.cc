@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What those report who perform effects outside: POST /v1/receipts and /v1/progress; and what they
-// are to perform: GET /v1/effects/{intent}.
+// What those report who perform effects outside: POST /v1/receipts and /v1/progress.
 #include <array>
 #include <utility>
 
-#include "base/hash.h"
 #include "gateway/body.h"
 #include "gateway/documents.h"
 #include "gateway/handlers.h"
+#include "gateway/outside.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -54,6 +53,7 @@ void settle(Exchange& exchange, const Held& held, const Result<OpenEffect>& effe
   if (!effect && effect.error().code != ErrorCode::kNotFound)
     return exchange.refuse(effect.error());
   if (!effect) return done(held.receipt);  // settled already, or never opened
+  if (refuse_hidden(exchange, *effect)) return;
   const defs::EffectDef* known = service.definitions.effect(effect->effect);
   const std::string_view wanted = held.receipt.status == Status::kOk && known != nullptr
                                       ? std::string_view(known->receipt)
@@ -64,7 +64,7 @@ void settle(Exchange& exchange, const Held& held, const Result<OpenEffect>& effe
   auto payload = read_value(exchange, *schema, held.payload.written(), held.payload.place);
   if (!payload) return;
   RawReceipt receipt = held.receipt;
-  receipt.payload = std::move(*payload);
+  receipt.payload.assign(payload->begin(), payload->end());
   done(receipt);
 }
 
@@ -118,32 +118,17 @@ void post_progress(Exchange& exchange) {
   if (!kind) return;
   auto payload = needed_any(exchange, *body, "payload");
   if (!payload) return;
-  exchange.service().engine.progress_raw({.intent = *intent,
-                                          .sequence = *sequence,
-                                          .kind = std::move(*kind),
-                                          .payload = std::move(*payload)},
-                                         exchange.later<Reported>(answer_with));
-}
-
-void get_effect(Exchange& exchange) {
-  const auto intent = base::Hash::parse(exchange.path_value(0));
-  if (!intent) return exchange.refuse({ProblemCode::kNotFound, "it is no effect"});
+  RawProgress progress{.intent = *intent,
+                       .sequence = *sequence,
+                       .kind = std::move(*kind),
+                       .payload = std::move(*payload)};
   exchange.service().engine.effect_raw(
-      {intent->bytes},
-      exchange.later<OpenEffect>([](Exchange& self, const Result<OpenEffect>& effect) {
-        if (!effect) return self.refuse(effect.error());
-        codec::Buffer& out = self.document();
-        codec::write_map_head(out, 9);
-        put(out, "intent", to_text(effect->intent));
-        put(out, "effect", effect->effect);
-        put(out, "executor", effect->executor);
-        put(out, "workflow", effect->workflow);
-        put_value(out, "key", effect->key);
-        put_value(out, "params", effect->params);
-        put_number(out, "opened_at", effect->opened_at);
-        put_number(out, "since_ns", effect->opened_ns);
-        put_number(out, "progress", effect->last_progress);
-        self.answer(200);
+      *intent, exchange.later<OpenEffect>([progress = std::move(progress)](
+                                              Exchange& self, const Result<OpenEffect>& effect) {
+        if (!effect && effect.error().code != ErrorCode::kNotFound)
+          return self.refuse(effect.error());
+        if (effect && refuse_hidden(self, *effect)) return;
+        self.service().engine.progress_raw(progress, self.later<Reported>(answer_with));
       }));
 }
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Role: what a client may do. A viewer looks; an operator also sends and controls; an admin also
-// changes definitions and the server's own things. A worker performs effects and does nothing else.
+// changes definitions and the server's own things. A worker performs effects: it sees those that
+// are performed outside, reports what came of them, and may do nothing else.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace holdfast::gateway {
 
-enum class Role : std::uint8_t { kAnybody, kViewer, kOperator, kAdmin, kWorker };
+// kToken is no role of a token, but what a route may need: any of the others.
+enum class Role : std::uint8_t { kAnybody, kViewer, kOperator, kAdmin, kWorker, kToken };
 
 constexpr std::string_view name_of(Role role) noexcept {
   switch (role) {
@@ -18,6 +21,7 @@ constexpr std::string_view name_of(Role role) noexcept {
     case Role::kOperator: return "operator";
     case Role::kAdmin: return "admin";
     case Role::kWorker: return "worker";
+    case Role::kToken: return "token";
   }
   return "";
 }
@@ -32,8 +36,16 @@ constexpr std::optional<Role> role_named(std::string_view name) noexcept {
 // Whether somebody with the role `has` may do what `needed` may.
 constexpr bool allows(Role has, Role needed) noexcept {
   if (needed == Role::kAnybody || has == needed) return true;
+  if (needed == Role::kToken) return has != Role::kAnybody;
   if (has == Role::kAnybody || has == Role::kWorker || needed == Role::kWorker) return false;
   return has > needed;
 }
+
+// Who asks.
+struct Caller {
+  std::string token = {};  // its id; empty: the server has none
+  std::string name = {};   // of the token, for people
+  Role role = Role::kAdmin;
+};
 
 }  // namespace holdfast::gateway

@@ -36,7 +36,8 @@ void answer_with(Exchange& exchange, const Waiting& waiting, const Result<RawIns
     codec::write_null(out);
     return exchange.answer(200);
   }
-  put_instance(out, waiting.awaited.workflow, waiting.awaited.key, *found);
+  put_instance(out, waiting.awaited.workflow, waiting.awaited.key, *found,
+               exchange.service().definitions.graph_of(waiting.awaited.workflow));
   exchange.answer(has_ended(*found) ? 200 : 202);
 }
 
@@ -64,6 +65,10 @@ void wait_for_end(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
         self.service().timers.remove(waiting->timer);
         answer_with(self, *waiting, found);
       }));
+  exchange.if_let_go([&service, waiting] {
+    service.timers.remove(waiting->timer);
+    service.engine.stop_waiting(waiting->question);
+  });
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gateway/server.h"
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
+#include <poll.h>
+
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <ctime>
 #include <optional>
@@ -12,9 +11,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "env/posix_disk.h"
 #include "env/quiet_thread.h"
 #include "gateway/connection.h"
+#include "gateway/door.h"
 #include "gateway/token_watch.h"
 
 namespace holdfast::gateway {
@@ -27,8 +26,10 @@ using boost::system::error_code;
 // How often the time of connections is looked at, while there are any.
 constexpr std::chrono::milliseconds kBeat{100};
 
+// How often it is asked whether those are still there to whom nothing is said.
+constexpr std::chrono::seconds kBetweenCalls{1};
+
 constexpr std::chrono::milliseconds kAfterFailedAccept{100};
-constexpr int kBacklog = 1024;
 
 std::string date_text() {
   const std::time_t now = std::time(nullptr);
@@ -39,48 +40,44 @@ std::string date_text() {
   return {text, size};
 }
 
-base::Error failed(std::string where, const error_code& error) {
-  return {base::ErrorCode::kIo, std::move(where), error.message()};
-}
-
 }  // namespace
 
 struct Server::Body {
-  Body(Engine& engine, ServerOptions the_options, Definitions definitions, Tokens tokens,
-       bool is_loopback)
-      : options(std::move(the_options)),
+  Body(Engine& engine, std::unique_ptr<Door> the_door, Definitions definitions)
+      : door(std::move(the_door)),
         floor{{engine, options.limits, std::move(definitions), std::make_shared<Wake>([this] {
                  asio::post(io, [this] { floor.service.wake->run_all(); });
                }),
                Helper(options.limits.waiting_jobs),
+               Helper(options.limits.waiting_looks_back, Helper::Pace::kYields),
                Queries(engine, [this] { asio::post(io, [this] { ask_queries(); }); }), options.log},
-              Access(std::move(tokens), is_loopback)},
-        tokens_file(options.world, options.log) {
+              Access(std::move(door->tokens), door->is_loopback)},
+        tokens_file(options.world, floor.service.helper, floor.service.wake, options.log) {
     floor.left = [this](Connection& connection) { forget(connection); };
-    floor.service.client_of = [this](const Request& request) {
-      return floor.access.client_of(request);
+    tokens_file.tell([this](std::optional<Tokens> now) { use_tokens(std::move(now)); });
+    tokens_file.tell_when_known([this] { let_go_on(); });
+    floor.service.caller_of = [this](const Request& request) {
+      return floor.access.caller_of(request);
     };
   }
 
-  base::Result<void> listen(const asio::ip::address& address);
-  base::Result<void> prepare_tls();
   void run();
   void stop();
 
-  ServerOptions options;
-  asio::io_context io{1};
-  tcp::acceptor acceptor{io};
+  const std::unique_ptr<Door> door;
+  const ServerOptions& options = door->options;
+  asio::io_context& io = door->io;
+  tcp::acceptor& acceptor = door->acceptor;
   asio::steady_timer beat{io};
   asio::steady_timer retry{io};
   asio::steady_timer end{io};
-  std::optional<asio::ssl::context> tls;
   Floor floor;
   TokenWatch tokens_file;
   std::unordered_map<Connection*, std::shared_ptr<Connection>>
       connections;  // order does not matter
+  Time called{};    // when it was last asked who is there
   bool beats = false;
-  bool began_open = false;
-  std::uint16_t port = 0;
+  const bool began_open = floor.access.is_open();
   std::thread thread;
 
  private:
@@ -92,48 +89,15 @@ struct Server::Body {
   void forget(Connection& connection);
   void start_beating();
   void look_at_time();
+  void look_for_the_gone();
+  void use_tokens(std::optional<Tokens> tokens);
+  void let_go_on();
   void wind_up();
   void end_if_done();
   void log(std::string_view line) const {
     if (options.log) options.log(line);
   }
 };
-
-base::Result<void> Server::Body::listen(const asio::ip::address& address) {
-  error_code error;
-  const tcp::endpoint endpoint(address, options.port);
-  const std::string place = options.address + ":" + std::to_string(options.port);
-  acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
-  if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(kBacklog, error);
-  if (error) return failed(place, error);
-  port = acceptor.local_endpoint(error).port();
-  return {};
-}
-
-base::Result<void> Server::Body::prepare_tls() {
-  const TlsOptions& files = options.tls;
-  if (files.certificate.empty()) {
-    if (files.key.empty() && files.client_authorities.empty()) return {};
-    return base::invalid("tls", "there is no certificate");
-  }
-  asio::ssl::context& context = tls.emplace(asio::ssl::context::tls_server);
-  error_code error;
-  context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
-                          asio::ssl::context::no_tlsv1_1,
-                      error);
-  if (!error) context.use_certificate_chain_file(files.certificate, error);
-  if (error) return failed(files.certificate, error);
-  context.use_private_key_file(files.key, asio::ssl::context::pem, error);
-  if (error) return failed(files.key, error);
-  if (files.client_authorities.empty()) return {};
-  context.load_verify_file(files.client_authorities, error);
-  if (!error)
-    context.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, error);
-  if (error) return failed(files.client_authorities, error);
-  return {};
-}
 
 void Server::Body::run() {
   floor.now = std::chrono::steady_clock::now();
@@ -171,8 +135,8 @@ void Server::Body::add(tcp::socket socket) {
   ++traffic.accepted;
   ++traffic.connections;
   std::shared_ptr<Connection> connection;
-  if (tls) {
-    connection = std::make_shared<TlsConnection>(floor, std::move(socket), *tls);
+  if (door->tls) {
+    connection = std::make_shared<TlsConnection>(floor, std::move(socket), *door->tls);
   } else {
     connection = std::make_shared<PlainConnection>(floor, std::move(socket));
   }
@@ -186,21 +150,21 @@ void Server::Body::forget(Connection& connection) {
   end_if_done();
 }
 
-// Time passes only while somebody is connected: an idle server does nothing at all.
+// Time passes only while somebody is connected: an idle server does nothing at all. So the first
+// who comes again must not be let in by what was known before, and whoever needs no token does not
+// wait for the disk that knows.
 void Server::Body::start_beating() {
   if (std::exchange(beats, true)) return;
+  if (tokens_file.look_after_pause(std::chrono::steady_clock::now())) floor.awaits_tokens = true;
   look_at_time();
 }
 
 void Server::Body::look_at_time() {
   floor.now = std::chrono::steady_clock::now();
   floor.date = date_text();
-  const std::uint64_t changes = floor.access.changes();
-  tokens_file.look(floor.now, floor.access);
-  if (floor.access.changes() != changes) {
-    for (const auto& connection : all_connections()) connection->check_access();
-  }
+  tokens_file.look(floor.now);
   floor.service.timers.run_until(floor.now);
+  look_for_the_gone();
   for (const auto& connection : all_connections()) connection->check_time();
   beat.expires_after(kBeat);
   beat.async_wait([this](const error_code& stopped) {
@@ -213,12 +177,45 @@ void Server::Body::look_at_time() {
   });
 }
 
+// None: they cannot be read.
+void Server::Body::use_tokens(std::optional<Tokens> tokens) {
+  if (tokens) {
+    floor.access.set_tokens(std::move(*tokens));
+  } else {
+    floor.access.shut();
+  }
+  for (const auto& connection : all_connections()) connection->check_access();
+}
+
+void Server::Body::let_go_on() {
+  floor.awaits_tokens = false;
+  for (const auto& connection : all_connections()) connection->go_on();
+}
+
+// All of them in one question: an operation for each that waits would cost more than most answers.
+void Server::Body::look_for_the_gone() {
+  if (floor.now - called < kBetweenCalls) return;
+  called = floor.now;
+  std::vector<std::shared_ptr<Connection>> asked;
+  std::vector<pollfd> sockets;
+  for (const auto& [place, connection] : connections) {
+    const int socket = connection->silent_socket();
+    if (socket < 0) continue;
+    asked.push_back(connection);
+    sockets.push_back({socket, POLLRDHUP, 0});
+  }
+  if (sockets.empty() || ::poll(sockets.data(), sockets.size(), 0) <= 0) return;
+  for (std::size_t i = 0; i < sockets.size(); ++i)
+    if (sockets[i].revents != 0) asked[i]->hear_of_socket(sockets[i].revents);
+}
+
 void Server::Body::stop() {
   if (!thread.joinable()) return;
   asio::post(io, [this] { wind_up(); });
   thread.join();
   floor.service.wake->close();
   floor.service.helper.stop();
+  floor.service.past.stop();
   // Whoever is left was too slow even for that.
   for (const auto& connection : all_connections()) connection->abandon();
   io.restart();
@@ -252,24 +249,24 @@ void Server::Body::end_if_done() {
 Server::Server(std::unique_ptr<Body> body) : body_(std::move(body)) {}
 Server::~Server() { stop(); }
 
-base::Result<std::unique_ptr<Server>> Server::start(Engine& engine, ServerOptions options) {
-  error_code error;
-  const auto address = asio::ip::make_address(options.address, error);
-  if (error) return base::invalid(options.address, "it is not an address");
-  const auto disk = env::posix_disk();
-  Tokens tokens = TRY(Tokens::read(*disk, gateway::tokens_file(options.world)));
+Server::Place::Place(std::unique_ptr<Door> door) noexcept : door_(std::move(door)) {}
+Server::Place::Place(Place&&) noexcept = default;
+Server::Place::~Place() = default;
+std::uint16_t Server::Place::port() const noexcept { return door_->port; }
+
+base::Result<Server::Place> Server::reserve(ServerOptions options) {
+  return Place(TRY(Door::make(std::move(options))));
+}
+
+base::Result<std::unique_ptr<Server>> Server::start(Engine& engine, Place place) {
   Definitions definitions = TRY(Definitions::load(engine.definitions()));
-  auto body = std::make_unique<Body>(engine, std::move(options), std::move(definitions),
-                                     std::move(tokens), address.is_loopback());
-  TRY(body->floor.access.check_setup());
-  body->began_open = body->floor.access.is_open();
-  TRY(body->prepare_tls());
-  TRY(body->listen(address));
+  TRY(place.door_->listen());
+  auto body = std::make_unique<Body>(engine, std::move(place.door_), std::move(definitions));
   body->run();
   return std::unique_ptr<Server>(new Server(std::move(body)));
 }
 
-std::uint16_t Server::port() const noexcept { return body_->port; }
+std::uint16_t Server::port() const noexcept { return body_->door->port; }
 bool Server::is_open() const noexcept { return body_->began_open; }
 void Server::stop() { body_->stop(); }
 

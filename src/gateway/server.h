@@ -33,11 +33,32 @@ struct ServerOptions {
   std::function<void(std::string_view line)> log = {};
 };
 
+struct Door;
+
 class Server {
  public:
-  // Listens when this returns. The engine must outlive it. kConflict: the address is one that
-  // others can reach, and there are no tokens.
-  static base::Result<std::unique_ptr<Server>> start(Engine& engine, ServerOptions options);
+  // Where a server is going to be: everything about it that can be refused has been looked at, and
+  // the port is taken. Nobody can connect yet.
+  class Place {
+   public:
+    Place(Place&&) noexcept;
+    ~Place();
+    std::uint16_t port() const noexcept;
+
+   private:
+    friend class Server;
+    explicit Place(std::unique_ptr<Door> door) noexcept;
+    std::unique_ptr<Door> door_;
+  };
+
+  // For before there is an engine, as that goes on with what was under way when it is opened.
+  // kInvalid: the address is none, or others can reach it and there are no tokens, or what is said
+  // about TLS is not enough. kConflict: somebody else has the port. kIo: a file cannot be read.
+  static base::Result<Place> reserve(ServerOptions options);
+
+  // Listens when this returns. The engine must outlive it. kConflict: somebody else who reserved
+  // the same port at the same time was faster.
+  static base::Result<std::unique_ptr<Server>> start(Engine& engine, Place place);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "engine/testing_greeting.h"
 #include "env/posix_disk.h"
 #include "env/testing.h"
 #include "gateway/route.h"
@@ -15,53 +16,11 @@
 namespace holdfast::gateway {
 namespace {
 
+using engine::testing::Greeting;
+using engine::testing::Say;
 using std::chrono::milliseconds;
 using testing::Client;
 using testing::Reply;
-
-struct Greet {
-  static constexpr std::string_view kSchema = "test/Greet@1";
-  std::string name;
-  std::uint64_t times = 1;
-};
-
-struct Nudge {
-  static constexpr std::string_view kSchema = "test/Nudge@1";
-  std::string name;
-};
-
-struct Say {
-  static constexpr std::string_view kEffect = "test/say@1";
-  static constexpr Executor kExecutor = worker("mouths");
-  struct Params {
-    std::string text;
-  };
-  struct Receipt {
-    std::string heard;
-  };
-};
-
-struct Greeting {
-  static constexpr std::string_view kWorkflow = "test/Greeting@1";
-  struct State {
-    std::uint64_t left = 0;
-    std::string heard;
-  };
-  using Events = holdfast::Events<On<Greet, &Greet::name>, On<Nudge, &Nudge::name>>;
-  using Effects = holdfast::Effects<Say>;
-  using Context = holdfast::Context<Greeting>;
-
-  static void step(State& state, const Greet& greet, Context& context) {
-    state.left = greet.times;
-    if (state.left != 0) context.open<Say>({"hello " + greet.name});
-  }
-  static void step(State& state, const Nudge&, Context&) { state.heard += "!"; }
-  static void step(State& state, const Received<Say>& said, Context& context) {
-    state.heard += said.receipt.heard;
-    if (--state.left == 0) return context.complete(state.heard);
-    context.open<Say>({"again"});
-  }
-};
 
 class ServerTest : public ::testing::Test {
  protected:
@@ -92,7 +51,9 @@ class ServerTest : public ::testing::Test {
     options.port = 0;
     options.world = world_;
     options.limits = limits;
-    auto started = Server::start(*engine_, std::move(options));
+    auto place = Server::reserve(std::move(options));
+    ASSERT_TRUE(place) << place.error().to_string();
+    auto started = Server::start(*engine_, std::move(*place));
     ASSERT_TRUE(started) << started.error().to_string();
     server_ = std::move(*started);
   }
@@ -106,6 +67,61 @@ class ServerTest : public ::testing::Test {
 };
 
 constexpr char kAda[] = "/v1/instances/test/Greeting@1/Ada";
+
+TEST_F(ServerTest, nobody_goes_back_to_the_past_for_those_who_have_left) {
+  std::atomic<int> questions = 0;
+  std::atomic<bool> holds = false;
+  Limits limits;
+  limits.gone_time = milliseconds(1);
+  limits.past.stopped = [&] {
+    ++questions;
+    while (holds) std::this_thread::sleep_for(milliseconds(1));
+    return false;
+  };
+  is_mute_ = true;
+  start(limits);
+  Client client(port());
+  client.post("/v1/events", R"({"schema":"test/Greet@1","value":{"name":"Ada"}})");
+  for (int i = 0; i < 200; ++i)
+    client.post("/v1/events", R"({"schema":"test/Nudge@1","value":{"name":"Ada"}})");
+  const std::string path = std::string(kAda) + "/state?at=200";
+  ASSERT_EQ(client.get(path).status, 200);
+  const int of_one = questions;
+  ASSERT_GT(of_one, 1);
+  holds = true;
+  {
+    const std::string request = "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    Client first(port());
+    first.send(request);
+    while (questions == of_one) std::this_thread::sleep_for(milliseconds(1));
+    Client second(port());
+    second.send(request);
+    while (!client.get("/metrics").has("holdfast_http_connections 3"))
+      std::this_thread::sleep_for(milliseconds(1));
+  }
+  while (!client.get("/metrics").has("holdfast_http_connections 1"))
+    std::this_thread::sleep_for(milliseconds(1));
+  holds = false;
+  EXPECT_EQ(client.get(path).status, 200);
+  EXPECT_EQ(questions, of_one + 1 + of_one) << "one had begun, and one had not";
+}
+
+TEST_F(ServerTest, only_so_many_lists_are_sifted_at_once) {
+  constexpr char kSifted[] = "/v1/instances?where=status=completed";
+  for (const std::size_t most : {std::size_t{0}, std::size_t{1}}) {
+    Limits limits;
+    limits.sifts = most;
+    start(limits);
+    Client client(port());
+    for (int i = 0; i < 3; ++i) {
+      const Reply reply = client.get(kSifted);
+      EXPECT_EQ(reply.status, most == 0 ? 429 : 200) << reply.body;
+      EXPECT_EQ(reply.has(R"("code":"full")"), most == 0);
+      EXPECT_EQ(client.get(std::string(kSifted) + "&limit=x").status, 400);
+    }
+    EXPECT_EQ(client.get("/v1/instances").status, 200);
+  }
+}
 
 TEST_F(ServerTest, an_event_is_durable_and_its_instance_can_be_seen) {
   start();
@@ -128,6 +144,39 @@ TEST_F(ServerTest, an_event_is_durable_and_its_instance_can_be_seen) {
   EXPECT_EQ(client.get("/readyz").status, 200);
   EXPECT_EQ(client.get("/openapi.json").status, 200);
   EXPECT_TRUE(client.get("/v1/limits").has("value_bytes"));
+}
+
+TEST_F(ServerTest, a_past_that_is_too_far_or_asked_for_by_too_many_is_refused) {
+  const auto ask = [this](const Limits& limits) {
+    server_.reset();
+    start(limits);
+    return Client(port()).get(std::string(kAda) + "/state?at=2");
+  };
+  start();
+  Client(port()).post("/v1/events",
+                      R"({"schema":"test/Greet@1","value":{"name":"Ada","times":1},"wait":30000})");
+  Reply reply = ask({});
+  EXPECT_EQ(reply.status, 200) << reply.body;
+  EXPECT_TRUE(reply.has(R"("at":2,"record":2,"status":"waiting")")) << reply.body;
+  Limits limits;
+  limits.past.records = 1;
+  reply = ask(limits);
+  EXPECT_EQ(reply.status, 413);
+  EXPECT_TRUE(reply.has("the nearest snapshot is 2 records before it; at most 1 are replayed"))
+      << reply.body;
+  limits = {};
+  limits.past.bytes = 10;
+  reply = ask(limits);
+  EXPECT_TRUE(reply.has("more than 10 bytes of records and blobs")) << reply.body;
+  limits = {};
+  limits.past.time = milliseconds(0);
+  reply = ask(limits);
+  EXPECT_TRUE(reply.has("going back that far takes too long")) << reply.body;
+  limits = {};
+  limits.waiting_looks_back = 0;
+  reply = ask(limits);
+  EXPECT_EQ(reply.status, 429);
+  EXPECT_TRUE(reply.has("too many requests that go back to the past")) << reply.body;
 }
 
 TEST_F(ServerTest, the_same_id_happens_once) {
@@ -153,8 +202,10 @@ TEST_F(ServerTest, an_instance_is_started_once_and_its_end_can_be_waited_for) {
   EXPECT_EQ(reply.status, 201) << reply.body;
   EXPECT_EQ(client.post(path, R"({"input":{"name":"Ada","times":1}})").status, 409);
   reply = client.post(path, R"({"input":{"name":"Bo","times":1},"key":"Eve","wait":true})");
+  EXPECT_EQ(reply.status, 400) << reply.body;  // the event says another one
+  reply = client.post(path, R"({"input":{"name":"Bo","times":1},"key":"Bo","wait":true})");
   EXPECT_EQ(reply.status, 200) << reply.body;
-  EXPECT_TRUE(reply.has(R"("key":"Eve","status":"completed")")) << reply.body;
+  EXPECT_TRUE(reply.has(R"("key":"Bo","status":"completed")")) << reply.body;
   is_mute_ = true;
   reply = client.post(path, R"({"input":{"name":"Cy","times":1},"wait":1})");
   EXPECT_EQ(reply.status, 202) << reply.body;
@@ -260,9 +311,29 @@ TEST_F(ServerTest, without_tokens_only_this_machine_is_served) {
   options.address = "0.0.0.0";
   options.port = 0;
   options.world = world_;
-  const auto refused = Server::start(*engine_, std::move(options));
+  const auto refused = Server::reserve(std::move(options));
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code(), base::ErrorCode::kConflict);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kInvalid);
+}
+
+TEST_F(ServerTest, a_place_is_taken_before_anybody_can_connect_to_it) {
+  const auto reserve = [this](std::uint16_t port) {
+    ServerOptions options;
+    options.port = port;
+    options.world = world_;
+    return Server::reserve(std::move(options));
+  };
+  auto first = reserve(0);
+  ASSERT_TRUE(first) << first.error().to_string();
+  EXPECT_FALSE(Client::is_heard_at(first->port()));
+  auto second = reserve(first->port());
+  ASSERT_TRUE(second) << second.error().to_string();  // the system decides when one listens
+  const auto server = Server::start(*engine_, std::move(*first));
+  ASSERT_TRUE(server) << server.error().to_string();
+  EXPECT_EQ(Client((*server)->port()).get("/healthz").status, 200);
+  for (const auto& late : {Server::start(*engine_, std::move(*second)).has_value(),
+                           reserve((*server)->port()).has_value()})
+    EXPECT_FALSE(late);
 }
 
 // Every route, with no token, a wrong one, a revoked one, and one of each role.

@@ -24,14 +24,24 @@ struct Reply {
 
 class Client {
  public:
-  explicit Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  // Whether anybody can connect.
+  static bool is_heard_at(std::uint16_t port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = at(port);
+    const int failed =
+        ::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    ::close(socket);
+    return failed == 0;
+  }
+
+  // `room` is what the system keeps of what was not read, about; 0: as much as it likes.
+  explicit Client(std::uint16_t port, int room = 0)
+      : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (room != 0) ::setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
+    const sockaddr_in address = at(port);
     timeval patience{.tv_sec = 30, .tv_usec = 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    EXPECT_EQ(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   }
   ~Client() { ::close(socket_); }
   Client(const Client&) = delete;
@@ -78,6 +88,12 @@ class Client {
     return receive();
   }
 
+  // Everything up to the end of the connection.
+  std::string rest() {
+    while (fill()) continue;
+    return std::move(held_);
+  }
+
   // Whether the server has closed the connection, which is waited for.
   bool has_ended() {
     while (fill()) continue;
@@ -85,6 +101,14 @@ class Client {
   }
 
  private:
+  static sockaddr_in at(std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return address;
+  }
+
   bool fill() {
     char bytes[4096];
     const ssize_t count = ::recv(socket_, bytes, sizeof bytes, 0);

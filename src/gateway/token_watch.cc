@@ -14,8 +14,13 @@ constexpr std::chrono::seconds kBetweenLooks{1};
 
 }  // namespace
 
-TokenWatch::TokenWatch(const std::string& world, std::function<void(std::string_view)> log)
-    : disk_(env::posix_disk()), file_(tokens_file(world)), log_(std::move(log)), seen_(stamp()) {}
+TokenWatch::TokenWatch(const std::string& world, Helper& helper, std::shared_ptr<Wake> wake,
+                       std::function<void(std::string_view)> log)
+    : disk_(env::posix_disk()),
+      file_(tokens_file(world)),
+      helper_(helper),
+      wake_(std::move(wake)),
+      log_(std::move(log)) {}
 
 TokenWatch::Stamp TokenWatch::stamp() const {
   struct stat found {};
@@ -24,19 +29,50 @@ TokenWatch::Stamp TokenWatch::stamp() const {
           found.st_size};
 }
 
-void TokenWatch::look(std::chrono::steady_clock::time_point now, Access& access) {
-  if (now - looked_ < kBetweenLooks) return;
+void TokenWatch::look(std::chrono::steady_clock::time_point now) {
+  if (is_looking_ || now - looked_ < kBetweenLooks) return;
   looked_ = now;
-  const Stamp found = stamp();
-  if (found == seen_) return;
-  seen_ = found;
-  auto tokens = Tokens::read(*disk_, file_);
-  if (!tokens) {
-    if (log_) log_("nobody is let in: " + tokens.error().to_string());
-    return access.shut();
+  post();
+}
+
+bool TokenWatch::look_after_pause(std::chrono::steady_clock::time_point now) {
+  if (!is_looking_ && now - looked_ < kBetweenLooks) return false;
+  looked_ = now;
+  is_awaited_ = true;
+  if (is_looking_) {
+    looks_again_ = true;
+  } else {
+    post();
   }
-  access.set_tokens(std::move(*tokens));
-  if (log_) log_("the tokens have changed");
+  return true;
+}
+
+void TokenWatch::post() {
+  is_looking_ = true;
+  helper_.post_first([this, seen = seen_] { read(seen); });
+}
+
+void TokenWatch::have_looked() {
+  is_looking_ = false;
+  if (std::exchange(looks_again_, false)) return post();
+  if (std::exchange(is_awaited_, false) && known_) known_();
+}
+
+// On the thread that reads files.
+void TokenWatch::read(const std::optional<Stamp>& seen) {
+  const Stamp found = stamp();
+  if (found == seen) return wake_->post([this] { have_looked(); });
+  auto tokens = std::make_shared<base::Result<Tokens>>(Tokens::read(*disk_, file_));
+  wake_->post([this, found, tokens] { take(found, *tokens); });
+}
+
+void TokenWatch::take(const Stamp& found, base::Result<Tokens>& tokens) {
+  const bool is_first = !seen_;
+  seen_ = found;
+  if (log_ && !tokens) log_("nobody is let in: " + tokens.error().to_string());
+  if (log_ && tokens && !is_first) log_("the tokens have changed");
+  changed_(tokens ? std::optional(std::move(*tokens)) : std::nullopt);
+  have_looked();
 }
 
 }  // namespace holdfast::gateway

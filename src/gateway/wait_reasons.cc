@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gateway/wait_reasons.h"
 
-#include <time.h>
-
-#include <cstdio>
-
+#include "codec/json_writer.h"
+#include "codec/view.h"
 #include "gateway/documents.h"
 
 namespace holdfast::gateway {
@@ -12,10 +10,37 @@ namespace {
 
 using Kind = WaitReason::Kind;
 
+void put_events(codec::Buffer& out, const std::vector<std::string>& schemas) {
+  codec::write_map_head(out, 2);
+  put(out, "kind", "event");
+  codec::write_text(out, "schemas");
+  codec::write_list_head(out, schemas.size());
+  for (const std::string& schema : schemas) codec::write_text(out, schema);
+}
+
+std::string events_clause(const std::vector<std::string>& schemas) {
+  std::string events;
+  for (const std::string& schema : schemas) events += (events.empty() ? "" : " or ") + schema;
+  return "It waits for an event: " + events;
+}
+
+void put_child(codec::Buffer& out, const WaitReason& reason) {
+  codec::write_text(out, "child");
+  codec::write_map_head(out, 2);
+  put(out, "workflow", reason.child_workflow);
+  put_value(out, "key", reason.child_key);
+}
+
+std::string child_text(const WaitReason& reason) {
+  if (reason.child_key.empty()) return reason.child_workflow;
+  return reason.child_workflow + " / " + codec::to_json(codec::View::of(reason.child_key));
+}
+
 void put_reason(codec::Buffer& out, const WaitReason& reason) {
   switch (reason.kind) {
     case Kind::kReceipt:
-      codec::write_map_head(out, reason.due_ns ? 7 : 6);
+      codec::write_map_head(
+          out, 6u + (reason.due_ns ? 1u : 0u) + (reason.child_workflow.empty() ? 0u : 1u));
       put(out, "kind", "receipt");
       put(out, "effect", reason.effect);
       put(out, "executor", reason.executor);
@@ -23,19 +48,14 @@ void put_reason(codec::Buffer& out, const WaitReason& reason) {
       put_number(out, "opened_at", reason.opened_at);
       put_number(out, "since_ns", reason.since_ns);
       if (reason.due_ns) put_number(out, "due_ns", *reason.due_ns);
+      if (!reason.child_workflow.empty()) put_child(out, reason);
       return;
     case Kind::kTurn:
     case Kind::kPaused:
       codec::write_map_head(out, 2);
       put(out, "kind", reason.kind == Kind::kTurn ? "turn" : "paused");
       return put_number(out, "mail", reason.mail);
-    case Kind::kEvent:
-      codec::write_map_head(out, 2);
-      put(out, "kind", "event");
-      codec::write_text(out, "schemas");
-      codec::write_list_head(out, reason.schemas.size());
-      for (const std::string& schema : reason.schemas) codec::write_text(out, schema);
-      return;
+    case Kind::kEvent: return put_events(out, reason.schemas);
     case Kind::kNothing: break;
   }
   codec::write_map_head(out, 1);
@@ -52,59 +72,130 @@ std::string clause_of(const WaitReason& reason) {
   switch (reason.kind) {
     case Kind::kReceipt:
       if (reason.due_ns) return "It waits for a timer that is due at " + time_text(*reason.due_ns);
+      if (!reason.child_workflow.empty())
+        return "It waits for " + child_text(reason) + ", which it has run since " +
+               time_text(reason.since_ns);
       return "It waits for the receipt of " + reason.effect + " (" + reason.executor +
              "), opened by record " + std::to_string(reason.opened_at) + " at " +
              time_text(reason.since_ns);
     case Kind::kTurn: return "Its turn has not come yet" + waiting_mail(reason.mail);
     case Kind::kPaused: return "Somebody has paused it" + waiting_mail(reason.mail);
-    case Kind::kEvent: {
-      std::string events;
-      for (const std::string& schema : reason.schemas)
-        events += (events.empty() ? "" : " or ") + schema;
-      return "It waits for an event: " + events;
-    }
+    case Kind::kEvent: return events_clause(reason.schemas);
     case Kind::kNothing: break;
   }
   return "It waits for nothing: no event is routed to it, and nothing is under way";
 }
 
-// What people want to hear first: not the deadline, but what it is for.
-const WaitReason& first_of(const std::vector<WaitReason>& reasons) {
-  for (const WaitReason& reason : reasons)
-    if (!reason.due_ns) return reason;
-  return reasons.front();
+void put_requirements(codec::Buffer& out, const steps::Reason& reason) {
+  codec::write_text(out, "requirements");
+  codec::write_map_head(out, reason.requirements.size());
+  for (const auto& [field, value] : reason.requirements) put_value(out, field, value);
+}
+
+void put_reason(codec::Buffer& out, const steps::Reason& reason) {
+  using StepKind = steps::Reason::Kind;
+  const auto begin = [&](std::string_view kind, std::uint64_t more) {
+    codec::write_map_head(out, 4 + more + (reason.due_ns == 0 ? 0 : 1));
+    put(out, "kind", kind);
+    put(out, "step", reason.step);
+    put_number(out, "item", reason.item);
+    put(out, "schema", reason.schema);
+    if (reason.due_ns != 0) put_number(out, "due_ns", reason.due_ns);
+  };
+  switch (reason.kind) {
+    case StepKind::kWait: begin("wait", 1); return put_requirements(out, reason);
+    case StepKind::kRetry: begin("retry", 1); return put_number(out, "failures", reason.failures);
+    case StepKind::kQueued:
+      begin("queued", 3);
+      put_number(out, "events_before", reason.events_before);
+      put_number(out, "running", reason.running);
+      return put_number(out, "workers", reason.workers);
+    case StepKind::kEvent: return put_events(out, reason.schemas);
+    case StepKind::kTimeout: break;
+  }
+  codec::write_map_head(out, 2);
+  put(out, "kind", "timeout");
+  put_number(out, "due_ns", reason.due_ns);
+}
+
+std::string requirements_text(const steps::Reason& reason) {
+  std::string text;
+  for (const auto& [field, value] : reason.requirements)
+    text += (text.empty() ? " whose " : " and ") + field + " is " +
+            codec::to_json(codec::View::of(value));
+  return text;
+}
+
+std::string clause_of(const steps::Reason& reason) {
+  using StepKind = steps::Reason::Kind;
+  const std::string until = reason.due_ns == 0 ? "" : ", until " + time_text(reason.due_ns);
+  switch (reason.kind) {
+    case StepKind::kWait:
+      return "Step " + reason.step + " waits for " + reason.schema + requirements_text(reason) +
+             until;
+    case StepKind::kRetry:
+      return "Step " + reason.step + " has failed " + std::to_string(reason.failures) +
+             (reason.failures == 1 ? " time" : " times") + ", and is tried again at " +
+             time_text(reason.due_ns);
+    case StepKind::kQueued:
+      return "An event for step " + reason.step + " (" + reason.schema + ") is queued behind " +
+             std::to_string(reason.running) + " that are running and " +
+             std::to_string(reason.events_before) + " before it";
+    case StepKind::kEvent:
+      if (reason.schemas.empty()) return "Nothing is under way, and none of its steps waits";
+      return events_clause(reason.schemas);
+    case StepKind::kTimeout: break;
+  }
+  return "The run ends at " + time_text(reason.due_ns) + " whatever it is at";
+}
+
+// What people want to hear first: that somebody has paused it, then what its steps wait for, then
+// what is under way; not a deadline, but what it is for.
+int urgency(const WaitReason& reason) {
+  if (reason.kind == Kind::kPaused) return 0;
+  return reason.due_ns ? 4 : 2;
+}
+int urgency(const steps::Reason& reason) {
+  switch (reason.kind) {
+    case steps::Reason::Kind::kWait:
+    case steps::Reason::Kind::kRetry:
+    case steps::Reason::Kind::kEvent: return 1;
+    case steps::Reason::Kind::kQueued: return 3;
+    case steps::Reason::Kind::kTimeout: break;
+  }
+  return 5;
 }
 
 }  // namespace
 
-std::string time_text(std::uint64_t time_ns) {
-  const auto seconds = static_cast<time_t>(time_ns / 1'000'000'000);
-  tm parts{};
-  char text[64];
-  if (::gmtime_r(&seconds, &parts) == nullptr ||
-      ::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts) == 0)
-    return std::to_string(time_ns) + " ns";
-  char fraction[16];
-  std::snprintf(fraction, sizeof fraction, ".%03uZ",
-                static_cast<unsigned>(time_ns / 1'000'000 % 1000));
-  return std::string(text) + fraction;
-}
-
-std::string sentence_of(const std::vector<WaitReason>& reasons) {
-  if (reasons.empty()) return "It has ended.";
-  const std::string more = reasons.size() == 1
-                               ? "."
-                               : "; and for " + std::to_string(reasons.size() - 1) +
-                                     " more reason" + (reasons.size() == 2 ? "." : "s.");
-  return clause_of(first_of(reasons)) + more;
-}
-
-void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons) {
+void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
+             const std::vector<steps::Reason>& of_steps) {
+  std::string clause;
+  int first = INT32_MAX;
+  std::uint64_t count = 0;
+  codec::Buffer list;
+  const auto add = [&](const auto& reason) {
+    ++count;
+    put_reason(list, reason);
+    if (urgency(reason) >= first) return;
+    first = urgency(reason);
+    clause = clause_of(reason);
+  };
+  // Whoever has ended waits for nothing, whatever its state was a moment ago.
+  if (!reasons.empty()) {
+    for (const steps::Reason& reason : of_steps) add(reason);
+    for (const WaitReason& reason : reasons) {
+      if (of_steps.empty() || (!reason.due_ns && reason.kind != Kind::kEvent)) add(reason);
+    }
+  }
+  const std::string more = count < 2 ? "."
+                                     : "; and for " + std::to_string(count - 1) + " more reason" +
+                                           (count == 2 ? "." : "s.");
   codec::write_map_head(out, 2);
-  put(out, "sentence", sentence_of(reasons));
+  put(out, "sentence", count == 0 ? "It has ended." : clause + more);
   codec::write_text(out, "reasons");
-  codec::write_list_head(out, reasons.size());
-  for (const WaitReason& reason : reasons) put_reason(out, reason);
+  codec::write_list_head(out, count);
+  out.append(list.view());
 }
 
 }  // namespace holdfast::gateway

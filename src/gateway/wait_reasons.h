@@ -6,16 +6,19 @@
 #include <vector>
 
 #include "codec/buffer.h"
+#include "codec/time_text.h"
 #include "holdfast/engine.h"
+#include "steps/reasons.h"
 
 namespace holdfast::gateway {
 
-void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons);
+// With what a run of steps says of itself (nothing: it is none). Timers of the kernel are then left
+// out, as they only wake it for what stands here by its name.
+void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
+             const std::vector<steps::Reason>& of_steps);
 
-// One sentence: a reason, rather no timer than one, and how many more there are.
-std::string sentence_of(const std::vector<WaitReason>& reasons);
+inline constexpr std::size_t kMostStepReasons = 1000;  // that are listed
 
-// "2026-01-05T10:30:00.000Z"
-std::string time_text(std::uint64_t time_ns);
+using codec::time_text;
 
 }  // namespace holdfast::gateway

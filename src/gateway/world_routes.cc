@@ -31,9 +31,7 @@ void get_journal(Exchange& exchange) {
                         if (!part) return self.refuse(part.error());
                         codec::Buffer& out = self.document();
                         codec::write_map_head(out, 4);
-                        codec::write_text(out, "records");
-                        codec::write_list_head(out, part->records.size());
-                        for (const Bytes& record : part->records) out.append(record);
+                        put_records(out, part->records);
                         put_number(out, "next", part->next);
                         put_number(out, "first", part->first);
                         put_number(out, "last", part->last);

@@ -151,7 +151,10 @@ TEST_F(ApplyTickTest,
   ASSERT_TRUE(std::holds_alternative<Accepted>(bench().apply(lab(kToSingle)).answer));
   EXPECT_EQ(json_of(keyed("a")->outcome), "42");
   bench().apply(testing::lab_without_keyed());
-  EXPECT_EQ(*bench().world().find("lab/Keyed@1", value(R"("a")")), nullptr);
+  EXPECT_EQ(json_of((*bench().world().find("lab/Keyed@1", value(R"("a")")))->outcome), "42");
+  EXPECT_EQ(json_of((*bench().world().read("lab/Keyed@1", value(R"("a")")))->outcome), "42");
+  EXPECT_EQ(*bench().world().find("lab/Keyed@1", value(R"("b")")), nullptr);
+  EXPECT_EQ(*bench().world().find("lab/Never@1", value(R"("a")")), nullptr);
   bench().put_away();
   bench().apply(lab(kToKeyed));
   EXPECT_EQ(json_of(keyed("a")->outcome), "42");

@@ -20,6 +20,12 @@ enum class Status : std::uint8_t { kRunning, kWaiting, kCompleted, kFailed, kCan
 
 std::string_view name_of(Status status) noexcept;
 
+// The effect that an instance was started for; it settles when the instance ends.
+struct RunBy {
+  base::Hash intent;
+  std::uint32_t depth = 1;  // so many instances wait for each other, down to this one
+};
+
 struct Cell {
   std::uint32_t workflow = 0;
   base::Hash id;    // of the key: its name in the index
@@ -36,7 +42,9 @@ struct Cell {
   std::vector<base::Hash> intents;         // open ones, in the order of their opening
   std::uint64_t last_record = 0;           // 0: none
   std::uint64_t last_active_ns = 0;
-  base::Bytes trace;  // of the event that began it (base/trace_context.h); empty: none
+  base::Bytes trace;            // of the event that began it (base/trace_context.h); empty: none
+  std::optional<RunBy> run_by;  // nothing: nobody waits for its end, or it has ended
+  bool doomed = false;          // its next turn cancels it, also if it is paused
 
   // What the world knows of it while it is in memory:
   std::optional<base::Hash> state_hash;  // as a value that stands alone, if it was asked for

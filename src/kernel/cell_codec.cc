@@ -31,6 +31,24 @@ void write_blob(codec::Buffer& out, const std::optional<base::Hash>& blob) {
   codec::write_bytes(out, blob ? base::ByteView(blob->bytes) : base::ByteView());
 }
 
+void write_child(codec::Buffer& out, const Cell& cell) {
+  codec::write_list_head(out, 3);
+  codec::write_bytes(out,
+                     cell.run_by ? base::ByteView(cell.run_by->intent.bytes) : base::ByteView());
+  codec::write_nat(out, cell.run_by ? cell.run_by->depth : 0);
+  codec::write_bool(out, cell.doomed);
+}
+
+bool read_child(codec::View view, Cell& cell) {
+  ListReader list(view);
+  const std::optional<base::Hash> intent = list.optional_hash();
+  const std::uint32_t depth = list.nat32();
+  cell.doomed = list.boolean();
+  if (intent) cell.run_by = RunBy{*intent, depth};
+  return list.done() && intent.has_value() == (depth != 0) && depth <= kMaxChildDepth &&
+         (intent || cell.doomed);
+}
+
 // A value is in one place. False: it is in two.
 bool read_value(ListReader& list, base::Bytes& value, std::optional<base::Hash>& blob) {
   const base::ByteView bytes = list.bytes();
@@ -46,7 +64,8 @@ base::Hash key_hash(base::ByteView key) { return value_hash(key); }
 base::Result<base::Bytes> encode_cell(const Cell& cell, Blobs& blobs) {
   codec::Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, cell.trace.empty() ? 12 : 13);
+  const bool is_child = cell.run_by || cell.doomed;
+  codec::write_list_head(out, is_child ? 14 : cell.trace.empty() ? 12 : 13);
   codec::write_bytes(out, cell.key);
   codec::write_nat(out, static_cast<std::uint64_t>(cell.phase));
   codec::write_bool(out, cell.paused);
@@ -59,7 +78,8 @@ base::Result<base::Bytes> encode_cell(const Cell& cell, Blobs& blobs) {
   codec::write_list_head(out, cell.intents.size());
   for (const base::Hash& intent : cell.intents) codec::write_bytes(out, intent.bytes);
   TRY(write_mailbox(out, cell.mail, blobs));
-  if (!cell.trace.empty()) codec::write_bytes(out, cell.trace);
+  if (!cell.trace.empty() || is_child) codec::write_bytes(out, cell.trace);
+  if (is_child) write_child(out, cell);
   return out.to_bytes();
 }
 
@@ -83,12 +103,15 @@ base::Result<Cell> decode_cell(base::ByteView bytes, std::vector<base::Hash>& ma
   if (!list.at_end()) {
     const base::ByteView trace = list.bytes();
     cell.trace.assign(trace.begin(), trace.end());
-    list.require(base::TraceContext::of(trace).has_value());
+    const bool is_child = !list.at_end();
+    list.require((trace.empty() && is_child) || base::TraceContext::of(trace).has_value());
+    if (is_child) list.require(read_child(list.next(), cell));
   }
   if (!list.done() || !intents.good() || !has_one_state || !has_one_outcome) return damaged();
   if (!read_mailbox(here, chunked, cell.mail, mail_chunks)) return damaged();
   // What has ended waits for nothing, and what has not has no outcome.
-  const bool waits = !cell.intents.empty() || !cell.mail.empty() || !mail_chunks.empty();
+  const bool waits = !cell.intents.empty() || !cell.mail.empty() || !mail_chunks.empty() ||
+                     cell.run_by || cell.doomed;
   const bool has_outcome = !cell.outcome.empty() || cell.outcome_blob.has_value();
   if (cell.terminal() ? cell.paused || waits : has_outcome) return damaged();
   return cell;

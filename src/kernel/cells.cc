@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/cells.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -22,6 +23,14 @@ std::size_t spillable_in(base::ByteView value) noexcept {
 
 std::size_t spillable_in(const Cell& cell) noexcept {
   return spillable_in(cell.state) + spillable_in(cell.outcome) + cell.mail.spillable();
+}
+
+// What is written ahead goes by the first bits of the ids.
+constexpr std::size_t kAheadGroups = 4096;
+// Of large values a part has no more than this and one cell, however few cells that are.
+constexpr std::size_t kAheadBytes = std::size_t{4} << 20;
+std::size_t ahead_group(const base::Hash& id) noexcept {
+  return (std::size_t{id.bytes[0]} << 4) | (id.bytes[1] >> 4);
 }
 
 base::Error misfit() { return corrupt("a cell in the index does not fit its workflow"); }
@@ -232,26 +241,71 @@ void Cells::trim() {
   }
 }
 
-base::Result<void> Cells::flush() {
-  HashTrie::Changes changes;
-  changes.reserve(erased_.size() + dirty_.size());
-  for (const base::Hash& id : erased_) changes[id] = std::nullopt;
-  for (Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer) {
+// The cells, and what else has changed: all of it or, where there is no room, nothing.
+base::Result<void> Cells::write(const std::vector<Cell*>& cells, HashTrie::Changes changes) {
+  for (Cell* cell : cells) {
     TRY(spill(*cell));
     changes[cell->id] = TRY(encode_cell(*cell, blobs_));
   }
   TRY(index_.apply(blobs_, cache_, std::move(changes)));
   refused_at_ = 0;
-  erased_.clear();
-  while (Cell* cell = dirty_.oldest()) {
+  for (Cell* cell : cells) {
+    if (!erased_.empty()) erased_.erase(cell->id);  // one that was begun again
     dirty_.remove(*cell);
     cell->dirty = false;
     cell->indexed = true;
     recount(*cell);
     clean_.add_newest(*cell);
   }
+  return {};
+}
+
+base::Result<void> Cells::flush() {
+  HashTrie::Changes changes;
+  changes.reserve(erased_.size() + dirty_.size());
+  for (const base::Hash& id : erased_) changes[id] = std::nullopt;
+  std::vector<Cell*> cells;
+  cells.reserve(dirty_.size());
+  for (Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer) cells.push_back(cell);
+  TRY(write(cells, std::move(changes)));
+  erased_.clear();
+  ahead_.clear();
   let_go(clean_.size());
   return {};
+}
+
+// By the first bits of their ids, which is enough for cells of one leaf to come together.
+void Cells::gather_dirty() {
+  std::vector<std::size_t> begins(kAheadGroups + 1);
+  for (const Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer)
+    ++begins[ahead_group(cell->id) + 1];
+  for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+  ahead_.resize(dirty_.size());
+  for (const Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer)
+    ahead_[begins[ahead_group(cell->id)]++] = cell->id;
+}
+
+base::Result<bool> Cells::flush_ahead(std::size_t& budget) {
+  if (ahead_.empty()) gather_dirty();
+  std::vector<Cell*> cells;
+  std::size_t bytes = 0;
+  while (!ahead_.empty()) {
+    const base::Hash id = ahead_.back();
+    const bool is_full = !cells.empty() && cells.size() >= budget;
+    if (bytes >= kAheadBytes || (is_full && ahead_group(id) != ahead_group(cells.back()->id)))
+      break;
+    ahead_.pop_back();
+    const auto found = table_.find(id);
+    if (found == table_.end() || !found->second.dirty) continue;
+    cells.push_back(&found->second);
+    bytes += found->second.spillable;
+  }
+  TRY(write(cells, {}));
+  budget -= std::min(budget, cells.size());
+  let_go(cells.size());
+  if (!ahead_.empty()) return true;
+  ahead_ = {};
+  return false;
 }
 
 base::Result<void> Cells::visit(const std::function<bool(const Cell&)>& visitor) const {

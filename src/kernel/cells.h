@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -73,6 +74,11 @@ class Cells {
   // Writes everything that changed to the index. The root then stands for all cells.
   base::Result<void> flush();
 
+  // The same for some of it, so that less is left to a flush: a round over what is dirty when it
+  // begins, in parts of about `budget` cells, which lie side by side in the index. What it has
+  // written is taken off the budget. False: the round is over.
+  base::Result<bool> flush_ahead(std::size_t& budget);
+
   const HashTrie& index() const noexcept { return index_; }
   void restore(HashTrie index, std::uint64_t active) {
     index_ = index;
@@ -81,7 +87,7 @@ class Cells {
 
   const std::optional<base::Error>& failure() const noexcept { return failure_; }
   std::size_t in_memory() const noexcept { return table_.size(); }
-  std::size_t erased() const noexcept { return erased_.size(); }  // and still in the index
+  bool holds(const base::Hash& id) const { return table_.contains(id); }  // in memory
 
   // All cells in the order of their key hashes; to be called when everything is flushed. The
   // visitor says whether to go on.
@@ -97,6 +103,8 @@ class Cells {
   std::optional<base::Bytes> load(const base::Hash& blob);
   void let_go(std::size_t most);
   base::Result<void> spill(Cell& cell);
+  void gather_dirty();
+  base::Result<void> write(const std::vector<Cell*>& cells, HashTrie::Changes changes);
   UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
 
   std::uint32_t workflow_;
@@ -109,6 +117,7 @@ class Cells {
   std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable_in() in cells.cc
   std::size_t refused_at_ = 0;       // so many of them when the disk had no room; 0: it has
   std::set<base::Hash> erased_;      // since the last flush, of those that the index has
+  std::vector<base::Hash> ahead_;    // what is left of a round of flush_ahead, the next one last
   HashTrie index_;
   TrieCache cache_;
   std::uint64_t active_ = 0;

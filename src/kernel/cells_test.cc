@@ -7,45 +7,18 @@
 #include <numeric>
 #include <random>
 
-#include "kernel/cell_codec.h"
-#include "kernel/testing_lab.h"
+#include "kernel/testing_cells.h"
 
 namespace holdfast::kernel {
 namespace {
 
-using testing::LabTest;
+using testing::add;
+using testing::CountingBlobs;
+using testing::id_of;
+using testing::key_of;
 using testing::MemoryBlobs;
+using testing::message;
 using testing::value;
-
-base::Bytes key_of(std::uint64_t n) { return value(std::to_string(n)); }
-
-base::Hash id_of(std::uint64_t n) { return key_hash(key_of(n)); }
-
-// Counts what is read and written, and can be told to fail.
-class CountingBlobs : public MemoryBlobs {
- public:
-  base::Result<base::Bytes> get(const base::Hash& hash) const override {
-    ++gets;
-    if (broken) return base::Error(base::ErrorCode::kIo, "the disk is gone");
-    return MemoryBlobs::get(hash);
-  }
-  base::Result<base::Hash> put(base::ByteView bytes) override {
-    ++puts;
-    largest = std::max(largest, bytes.size());
-    if (broken) return base::Error(base::ErrorCode::kIo, "the disk is gone");
-    return MemoryBlobs::put(bytes);
-  }
-  mutable int gets = 0;
-  int puts = 0;
-  std::size_t largest = 0;
-  bool broken = false;
-};
-
-Cell& add(Cells& cells, std::uint64_t n, std::size_t state_size = 10) {
-  Cell& cell = cells.begin(id_of(n), key_of(n));
-  cells.set_state(cell, base::Bytes(state_size, static_cast<std::uint8_t>(n)));
-  return cell;
-}
 
 TEST(CellsTest, are_looked_for_in_memory_and_then_in_the_index) {
   CountingBlobs blobs;
@@ -56,6 +29,8 @@ TEST(CellsTest, are_looked_for_in_memory_and_then_in_the_index) {
   ASSERT_TRUE(cells.flush());
   cells.trim();
   EXPECT_EQ(cells.in_memory(), 2u);
+  EXPECT_TRUE(cells.holds(id_of(9)));
+  EXPECT_FALSE(cells.holds(id_of(1)));
   EXPECT_EQ(cells.find(id_of(1))->state, base::Bytes(10, 1));
   EXPECT_GT(blobs.gets, 0);
   const int before = blobs.gets;
@@ -217,111 +192,6 @@ TEST(CellsTest, an_index_that_cannot_be_read_stops_the_world) {
   EXPECT_EQ(cells.failure()->to_string(), "the disk is gone");
 }
 
-TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
-  Cell cell;
-  cell.key = value(R"("k")");
-  cell.paused = true;
-  cell.has_state = true;
-  cell.state = value(R"({"n":1})");
-  cell.intents.resize(2);
-  cell.intents[1].bytes[0] = 9;
-  cell.last_record = 12;
-  cell.last_active_ns = 13;
-  Mail mail;
-  mail.kind = MailKind::kRejected;
-  mail.schema = "s";
-  mail.value = value("1");
-  mail.origin = {cell.intents[1], "effect", "issuer", 4};
-  mail.status = ReceiptStatus::kTimeout;
-  mail.sequence = 6;
-  mail.note = "note";
-  mail.cost_cents = 7;
-  mail.signature = {1, 2};
-  mail.payload_hash.bytes[3] = 3;
-  mail.payload_size = 8;
-  cell.mail.push_back(mail);
-  MemoryBlobs blobs;
-  const auto again = decode_cell(*encode_cell(cell, blobs), blobs);
-  ASSERT_TRUE(again);
-  EXPECT_EQ(*encode_cell(*again, blobs), *encode_cell(cell, blobs));
-  EXPECT_EQ(again->mail.bytes(), cell.mail.bytes());
-  EXPECT_EQ((*again->mail.begin()).origin, mail.origin);
-  EXPECT_EQ((*again->mail.begin()).cost_cents, 7u);
-  EXPECT_EQ((*again->mail.begin()).signature, mail.signature);
-  EXPECT_EQ(again->state, cell.state);
-}
-
-TEST(CellCodecTest, only_a_cell_that_has_ended_has_an_outcome) {
-  MemoryBlobs blobs;
-  for (const bool in_a_blob : {false, true}) {
-    Cell cell;
-    cell.key = value(R"("k")");
-    if (in_a_blob) {
-      cell.outcome_blob = *blobs.put(base::Bytes(2000, 1));
-    } else {
-      cell.outcome = value("5");
-    }
-    const auto refused = decode_cell(*encode_cell(cell, blobs), blobs);
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code(), base::ErrorCode::kCorrupt);
-    cell.phase = Phase::kFailed;
-    const auto again = decode_cell(*encode_cell(cell, blobs), blobs);
-    ASSERT_TRUE(again);
-    EXPECT_EQ(again->outcome, cell.outcome);
-    EXPECT_EQ(again->outcome_blob, cell.outcome_blob);
-  }
-}
-
-TEST(CellCodecTest, refuses_every_cut_and_every_flipped_bit_or_reads_something_well_formed) {
-  Cell cell;
-  cell.key = value(R"("k")");
-  Mail mail;
-  mail.schema = "s";
-  cell.mail.push_back(mail);
-  MemoryBlobs blobs;
-  const base::Bytes good = *encode_cell(cell, blobs);
-  for (std::size_t size = 0; size < good.size(); ++size)
-    EXPECT_FALSE(decode_cell(base::ByteView(good).first(size), blobs)) << size;
-  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
-    base::Bytes bad = good;
-    bad[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
-    const auto decoded = decode_cell(bad, blobs);
-    if (!decoded) continue;
-    EXPECT_EQ(*encode_cell(*decoded, blobs), bad) << bit;
-  }
-}
-
-// A message whose value has so many bytes.
-Mail message(std::size_t size, std::uint8_t fill = 0) {
-  Mail mail;
-  mail.schema = "s";
-  mail.value = base::Bytes(size, fill);
-  return mail;
-}
-
-TEST(CellCodecTest, much_mail_is_kept_in_chunks_and_comes_back_in_order) {
-  CountingBlobs blobs;
-  Cell cell;
-  cell.key = value(R"("k")");
-  for (std::uint64_t i = 0; i < 2000; ++i) {
-    Mail mail = message(kInlineValueBytes);
-    mail.sequence = i;
-    cell.mail.push_back(mail);
-  }
-  const base::Bytes bytes = *encode_cell(cell, blobs);
-  EXPECT_LT(bytes.size(), 1000u);
-  EXPECT_GT(blobs.puts, 4);
-  EXPECT_LT(blobs.largest, std::size_t{1} << 19);
-  const auto again = decode_cell(bytes, blobs);
-  ASSERT_TRUE(again) << again.error().to_string();
-  EXPECT_EQ(again->mail.size(), 2000u);
-  EXPECT_EQ(again->mail.bytes(), cell.mail.bytes());
-  std::uint64_t expected = 0;
-  for (const Mail& mail : again->mail) EXPECT_EQ(mail.sequence, expected++);
-  blobs.broken = true;
-  EXPECT_EQ(decode_cell(bytes, blobs).error().code(), base::ErrorCode::kIo);
-}
-
 TEST(CellsTest, large_mail_and_outcomes_move_to_blobs_when_memory_runs_short) {
   CountingBlobs blobs;
   Cells cells(0, blobs, {10, 40'000});
@@ -347,99 +217,82 @@ TEST(CellsTest, what_comes_and_goes_between_two_flushes_leaves_nothing_in_the_in
   CountingBlobs blobs;
   Cells cells(0, blobs);
   for (std::uint64_t n = 0; n < 100; ++n) cells.erase(add(cells, n));
-  EXPECT_EQ(cells.erased(), 0u);
   ASSERT_TRUE(cells.flush());
   EXPECT_EQ(cells.index().size(), 0u);
   add(cells, 1);
   ASSERT_TRUE(cells.flush());
   cells.erase(*cells.find(id_of(1)));
   cells.erase(add(cells, 1));
-  EXPECT_EQ(cells.erased(), 1u);
   EXPECT_EQ(cells.find(id_of(1)), nullptr) << "the index still has it";
   ASSERT_TRUE(cells.flush());
   EXPECT_EQ(cells.index().size(), 0u);
 }
 
-class WorldOfManyTest : public LabTest {};
-
-TEST_F(WorldOfManyTest, a_world_larger_than_memory_works_and_comes_to_the_same_records) {
-  keyed_ = testing::work;
-  const auto run = [&](WorldOptions options) {
-    bench_.emplace(testing::lab(testing::kToKeyed), machines_, options);
-    std::vector<base::Hash> intents;
-    for (int i = 0; i < 500; ++i) {
-      intents.push_back(testing::opened(send(std::to_string(i), 1)).at(0));
-      if (i % 50 != 0) continue;
-      EXPECT_TRUE(bench().world().snapshot());
+// Whoever comes, changes, goes and comes again, also between the parts of a round.
+TEST(CellsTest, what_is_written_ahead_leaves_the_index_as_a_flush_alone_does) {
+  MemoryBlobs blobs;
+  Cells at_once(0, blobs, {64, 1 << 20});
+  Cells ahead(0, blobs, {64, 1 << 20});
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 20; ++round) {
+    for (int i = 0; i < 400; ++i) {
+      const std::uint64_t n = random() % 1000;
+      const bool goes = random() % 4 == 0;
+      const std::size_t size = 1 + random() % 2000;
+      for (Cells* cells : {&at_once, &ahead}) {
+        Cell* cell = cells->find(id_of(n));
+        if (cell != nullptr && goes) {
+          cells->erase(*cell);
+        } else {
+          if (cell == nullptr) cell = &cells->begin(id_of(n), key_of(n));
+          cells->set_state(*cell, base::Bytes(size, static_cast<std::uint8_t>(size)));
+        }
+        cells->trim();
+      }
+      if (i % 3 == 0) {
+        std::size_t budget = 10;
+        ASSERT_TRUE(ahead.flush_ahead(budget));
+      }
     }
-    for (const base::Hash& intent : intents) bench().receipt(intent, R"({"ok":true})");
-    return std::pair(bench().journal(), *bench().world().snapshot());
-  };
-  const auto small = run({{1, 1}, nullptr});
-  EXPECT_EQ(small, run({}));
-}
-
-TEST_F(WorldOfManyTest, blobs_that_fail_stop_the_world_with_the_reason) {
-  CountingBlobs blobs;
-  World world(machines_, blobs);
-  const base::Bytes definitions = value(testing::lab(testing::kToKeyed));
-  Tick tick;
-  tick.input = ApplyManifest{definitions};
-  ASSERT_FALSE(world.reduce(tick).failure);
-  const base::Bytes event = value(R"({"id":"a","n":1})");
-  tick.input = EventArrived{"lab/Go@1", event, ""};
-  ASSERT_FALSE(world.reduce(tick).failure);
-  auto again = World::restore(machines_, blobs, *world.snapshot());
-  ASSERT_TRUE(again);
-  blobs.broken = true;
-  const Outcome outcome = again->reduce(tick);
-  ASSERT_TRUE(outcome.failure);
-  EXPECT_EQ(outcome.failure->to_string(), "the disk is gone");
-}
-
-TEST_F(WorldOfManyTest, a_question_that_cannot_be_answered_is_an_error_and_not_a_no) {
-  keyed_ = testing::work;
-  CountingBlobs blobs;
-  World world(machines_, blobs);
-  const base::Bytes definitions = value(testing::lab(testing::kToKeyed));
-  Tick tick;
-  tick.input = ApplyManifest{definitions};
-  ASSERT_FALSE(world.reduce(tick).failure);
-  const base::Bytes event = value(R"({"id":"a","n":1})");
-  tick.input = EventArrived{"lab/Go@1", event, ""};
-  const base::Hash intent = testing::opened(world.reduce(tick)).at(0);
-  const base::Bytes snapshot = *world.snapshot();
-  const base::Bytes key = value(R"("a")");
-  const std::function<std::string(World&)> questions[] = {
-      [&](World& asked) {
-        const auto found = asked.find("lab/Keyed@1", key);
-        return found ? "there" : found.error().to_string();
-      },
-      [&](World& asked) {
-        const auto found = asked.find_intent(intent);
-        return found ? "there" : found.error().to_string();
-      },
-      [&](World& asked) {
-        const auto why = asked.why("lab/Keyed@1", key);
-        return why ? "there" : why.error().to_string();
-      },
-      [&](World& asked) {
-        const auto orphans = asked.orphans(1);
-        return orphans ? "there" : orphans.error().to_string();
-      },
-  };
-  for (const auto& ask : questions) {
-    blobs.broken = false;
-    auto whole = World::restore(machines_, blobs, snapshot);
-    ASSERT_TRUE(whole);
-    EXPECT_EQ(ask(*whole), "there");
-    auto broken = World::restore(machines_, blobs, snapshot);
-    ASSERT_TRUE(broken);
-    blobs.broken = true;
-    EXPECT_EQ(ask(*broken), "the disk is gone");
-    blobs.broken = false;
-    EXPECT_FALSE(broken->snapshot()) << "a world that has failed has none";
+    ASSERT_TRUE(at_once.flush());
+    ASSERT_TRUE(ahead.flush());
+    ASSERT_EQ(ahead.index().root(), at_once.index().root()) << round;
+    ASSERT_EQ(ahead.index().size(), at_once.index().size());
+    ASSERT_EQ(ahead.active(), at_once.active());
   }
+}
+
+TEST(CellsTest, a_round_ahead_writes_a_part_at_a_time_and_leaves_little_to_a_flush) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs);
+  for (std::uint64_t n = 0; n < 20'000; ++n) add(cells, n);
+  int parts = 0;
+  int most_puts = 0;
+  for (bool more = true; more; ++parts) {
+    std::size_t budget = 256;
+    const int before = blobs.puts;
+    more = cells.flush_ahead(budget).take();
+    most_puts = std::max(most_puts, blobs.puts - before);
+  }
+  EXPECT_GE(parts, 20'000 / (256 + 32));
+  EXPECT_LE(most_puts, 256);
+  const int before = blobs.puts;
+  ASSERT_TRUE(cells.flush());
+  EXPECT_EQ(blobs.puts, before) << "nothing is left";
+  EXPECT_EQ(cells.index().size(), 20'000u);
+}
+
+TEST(CellsTest, a_part_of_a_round_ahead_is_bounded_in_bytes_too) {
+  MemoryBlobs blobs;
+  Cells cells(0, blobs);
+  for (std::uint64_t n = 0; n < 40; ++n)
+    cells.set_state(cells.begin(id_of(n), key_of(n)), base::Bytes(std::size_t{512} << 10, 'x'));
+  int parts = 0;
+  for (bool more = true; more; ++parts) {
+    std::size_t budget = 256;
+    more = cells.flush_ahead(budget).take();
+  }
+  EXPECT_EQ(parts, 5) << "of eight cells, which are 4 MiB";
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
   if (!cell.ready && !cell.paused) line_up(world, cell);
 }
 
-void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
-                   const Target& target) {
+Cell& deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
+                    const Target& target) {
   std::unique_ptr<Letter> letter = world.letters.take();
   Mail& mail = letter->mail;
   mail.schema = event.schema_name;
@@ -37,11 +37,15 @@ void deliver_event(WorldState& world, const EventProgram& event, base::ByteView 
     value = inner ? inner->encoded() : base::ByteView(&codec::kNullByte, 1);  // a unit has none
   }
   mail.value.assign(value.begin(), value.end());
-  if (target.cell != nullptr) return deliver(world, *target.cell, std::move(letter));
+  if (target.cell != nullptr) {
+    deliver(world, *target.cell, std::move(letter));
+    return *target.cell;
+  }
   Cell& begun = world.cells[target.workflow].begin(target.id, target.key);
   if (begun.last_record == 0) begun.last_record = world.draft.record_before(begun);
   if (begun.trace.empty()) begun.trace.assign(world.trace.begin(), world.trace.end());
   deliver(world, begun, std::move(letter));
+  return begun;
 }
 
 Touched& touch(WorldState& world, Cell& cell) {

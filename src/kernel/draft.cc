@@ -42,7 +42,7 @@ void Draft::clear() {
   notes.clear();
   commands.clear();
   deliveries = ignored = steps = 0;
-  output_bytes = 0;
+  output_bytes = quiet_intents = 0;
 }
 
 }  // namespace holdfast::kernel

@@ -64,12 +64,13 @@ class Draft {
   std::uint32_t deliveries = 0;  // messages put in mailboxes
   std::uint32_t ignored = 0;     // messages to instances that had ended
   std::uint32_t steps = 0;
-  std::size_t output_bytes = 0;  // of all steps: values, names, errors
+  std::size_t output_bytes = 0;   // of all steps: values, names, errors
+  std::size_t quiet_intents = 0;  // opened or settled without a command, each time
 
   // What the record has besides what came in, or more.
   std::size_t weight() const noexcept {
     return output_bytes + count_ * kInstanceBytes + emitted.size() * kEmittedBytes +
-           commands.size() * kIntentBytes;
+           (commands.size() + quiet_intents) * kIntentBytes;
   }
 
   // No turns are taken behind this tick.

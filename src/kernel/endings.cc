@@ -29,6 +29,12 @@ void abandon(WorldState& world, Cell& cell) {
     const Intent* intent = world.intents.find(world.blobs, hash);
     if (intent == nullptr) return contradiction(world, kNotOpen);
     const EffectProgram& effect = world.program->effect(intent->effect());
+    if (effect.in_kernel != InKernel::kNo) {
+      give_up_child(world, hash, *intent);
+      ++world.draft.quiet_intents;
+      settle(world, cell, hash, ReceiptStatus::kCancelled);
+      continue;
+    }
     settle(world, cell, hash, ReceiptStatus::kCancelled);
     world.draft.commands.emplace_back(
         StopIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect)});
@@ -44,8 +50,9 @@ void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
   if (cell.ready) leave_line(world, cell);
   abandon(world, cell);
   world.cells[cell.workflow].end(cell, phase);
-  cell.paused = false;
+  cell.paused = cell.doomed = false;
   cell.outcome = std::move(outcome);
+  if (cell.run_by) tell_end(world, cell);
 }
 
 void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message) {
@@ -61,6 +68,7 @@ void remove_instance(WorldState& world, Cell& cell) {
       cell.mail.erase_if([](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
   lighten(world, before - cell.mail.bytes());
   abandon(world, cell);
+  if (cell.run_by) tell_end(world, cell);
   world.draft.end_life(cell);
   if (!cell.mail.empty()) {
     world.cells[cell.workflow].clear_state(cell);

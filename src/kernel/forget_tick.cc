@@ -3,25 +3,9 @@
 // all that is decided here: how long they are kept is for whoever names them. No code is run.
 #include "kernel/cell_codec.h"
 #include "kernel/forget_list.h"
-#include "kernel/world_state.h"
+#include "kernel/named_cells.h"
 
 namespace holdfast::kernel {
-namespace {
-
-struct Place {
-  std::string_view workflow;  // its name, for as long as the tick lasts
-  Cells* cells = nullptr;     // null: there never was such a workflow
-};
-
-Place place_of(WorldState& world, std::string_view workflow) {
-  if (const auto index = world.program->workflow_named(workflow))
-    return {world.program->workflow(*index).name, &world.cells[*index]};
-  const auto retired = world.retired.find(workflow);
-  if (retired == world.retired.end()) return {};
-  return {retired->first, &retired->second};
-}
-
-}  // namespace
 
 Answer reduce_forget(WorldState& world, const ForgetEnded& forget) {
   const auto names = read_forget_list(forget.instances);
@@ -30,7 +14,7 @@ Answer reduce_forget(WorldState& world, const ForgetEnded& forget) {
                    "what is to be forgotten is no list of 1 to 256 instances"};
   }
   for (const ForgetName& name : *names) {
-    const Place place = place_of(world, name.workflow);
+    const NamedCells place = cells_named(world, name.workflow);
     Cell* cell = place.cells == nullptr ? nullptr : place.cells->find(key_hash(name.key));
     if (cell == nullptr || !cell->terminal() || cell->last_record > name.last_record) continue;
     world.draft.add(place.workflow, *cell);

@@ -34,8 +34,16 @@ Refused unknown(std::uint64_t proposal) {
   return {base::ErrorCode::kNotFound, "there is no proposal " + std::to_string(proposal)};
 }
 
-Refused wrong_stage(Stage stage) {
-  return {base::ErrorCode::kConflict, "the proposal is " + std::string(name_of(stage))};
+// What would have to be done before; empty: it is too late for that.
+Refused wrong_stage(Stage stage, std::string_view missing = {}) {
+  std::string why = "the proposal is " + std::string(name_of(stage));
+  if (!missing.empty()) why.append(": ").append(missing);
+  return {base::ErrorCode::kConflict, std::move(why)};
+}
+
+std::string_view missing_for_application(Stage stage) noexcept {
+  if (stage == Stage::kProposed) return "it must be tried and approved before";
+  return stage == Stage::kShadowed ? "it must be approved before" : "";
 }
 
 }  // namespace
@@ -89,7 +97,10 @@ Answer reduce_decide(WorldState& world, const Decide& decide) {
   Proposal& proposal = found->second;
   const bool possible =
       decide.approve ? proposal.stage == Stage::kShadowed : !is_decided(proposal.stage);
-  if (!possible) return wrong_stage(proposal.stage);
+  if (!possible) {
+    const bool is_untried = proposal.stage == Stage::kProposed;
+    return wrong_stage(proposal.stage, is_untried ? "it must be tried before" : "");
+  }
   proposal.stage = decide.approve ? Stage::kApproved : Stage::kRejected;
   proposal.by = decide.by;
   proposal.reason = decide.reason;
@@ -100,7 +111,8 @@ Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply) {
   const auto found = world.proposals.find(apply.proposal);
   if (found == world.proposals.end()) return unknown(apply.proposal);
   Proposal& proposal = found->second;
-  if (proposal.stage != Stage::kApproved) return wrong_stage(proposal.stage);
+  if (proposal.stage != Stage::kApproved)
+    return wrong_stage(proposal.stage, missing_for_application(proposal.stage));
   if (proposal.base != world.program->manifest_hash())
     return Refused{base::ErrorCode::kConflict, "another manifest was applied since it was made"};
   auto definitions = world.blobs.get(proposal.definitions);

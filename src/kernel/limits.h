@@ -44,6 +44,9 @@ inline constexpr std::size_t kMaxStateBytesInRecord = 64;
 // counts, so answers, which are always admitted, cannot pile up without bound either.
 inline constexpr std::size_t kMaxOpenIntents = std::size_t{1} << 14;
 
+// Instances that may wait for each other in a row: one runs another, that runs a third, and so on.
+inline constexpr std::size_t kMaxChildDepth = 64;
+
 // Messages that may wait for one instance, and how much they may be together (Mail::weight). Room
 // for one value of any size, and then some.
 inline constexpr std::size_t kMaxMailPerInstance = 1024;
@@ -88,17 +91,20 @@ inline constexpr std::size_t kErrorBytes = 2 * kMaxReasonBytes + 64;
 // What comes in with a tick: one value, and texts; and what the record notes about it.
 inline constexpr std::size_t kInputBytes = codec::kMaxValueBytes + (std::size_t{64} << 10);
 
-// What one step adds at most: all of its budgets spent, everybody who gets its events named, and
-// its instance ended with all that it had open.
+// What one step adds at most: all of its budgets spent, everybody who gets its events or is run by
+// its effects named, and its instance ended with all that it had open, for which another waited.
 inline constexpr std::size_t kStepBytes =
-    kMaxStepOutputBytes + kErrorBytes + (kMaxDeliveriesPerStep + 1) * kInstanceBytes +
-    kMaxEventsPerStep * kEmittedBytes + (kMaxOpenIntents + kMaxEffectsPerStep) * kIntentBytes;
+    kMaxStepOutputBytes + kErrorBytes +
+    (kMaxDeliveriesPerStep + kMaxEffectsPerStep + 2) * kInstanceBytes +
+    kMaxEventsPerStep * kEmittedBytes +
+    (kMaxOpenIntents + 2 * kMaxEffectsPerStep + 1) * kIntentBytes;
 
 // What is there before the first step leaves budget for it: an event that goes to everybody, or an
 // instance that ends with all that it had open.
 static_assert(defs::kMaxListed * kInstanceBytes < kMaxTickOutputBytes);
 static_assert(kMaxForgottenPerTick * kInstanceBytes < kMaxTickOutputBytes);
-static_assert(kInstanceBytes + kErrorBytes + kMaxOpenIntents * kIntentBytes < kMaxTickOutputBytes);
+static_assert(2 * kInstanceBytes + kErrorBytes + (kMaxOpenIntents + 1) * kIntentBytes <
+              kMaxTickOutputBytes);
 
 // No record is larger. What holds records must take one of this size: a world whose record nobody
 // takes could not go on, not even after a restart.

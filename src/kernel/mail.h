@@ -21,6 +21,16 @@ inline constexpr std::string_view kPayloadTooLarge = "receipt.too_large";
 // The first detail of the refusal of a receipt whose signature is not good.
 inline constexpr std::string_view kBadSignature = "receipt.bad_signature";
 
+// The codes of effects that run an instance (kernel/children.cc). One that has failed answers with
+// the code that it failed with.
+inline constexpr std::string_view kUnknownWorkflow = "workflow.unknown";
+inline constexpr std::string_view kKeyTaken = "workflow.key_taken";
+inline constexpr std::string_view kBadStart = "workflow.bad_start";
+inline constexpr std::string_view kNoRoomToRun = "workflow.no_room";
+inline constexpr std::string_view kTooDeep = "workflow.too_deep";
+inline constexpr std::string_view kWorkflowCancelled = "workflow.cancelled";
+inline constexpr std::string_view kWorkflowDeleted = "workflow.deleted";
+
 enum class ReceiptStatus : std::uint8_t { kOk, kError, kTimeout, kCancelled };
 
 std::string_view name_of(ReceiptStatus status) noexcept;

@@ -85,17 +85,6 @@ TEST_F(MemoryTest, asking_why_alone_leaves_few_cells_behind) {
   EXPECT_GT(blobs_.gets, kInstances / 2);
 }
 
-TEST_F(MemoryTest, looking_for_orphans_does_not_look_at_intents) {
-  keyed_ = testing::work;
-  World world = asleep();
-  ASSERT_EQ(world.open_intents(), static_cast<std::uint64_t>(kInstances));
-  blobs_.gets = 0;
-  const auto orphans = world.orphans(10);
-  ASSERT_TRUE(orphans);
-  EXPECT_TRUE(orphans->empty());
-  EXPECT_LT(blobs_.gets, 50) << "the nodes of one index";
-}
-
 TEST(OpenIntentsTest, those_that_were_only_looked_at_are_let_go_when_they_are_many) {
   testing::MemoryBlobs blobs;
   OpenIntents intents;

@@ -60,7 +60,7 @@ class ProgramBuilder {
     made.hash = entry->hash;
     made.state = schema(def->state);
     made.event = def->event;
-    made.machine = machine(*def);
+    find_machine(*def, made);
     if (made.machine != nullptr) made.objection = objection(*def);
     listen(*def, made);
     made.has_context = def->context.has_value();
@@ -85,16 +85,18 @@ class ProgramBuilder {
     return index;
   }
 
-  const Machine* machine(const defs::WorkflowDef& def) {
+  void find_machine(const defs::WorkflowDef& def, WorkflowProgram& made) {
     const auto* module = catalogue_.get<defs::ModuleDef>(def.impl.module);
-    const Machine* found =
-        module == nullptr ? nullptr : machines_.find(*module, def.impl.entrypoint);
-    if (found == nullptr) {
+    if (module != nullptr) {
+      made.defined_machine = machines_.make(*module, def, catalogue_);
+      made.machine = made.defined_machine ? made.defined_machine.get()
+                                          : machines_.find(*module, def.impl.entrypoint);
+    }
+    if (made.machine == nullptr) {
       errors_.push_back(base::Error(
           base::ErrorCode::kNotFound, def.name,
           "no code is there for '" + def.impl.entrypoint + "' of '" + def.impl.module + "'"));
     }
-    return found;
   }
 
   std::string objection(const defs::WorkflowDef& def) {
@@ -123,8 +125,8 @@ class ProgramBuilder {
     const auto* def = entry == nullptr ? nullptr : std::get_if<defs::EffectDef>(&entry->definition);
     if (def == nullptr)
       return errors_.push_back(base::invalid(name, "there is no such effect")), std::nullopt;
-    EffectProgram made{name,           entry->hash,    schema(def->params), schema(def->receipt),
-                       executor(*def), def->timeout_ns};
+    EffectProgram made{name,           entry->hash,     schema(def->params), schema(def->receipt),
+                       executor(*def), def->timeout_ns, in_kernel(name)};
     const auto index = static_cast<std::uint32_t>(program_->effects_.size());
     program_->effects_.push_back(std::move(made));
     program_->effect_names_.emplace(name, index);
@@ -135,6 +137,12 @@ class ProgramBuilder {
   static defs::Executor executor(const defs::EffectDef& def) {
     if (const auto* executor = std::get_if<defs::Executor>(&def.performer)) return *executor;
     return {std::get_if<defs::Impl>(&def.performer)->entrypoint, {}};
+  }
+
+  // By name: whoever asks for the same executor under a name of their own is not meant.
+  static InKernel in_kernel(std::string_view name) {
+    if (name == defs::kWorkflowRun) return InKernel::kRunWorkflow;
+    return name == defs::kWorkflowStop ? InKernel::kStopWorkflow : InKernel::kNo;
   }
 
   EventProgram* event(const std::string& name) {

@@ -21,6 +21,9 @@
 
 namespace holdfast::kernel {
 
+// What the reducer performs itself (kernel/children.cc); everything else leaves as a command.
+enum class InKernel : std::uint8_t { kNo, kRunWorkflow, kStopWorkflow };
+
 struct EffectProgram {
   std::string name;
   base::Hash hash;
@@ -28,6 +31,7 @@ struct EffectProgram {
   codec::Schema receipt;
   defs::Executor executor;
   std::optional<std::uint64_t> timeout_ns;
+  InKernel in_kernel = InKernel::kNo;
 };
 
 // An effect that a workflow may emit, and the hash that binds the two and who performs it.
@@ -58,7 +62,8 @@ struct WorkflowProgram {
   bool hears_rejected = false;
   bool hears_progress = false;
   const Machine* machine = nullptr;
-  std::string objection;  // why the machine cannot step it, see MachineSource; empty: it can
+  std::shared_ptr<const Machine> defined_machine;  // then it is that one; see MachineSource::make
+  std::string objection;  // why the code does not fit, see MachineSource; empty: it does
   std::vector<std::string> woken_by;  // the schemas of the events that are routed to it
 
   const Arm* arm_of_schema(std::string_view schema) const;
@@ -76,15 +81,28 @@ struct EventProgram {
   std::vector<Route> routes;  // in manifest order
 };
 
-// Finds the machine of a workflow. What it returns must outlive the program.
+// Finds the machine of a workflow. What `find` returns must outlive the program.
 class MachineSource {
  public:
   virtual ~MachineSource() = default;
   virtual const Machine* find(const defs::ModuleDef& module, std::string_view entrypoint) const = 0;
 
-  // Why the machine of a workflow does not fit its definition, as when code is newer than the
-  // definitions of a world; nothing: it does. Such a machine is never run: its steps would fail
-  // instances that are well, and replay would come to another end.
+  // A machine that is what the definition says, whatever code is here: it steps as it did when the
+  // definition was applied, so records replay with it even if the code does not fit any more.
+  // Nothing: only code can step this workflow, and is looked for with `find`.
+  virtual std::shared_ptr<const Machine> make(const defs::ModuleDef& module,
+                                              const defs::WorkflowDef& workflow,
+                                              const defs::Catalogue& catalogue) const {
+    static_cast<void>(module);
+    static_cast<void>(workflow);
+    static_cast<void>(catalogue);
+    return nullptr;
+  }
+
+  // Why the code of a workflow does not fit its definition, as when code is newer than the
+  // definitions of a world; nothing: it does. Nothing new happens to such a workflow. A machine
+  // that was found, and not made of the definition, is not even run for records of the past: its
+  // steps would fail instances that were well, and replay would come to another end.
   virtual std::optional<std::string> objection(const defs::WorkflowDef& workflow,
                                                const defs::Catalogue& catalogue) const {
     static_cast<void>(workflow);

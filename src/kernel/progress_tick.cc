@@ -21,6 +21,7 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
     }
     return Refused{base::ErrorCode::kNotFound, "no open intent " + progress.intent.to_text()};
   }
+  if (auto refusal = refuse_in_kernel(world, *intent)) return std::move(*refusal);
   if (progress.sequence <= intent->last_progress) {
     ++world.counters.repeated_progress;
     return Repeated{intent->opened_at()};

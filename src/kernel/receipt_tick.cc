@@ -112,6 +112,7 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
     }
     return Refused{base::ErrorCode::kNotFound, "no open intent " + receipt.intent.to_text()};
   }
+  if (auto refusal = refuse_in_kernel(world, *intent)) return std::move(*refusal);
   if (auto refusal = check_signature(world, receipt)) return std::move(*refusal);
   Cell* cell = cell_of(world, *intent);
   if (cell == nullptr) return unreadable();

@@ -16,6 +16,9 @@ namespace {
 
 using codec::Buffer;
 
+// How many cells are written ahead at once: few, so that no tick waits long behind them.
+constexpr std::size_t kCellsAhead = 256;
+
 void write_trie(Buffer& out, const HashTrie& trie) {
   codec::write_bytes(out, trie.root().bytes);
   codec::write_nat(out, trie.size());
@@ -86,7 +89,8 @@ bool read_ready(codec::View entry, WorldState& world) {
   const base::ByteView key = list.bytes();
   if (!list.done() || workflow >= world.cells.size()) return false;
   Cell* cell = world.cells[workflow].find(key_hash(key));
-  if (cell == nullptr || cell->mail.empty() || cell->terminal() || cell->ready) return false;
+  if (cell == nullptr || (cell->mail.empty() && !cell->doomed) || cell->terminal() || cell->ready)
+    return false;
   line_up(world, *cell);
   return true;
 }
@@ -187,6 +191,21 @@ base::Result<base::Bytes> World::snapshot() {
   // Without room nothing is lost: what was put is there, the rest is as dirty as before.
   if (!made && made.error().code() != base::ErrorCode::kUnavailable) fail(made.error());
   return made;
+}
+
+base::Result<bool> World::write_ahead() {
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  WorldState& world = *state_;
+  std::size_t budget = kCellsAhead;
+  for (; world.ahead < world.cells.size() && budget != 0; ++world.ahead) {
+    const auto more = world.cells[world.ahead].flush_ahead(budget);
+    if (!more && more.error().code() != base::ErrorCode::kUnavailable) fail(more.error());
+    if (!more) return base::Error(more.error().code(), more.error().to_string());
+    if (*more) return true;
+  }
+  if (world.ahead < world.cells.size()) return true;
+  world.ahead = 0;
+  return false;
 }
 
 base::Result<base::Bytes> World::snapshot_as_another(const Entropy& origin) {

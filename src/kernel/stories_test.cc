@@ -52,6 +52,8 @@ std::set<std::string> reached_by(std::uint64_t seed) {
                    first_words(answer));
     if (answer.ends_with("unrouted")) reached.insert("unrouted");
     if (rules != play.model().rules()) reached.insert("another manifest");
+    if (play.model().running_for_others() > 1) reached.insert("children");
+    if (play.model().given_up() != 0) reached.insert("a child that is given up");
     for (const std::string& command : play.told().commands) reached.insert(first_words(command));
     for (const auto& [name, standing] : play.model().instances()) {
       reached.insert(first_words(standing));
@@ -113,6 +115,8 @@ TEST(Stories, reach_every_answer_and_every_end) {
                            "apply proposal refused not_found",
                            "unrouted",
                            "another manifest",
+                           "children",
+                           "a child that is given up",
                            "open t/a@",
                            "stop ",
                            "continue",

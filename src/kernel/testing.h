@@ -36,6 +36,7 @@ class LambdaMachine : public Machine {
 class Machines : public MachineSource {
  public:
   std::set<std::string, std::less<>> unfit;
+  std::set<std::string, std::less<>> defined;  // these are in their definitions
 
   Machines(std::initializer_list<std::pair<const char*, Step>> steps) {
     for (const auto& [entrypoint, step] : steps) {
@@ -45,6 +46,11 @@ class Machines : public MachineSource {
   const Machine* find(const defs::ModuleDef&, std::string_view entrypoint) const override {
     const auto found = machines_.find(entrypoint);
     return found == machines_.end() ? nullptr : found->second.get();
+  }
+  std::shared_ptr<const Machine> make(const defs::ModuleDef&, const defs::WorkflowDef& workflow,
+                                      const defs::Catalogue&) const override {
+    if (!defined.contains(workflow.impl.entrypoint)) return nullptr;
+    return std::make_shared<LambdaMachine>(*machines_.at(workflow.impl.entrypoint));
   }
   std::optional<std::string> objection(const defs::WorkflowDef& workflow,
                                        const defs::Catalogue&) const override {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,9 @@ class Model {
     std::vector<std::size_t> intents;
     std::deque<Message> mail;
     std::uint64_t last_record = 0;
+    std::optional<std::pair<Name, std::string>> run_by;  // for whom, and what that does then
+    std::size_t depth = 0;
+    bool doomed = false;
   };
   struct Intent {
     Name origin;
@@ -63,12 +67,11 @@ class Model {
     return {answer, commands_};
   }
 
-  // Every instance that there ever was; nothing: it is gone, or its workflow is.
+  // Every instance that there ever was; nothing: it is gone.
   std::map<Name, std::string> instances() const {
     std::map<Name, std::string> all;
     for (const Name& name : ever_) all[name] = "";
     for (const auto& [name, instance] : instances_) {
-      if (!has_workflow(rules_, name.first)) continue;
       codec::Buffer state;
       if (instance.state) instance.state->write(state);
       all[name] = describe(instance) + ", state " + base::to_hex(state.view()) + ", outcome " +
@@ -89,6 +92,20 @@ class Model {
   Rules rules() const { return rules_; }
   bool has_left_over() const { return !line_.empty(); }
 
+  std::size_t open_effects() const {
+    std::size_t open = 0;
+    for (const auto& [name, instance] : instances_) open += instance.intents.size();
+    return open;
+  }
+
+  // Instances that run for others, and those that are given up and have not had their turn.
+  std::size_t running_for_others() const {
+    return count_if([](const Instance& instance) { return instance.run_by.has_value(); });
+  }
+  std::size_t given_up() const {
+    return count_if([](const Instance& instance) { return instance.doomed; });
+  }
+
   std::vector<Name> active() const {
     std::vector<Name> names;
     for (const auto& [name, instance] : instances_) {
@@ -99,6 +116,12 @@ class Model {
 
  private:
   using Code = base::ErrorCode;
+
+  template <class Test>
+  std::size_t count_if(Test test) const {
+    return static_cast<std::size_t>(std::count_if(
+        instances_.begin(), instances_.end(), [&](const auto& one) { return test(one.second); }));
+  }
 
   // An empty text: accepted.
   std::string dispatch(const Input& input) {
@@ -319,6 +342,11 @@ class Model {
       const Name name = line_.front();
       line_.pop_front();
       Instance& instance = instances_[name];
+      if (instance.doomed) {
+        end(name, Phase::kCancelled, "");
+        ++steps;
+        continue;
+      }
       if (instance.paused) continue;
       const Message message = instance.mail.front();
       instance.mail.pop_front();
@@ -342,6 +370,10 @@ class Model {
         deliver(target, {MailKind::kEvent, actions.events[i].script});
     }
     for (const Actions::Effect& effect : actions.effects) {
+      if (!effect.child.empty()) {
+        effect.name == "sys/workflow.run@1" ? run(name, effect) : stop(name, effect);
+        continue;
+      }
       instance.intents.push_back(intents_.size());
       intents_.push_back({name, effect.name, effect.script, next_record_, 0, {}});
       commands_.push_back(opens(effect.name, name, effect.script));
@@ -352,6 +384,49 @@ class Model {
       case Fate::kFailed: return end(name, Phase::kFailed, "script.failed");
       case Fate::kDeleted: return remove(name, instance);
     }
+  }
+
+  // Instances that run for others.
+  static Name child_of(std::string_view child) { return {"w/Full@1", text_key(child)}; }
+
+  void run(const Name& name, const Actions::Effect& effect) {
+    const Name child = child_of(effect.child);
+    const Instance& parent = instances_[name];
+    const std::size_t depth = parent.run_by ? parent.depth + 1 : 1;
+    if (depth > kMaxChildDepth || instances_.contains(child)) return answer(name, effect.script);
+    deliver(child, {MailKind::kEvent, effect.start});
+    instances_[child].run_by = {name, effect.script};
+    instances_[child].depth = depth;
+    instances_[name].intents.push_back(run_number(effect.child));
+  }
+
+  void stop(const Name& name, const Actions::Effect& effect) {
+    const auto child = instances_.find(child_of(effect.child));
+    if (child != instances_.end() && child->second.run_by && child->second.run_by->first == name)
+      doom(child->first);
+    answer(name, effect.script);
+  }
+
+  // An effect of this instance has settled.
+  void answer(const Name& name, const std::string& script) {
+    touch(name);
+    if (name.first != "w/Deaf@1") deliver(name, {MailKind::kReceipt, script});
+  }
+
+  void doom(const Name& name) {
+    instances_[name].doomed = true;
+    line_up(name);
+  }
+
+  // Whoever it runs for hears of its end; that is nothing that a tick is answered with.
+  void tell_end(const Name& name) {
+    const auto run_by = std::exchange(instances_[name].run_by, std::nullopt);
+    if (!run_by) return;
+    const auto counted = std::pair(delivered_, ignored_);
+    const std::string child = name.second.substr(1);
+    std::erase(instances_[run_by->first].intents, run_number(child));
+    answer(run_by->first, run_by->second);
+    std::tie(delivered_, ignored_) = counted;
   }
 
   // Why nothing of the step may be kept.
@@ -371,8 +446,10 @@ class Model {
     if (actions.annotations != 0 && name.first != "w/Full@1") return "step.undeclared_annotations";
     if (actions.bad_result) return "step.bad_result";
     for (const Actions::Effect& effect : actions.effects) {
+      const bool is_deaf = name.first == "w/Deaf@1";
       const bool declared =
-          effect.name == "t/a@1" || (effect.name == "t/b@1" && name.first != "w/Deaf@1");
+          effect.name == "t/a@1" || effect.name == "sys/workflow.run@1" ||
+          ((effect.name == "t/b@1" || effect.name == "sys/workflow.stop@1") && !is_deaf);
       if (!declared) return "step.undeclared_effect";
       if (effect.bad_reference) return "step.bad_reference";
       if (effect.bad_params) return "step.bad_params";
@@ -394,6 +471,13 @@ class Model {
 
   void abandon(const Name& name) {
     for (const std::size_t number : std::vector(instances_[name].intents)) {
+      if (number >= kFirstRun) {
+        const Name child = child_of("k" + std::to_string(number - kFirstRun));
+        instances_[child].run_by.reset();
+        doom(child);
+        std::erase(instances_[name].intents, number);
+        continue;
+      }
       settle(number, ReceiptStatus::kCancelled);
       commands_.push_back(stops(number));
     }
@@ -403,15 +487,17 @@ class Model {
     Instance& instance = touch(name);
     abandon(name);
     instance.phase = phase;
-    instance.paused = false;
+    instance.paused = instance.doomed = false;
     instance.outcome = std::move(outcome);
     instance.mail.clear();
     std::erase(line_, name);
+    tell_end(name);
   }
 
   // The key may begin again, and does so if events wait.
   void remove(const Name& name, Instance& instance) {
     abandon(name);
+    tell_end(name);
     std::erase_if(instance.mail, [](const Message& it) { return it.kind != MailKind::kEvent; });
     instance.state.reset();
     if (!instance.mail.empty()) return;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernel/record_view.h"
 #include "kernel/testing_model.h"
 
 namespace holdfast::kernel::testing {
@@ -34,6 +35,7 @@ class Reporter {
         told.commands.emplace_back(kContinues);
       }
     }
+    number_runs(outcome.record);
     told.answer += std::visit([&](const auto& answer) { return say(answer); }, outcome.answer);
     return told;
   }
@@ -59,6 +61,19 @@ class Reporter {
 
  private:
   static std::string text(base::ByteView bytes) { return std::string(base::as_text(bytes)); }
+
+  // Effects that run an instance leave as no command: they are in the record.
+  void number_runs(base::ByteView record) {
+    const auto view = record.empty() ? base::Result<RecordView>(RecordView()) : read_record(record);
+    if (!view) return;
+    for (const InstanceView& instance : view->instances) {
+      for (const OpenedView& opened : instance.opened) {
+        if (opened.effect != "sys/workflow.run@1") continue;
+        const base::ByteView key = *codec::View::of(opened.params).find("key")->bytes();
+        numbers_[opened.intent] = run_number(base::as_text(key));
+      }
+    }
+  }
 
   std::size_t number(const base::Hash& intent) const {
     const auto found = numbers_.find(intent);
@@ -147,9 +162,7 @@ class Play {
     for (const ProposalView& proposal : world_.proposals())
       told += std::to_string(proposal.id) + " " + std::string(proposal.stage) + "\n";
     if (told != stages) return differ("the proposals", stages, told);
-    const auto open = static_cast<std::uint64_t>(
-        std::count_if(model_.intents().begin(), model_.intents().end(),
-                      [](const Model::Intent& intent) { return !intent.settled; }));
+    const std::uint64_t open = model_.open_effects();
     if (world_.open_intents() == open) return {};
     return differ("open intents", std::to_string(open), std::to_string(world_.open_intents()));
   }

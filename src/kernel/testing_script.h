@@ -4,6 +4,7 @@
 // receipt as issuer_ref, a frame of progress the script as its kind. Scripts are short texts:
 //
 //   a(S) b(S)        open an effect; S is what its receipt does
+//   rN(S)(R) tN      run w/Full@1 under kN with S, R is what its end does; stop it
 //   fN(S) sN(S)      emit t/Text@1 named kN, t/Number@1 with N
 //   wN(S) p(S) n     emit t/Both@1, t/Plain@1, t/Nobody@1 which nobody hears
 //   WN(S) M          256 times fN(S), 64 times a
@@ -37,6 +38,8 @@ struct Actions {
     std::string script;
     bool bad_params = false;
     bool bad_reference = false;
+    std::string child = {};  // to run or to stop: its name
+    std::string start = {};  // to run: the script of the event that starts it
   };
   struct Event {
     std::string schema;
@@ -111,6 +114,13 @@ class ScriptReader {
     switch (c) {
       case 'a': return effect("t/a@1", nested());
       case 'b': return effect("t/b@1", nested());
+      case 'r': return run();
+      case 't': {
+        const std::uint64_t number = digit();
+        actions_.effects.push_back(
+            {"sys/workflow.stop@1", {}, false, false, "k" + std::to_string(number)});
+        return;
+      }
       case 'U': return effect("t/c@1", {});
       case 'Q': return actions_.effects.push_back({"t/a@1", {}, true, false});
       case 'H': return actions_.effects.push_back({"t/a@1", {}, false, true});
@@ -145,6 +155,14 @@ class ScriptReader {
       case 'A': actions_.annotations += kMaxAnnotationsPerStep + 1; return;
       default: return;
     }
+  }
+
+  void run() {
+    const std::string name = "k" + std::to_string(digit());
+    std::string start = nested();
+    std::string end = nested();
+    actions_.effects.push_back(
+        {"sys/workflow.run@1", std::move(end), false, false, name, std::move(start)});
   }
 
   void numbered(std::string schema) {
@@ -226,6 +244,26 @@ inline void write_script_params(codec::Buffer& out, std::string_view script) {
   codec::write_text(out, script);
 }
 
+// Of effects that run or stop a w/Full@1. Keys in canonical order: shorter first, then bytewise.
+inline void write_child_params(codec::Buffer& out, const Actions::Effect& effect) {
+  const bool runs = effect.name == "sys/workflow.run@1";
+  codec::Buffer key;
+  codec::write_text(key, effect.child);
+  codec::write_map_head(out, runs ? 4 : 2);
+  codec::write_text(out, "key");
+  codec::write_bytes(out, key.view());
+  if (runs) {
+    codec::Buffer start;
+    write_script_event(start, {"t/Text@1", effect.child, 0, effect.start});
+    codec::write_text(out, "event");
+    codec::write_text(out, "t/Text@1");
+    codec::write_text(out, "value");
+    codec::write_bytes(out, start.view());
+  }
+  codec::write_text(out, "workflow");
+  codec::write_text(out, "w/Full@1");
+}
+
 class ScriptMachine : public Machine {
  public:
   void step(const StepInput& input, StepOutput& output) const override {
@@ -278,6 +316,7 @@ class ScriptMachine : public Machine {
   static void open(const Actions::Effect& effect, StepOutput& output) {
     output.begin_effect(effect.name, {}, effect.bad_reference ? "\xff" : effect.script);
     if (effect.bad_params) return codec::write_nat(output.bytes(), 0);
+    if (!effect.child.empty()) return write_child_params(output.bytes(), effect);
     write_script_params(output.bytes(), effect.script);
   }
 
@@ -326,13 +365,13 @@ inline constexpr char kScriptDefinitions[] = R"json([
 {"$kind":"defeffect","name":"t/c@1","params":"t/Params@1","receipt":"t/Done@1","executor":{"kind":"worker","queue":"r"}},
 {"$kind":"defmodule","name":"t/code@1","runtime":{"kind":"native"}},
 {"$kind":"defworkflow","name":"w/Full@1","state":"t/State@1","event":"t/FullEvent@1","key_schema":"t/Name@1",
- "annotations":"t/Name@1","effects_emitted":["t/a@1","t/b@1"],"impl":{"module":"t/code@1","entrypoint":"script"}},
+ "annotations":"t/Name@1","effects_emitted":["t/a@1","t/b@1","sys/workflow.run@1","sys/workflow.stop@1"],"impl":{"module":"t/code@1","entrypoint":"script"}},
 {"$kind":"defworkflow","name":"w/Some@1","state":"t/State@1","event":"t/SomeEvent@1","key_schema":"t/Digit@1",
- "effects_emitted":["t/a@1","t/b@1"],"impl":{"module":"t/code@1","entrypoint":"script"}},
+ "effects_emitted":["t/a@1","t/b@1","sys/workflow.run@1","sys/workflow.stop@1"],"impl":{"module":"t/code@1","entrypoint":"script"}},
 {"$kind":"defworkflow","name":"w/Deaf@1","state":"t/State@1","event":"t/Plain@1",
- "effects_emitted":["t/a@1"],"impl":{"module":"t/code@1","entrypoint":"script"}},
+ "effects_emitted":["t/a@1","sys/workflow.run@1"],"impl":{"module":"t/code@1","entrypoint":"script"}},
 {"$kind":"defworkflow","name":"w/Whole@1","state":"t/State@1","event":"t/WholeEvent@1",
- "effects_emitted":["t/a@1","t/b@1"],"impl":{"module":"t/code@1","entrypoint":"script"}},
+ "effects_emitted":["t/a@1","t/b@1","sys/workflow.run@1","sys/workflow.stop@1"],"impl":{"module":"t/code@1","entrypoint":"script"}},
 {"$kind":"manifest","air_version":"2","schemas":[{"name":"t/Text@1"},{"name":"t/Number@1"},{"name":"t/Both@1"},
   {"name":"t/Plain@1"},{"name":"t/Nobody@1"},{"name":"t/Name@1"},{"name":"t/Digit@1"},{"name":"t/FullEvent@1"},
   {"name":"t/SomeEvent@1"},{"name":"t/WholeEvent@1"},{"name":"t/State@1"},{"name":"t/Params@1"},{"name":"t/Done@1"}],

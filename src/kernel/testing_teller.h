@@ -37,7 +37,13 @@ class Teller {
     return {forget()};
   }
 
-  std::string any_script() { return script(1); }
+  // One that runs no instances: whether it can depends on what others do.
+  std::string any_script() {
+    runs_ = false;
+    std::string text = script(1);
+    runs_ = true;
+    return text;
+  }
 
  private:
   static Input of(Input::Kind kind) {
@@ -61,8 +67,12 @@ class Teller {
     if (rarely())
       return std::string(1, one_of({'U', 'Q', 'H', 'M', 'E', 'K', 'B', 'L', 'V', 'R', 'N', 'Z', 'P',
                                     'O', 'T', 'W', 'A'}));
-    const char c = one_of({'a', 'b', 'f', 's', 'w', 'p', 'n', 'c', 'x', 'd', 'P', 'T'});
+    const char c =
+        runs_ ? one_of({'a', 'b', 'f', 's', 'w', 'p', 'n', 'c', 'x', 'd', 'P', 'T', 'r', 'r', 't'})
+              : one_of({'a', 'b', 'f', 's', 'w', 'p', 'n', 'c', 'x', 'd', 'P', 'T'});
     std::string text(1, c);
+    if (c == 'r' || c == 't') text += digit();
+    if (c == 'r' && depth < 3) text += "(" + script(depth + 1) + ")(" + script(depth + 1) + ")";
     if (c == 'f' || c == 's' || c == 'w') text += digit();
     const bool nests = std::string_view("abfswp").find(c) != std::string_view::npos;
     if (nests && depth < 3) text += "(" + script(depth + 1) + ")";
@@ -99,7 +109,16 @@ class Teller {
 
   char digit() { return static_cast<char>('0' + choice_(3)); }
 
+  // The same each time, under the same id.
+  static Input again() {
+    Input input;
+    input.event.schema = "t/Plain@1";
+    input.id = "again";
+    return input;
+  }
+
   Input event() {
+    if (rarely()) return again();
     Input input;
     input.event.schema = one_of({"t/Text@1", "t/Number@1", "t/Both@1", "t/Plain@1"});
     input.event.number = choice_(3);
@@ -231,6 +250,7 @@ class Teller {
 
   const Model& model_;
   const Choice& choice_;
+  bool runs_ = true;
 };
 
 }  // namespace holdfast::kernel::testing

@@ -71,6 +71,13 @@ inline std::string opens(std::string_view effect, const Name& origin, std::strin
 
 inline std::string stops(std::size_t intent) { return "stop " + std::to_string(intent); }
 
+// Effects that run an instance have the number of that one, from here on: an instance runs one of a
+// name at a time.
+inline constexpr std::size_t kFirstRun = 1'000'000;
+inline std::size_t run_number(std::string_view child) {
+  return kFirstRun + static_cast<std::size_t>(child.back() - '0');
+}
+
 inline constexpr char kContinues[] = "continue";
 
 }  // namespace holdfast::kernel::testing

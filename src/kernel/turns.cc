@@ -21,6 +21,11 @@ void take_turns(WorldState& world) {
   while (!world.ready.empty() && has_budget(world.draft)) {
     Cell* cell = world.ready.oldest();
     leave_line(world, *cell);
+    if (cell->doomed) {
+      ++world.draft.steps;
+      end(world, *cell, Phase::kCancelled, {});
+      continue;
+    }
     if (cell->paused || cell->mail.empty()) continue;
     std::unique_ptr<Letter> letter = cell->mail.take_front();
     if (letter->mail.away && !world.cells[cell->workflow].bring_back(letter->mail)) return;

@@ -135,6 +135,30 @@ TEST_F(UnfitCodeTest, records_behind_a_snapshot_may_end_the_instance_and_bring_o
   EXPECT_EQ(world->next_record(), bench().world().next_record());
 }
 
+// What is in the definition has happened so, whatever the code is today.
+TEST_F(UnfitCodeTest, records_are_replayed_by_a_machine_that_is_made_of_the_definition) {
+  machines_.defined = {"keyed"};
+  const base::Bytes snapshot = *bench().world().snapshot();
+  bench().apply(lab(kToKeyed));
+  const std::size_t records = bench().journal().size() - 1;
+  send("ended", 0);
+  machines_.unfit = {"keyed"};
+  auto world = restored(snapshot, records);
+  ASSERT_TRUE(world) << world.error().to_string();
+  EXPECT_EQ(world->next_record(), bench().world().next_record());
+  const base::Bytes event = testing::value(go("new", 0));
+  Tick tick;
+  tick.input = EventArrived{"lab/Go@1", event, ""};
+  EXPECT_EQ(std::get<Refused>(world->reduce(tick).answer).code, base::ErrorCode::kConflict);
+  machines_.unfit = {};
+  send("goes on", 1);
+  machines_.unfit = {"keyed"};
+  world = restored(snapshot, records);
+  ASSERT_FALSE(world);
+  EXPECT_EQ(world.error().code(), base::ErrorCode::kConflict);
+  EXPECT_THAT(world.error().to_string(), HasSubstr(R"(lab/Keyed@1 "goes on")"));
+}
+
 TEST_F(UnfitCodeTest, replay_goes_on_until_a_record_steps_it_which_is_named_with_the_instance) {
   bench().apply(lab(kToKeyed));
   send("a", 1);

@@ -20,6 +20,11 @@ std::optional<Reason> waits_for(WorldState& world, const base::Hash& hash) {
     const auto due = codec::View::of(intent->params()).find("deliver_at_ns");
     if (due) reason.due_ns = due->nat();
   }
+  if (effect.in_kernel == InKernel::kRunWorkflow) {
+    const ChildName child = child_named_by(*intent);
+    reason.child_workflow = child.workflow;
+    reason.child_key.assign(child.key.begin(), child.key.end());
+  }
   return reason;
 }
 
@@ -28,7 +33,7 @@ std::vector<Reason> reasons_of(WorldState& world, const Cell& cell) {
   if (cell.terminal()) return reasons;
   if (cell.paused) {
     reasons.emplace_back(IsPaused{cell.mail.size()});
-  } else if (!cell.mail.empty()) {
+  } else if (!cell.mail.empty() || cell.doomed) {
     reasons.emplace_back(WaitsForTurn{cell.mail.size()});
   }
   for (const base::Hash& intent : cell.intents) {
@@ -52,34 +57,6 @@ base::Result<std::vector<Reason>> World::why(std::string_view workflow, base::By
   std::vector<Reason> reasons = reasons_of(*state_, *cell);
   if (auto failure = failure_of(*state_)) return std::move(*failure);
   return reasons;
-}
-
-namespace {
-
-base::Result<std::vector<InstanceName>> find_orphans(WorldState& world, std::size_t limit) {
-  std::vector<InstanceName> found;
-  for (Cells& cells : world.cells) {
-    if (found.size() == limit) break;
-    TRY(cells.flush());
-    TRY(cells.visit([&](const Cell& cell) {
-      if (!cell.intents.empty()) return true;  // nothing to look up: it waits for them
-      const std::vector<Reason> reasons = reasons_of(world, cell);
-      if (reasons.size() != 1 || !std::holds_alternative<WaitsForNothing>(reasons[0])) return true;
-      found.push_back({world.program->workflow(cell.workflow).name, cell.key});
-      return found.size() < limit;
-    }));
-  }
-  return found;
-}
-
-}  // namespace
-
-base::Result<std::vector<InstanceName>> World::orphans(std::size_t limit) {
-  auto found = find_orphans(*state_, limit);
-  if (!found && !failure_of(*state_)) state_->failure = std::move(found).error();
-  trim(*state_);
-  if (auto failure = failure_of(*state_)) return std::move(*failure);
-  return found;
 }
 
 }  // namespace holdfast::kernel

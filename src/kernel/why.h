@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/hash.h"
 
 namespace holdfast::kernel {
@@ -21,6 +22,10 @@ struct WaitsForReceipt {
   std::uint64_t opened_at = 0;  // the record
   std::uint64_t since_ns = 0;
   std::optional<std::uint64_t> due_ns;  // a timer: when it is due
+
+  // An instance runs for it: that one.
+  std::string child_workflow = {};
+  base::Bytes child_key = {};
 };
 
 // Mail is there, and its turn has not come.

@@ -86,6 +86,10 @@ class World {
   // After any other error it has failed: some of it may have moved to blobs that nobody keeps.
   base::Result<base::Bytes> snapshot();
 
+  // Puts some of what changed into blobs, so that less is left to the next snapshot, which is the
+  // same for it. Between ticks only. False: it has come around once. Errors as of snapshot.
+  base::Result<bool> write_ahead();
+
   // Something that the world stands on was lost, as blobs that were put and did not become durable.
   // It has failed then, unless it had before.
   void fail(const base::Error& error);
@@ -102,9 +106,6 @@ class World {
   // What an instance waits for; nothing if it has ended, or is not there. This and the other
   // questions have an error when the answer cannot be read; the world has failed then.
   base::Result<std::vector<Reason>> why(std::string_view workflow, base::ByteView key);
-
-  // Instances that wait for nothing (kernel/why.h), at most `limit`. Looks at every instance.
-  base::Result<std::vector<InstanceName>> orphans(std::size_t limit);
 
   // All instances, by workflow, those of workflows that are gone too; within one in the order of
   // the hashes of their keys. The visitor says whether to go on, and keeps nothing of the cell.
@@ -125,7 +126,11 @@ class World {
   // outcome is in the blob that the cell names.
   base::Result<const Cell*> find(std::string_view workflow, base::ByteView key);
 
-  // The same with its values, wherever they are kept.
+  // Whether an instance is in memory; nothing is brought there by asking, and nothing that is
+  // decided depends on it. One that is not there is not.
+  bool is_in_memory(std::string_view workflow, base::ByteView key) const;
+
+  // The same as `find` with its values, wherever they are kept.
   base::Result<std::optional<InstanceValues>> read(std::string_view workflow, base::ByteView key);
   std::vector<ProposalView> proposals() const;
 

@@ -54,6 +54,7 @@ struct WorldState {
   Window<std::string, KnownEvent, base::HashOfText> event_ids{kEventIdWindow};
   Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
+  std::size_t ahead = 0;  // the workflow whose cells are written ahead of a snapshot
 
   // Reused from tick to tick; nothing in them outlives one.
   const Tick* tick = nullptr;
@@ -91,8 +92,9 @@ bool find_addressee(WorldState& world, const EventArrived& event, Targets& targe
 bool has_room(const WorldState& world, const Target& target, const Targets& planned,
               Refused& refusal);
 
-void deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
-                   const Target& target);
+// Whoever got it.
+Cell& deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
+                    const Target& target);
 
 // Lets ready instances take turns, one message each, until no mail is left or the budget is spent.
 void take_turns(WorldState& world);
@@ -103,6 +105,9 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
 // What mail says of the intent that it answers.
 void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
                   Origin& origin);
+
+// Nobody outside has a say in what the kernel performs itself. Nothing: the intent is not such.
+std::optional<Refused> refuse_in_kernel(const WorldState& world, const Intent& intent);
 
 // What was read back contradicts itself: the world fails, unless it has already.
 void contradiction(WorldState& world, std::string_view what);
@@ -133,6 +138,9 @@ Cell* cell_of(WorldState& world, const Intent& intent);
 // The answer when it is null.
 Answer unreadable();
 
+// The command that an intent is opened by, and started again. It holds what the intent holds.
+OpenIntent command_of(const WorldState& world, const base::Hash& hash, const Intent& intent);
+
 // Bounds what ticks and questions have left in memory. Between ticks only.
 void trim(WorldState& world);
 
@@ -140,6 +148,22 @@ void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStat
 
 // Settles everything that an instance has open, and asks for it to be stopped.
 void abandon(WorldState& world, Cell& cell);
+
+// The instance that an effect of the kernel is about.
+struct ChildName {
+  std::string_view workflow;
+  base::ByteView key;  // empty: the workflow has none
+};
+ChildName child_named_by(const Intent& intent);
+
+// Performs an effect that was just opened (InKernel, kernel/children.cc).
+void perform_in_kernel(WorldState& world, Cell& cell, const base::Hash& hash, const Intent& intent);
+
+// Whoever waits for this instance hears how it has ended. One that has not is being deleted.
+void tell_end(WorldState& world, Cell& cell);
+
+// The instance that runs for this effect has nobody to run for any more.
+void give_up_child(WorldState& world, const base::Hash& hash, const Intent& intent);
 
 // Ends an instance for good, and settles what it has open.
 void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome);

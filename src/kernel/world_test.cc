@@ -99,7 +99,6 @@ TEST_F(WorldTest, an_instance_says_what_it_waits_for) {
   EXPECT_EQ(receipt.since_ns, 2'000'000'000u);
   bench_.receipt(opened(placed)[0], R"({"reference":"r"})");
   EXPECT_TRUE(bench_.world().why("shop/Order@1", value(R"("a")"))->empty());
-  EXPECT_TRUE(bench_.world().orphans(10)->empty());
 }
 
 TEST_F(WorldTest, a_snapshot_at_any_point_is_invisible) {

@@ -2,11 +2,14 @@
 // Step workflows out of types: their definitions, and when code fits them.
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
+#include "codec/normaliser.h"
 #include "defs/builtin.h"
 #include "holdfast/steps.h"
 #include "native/bundle.h"
 #include "native/flow_graph.h"
 #include "native/machines.h"
+#include "steps/graph_codec.h"
 
 namespace holdfast::native {
 namespace {
@@ -124,6 +127,82 @@ TEST(Flow, code_with_another_graph_does_not_fit) {
   EXPECT_NE(other.find(code, workflow->impl.entrypoint), nullptr);
   EXPECT_EQ(other.objection(*workflow, bundle.catalogue),
             "the graph of its steps is another one in the code");
+}
+
+TEST(Flow, the_graph_is_in_the_definition_for_those_without_the_code) {
+  const Module module = Module::of<Flow>("test/code@1");
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Bundle bundle = load({&module, 1}, &builtin);
+  const auto* workflow = bundle.catalogue.get<defs::WorkflowDef>("test/Flow@1");
+  ASSERT_NE(workflow, nullptr);
+  ASSERT_TRUE(workflow->graph);
+  const auto graph = steps::read_graph(codec::View::of(*workflow->graph), "$");
+  ASSERT_TRUE(graph) << graph.error().to_string();
+  EXPECT_EQ(workflow->impl.entrypoint, "test/Flow@1#" + base::to_hex(graph->digest().bytes));
+  // It stays through the form in which definitions are kept.
+  const base::Bytes kept = defs::encode(*workflow);
+  codec::Errors errors;
+  const auto again = defs::parse_definition(codec::View::of(kept), "$", errors);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(std::get<defs::WorkflowDef>(*again).graph, workflow->graph);
+}
+
+TEST(Flow, a_definition_that_shows_another_graph_than_it_runs_does_not_fit) {
+  const Module module = Module::of<Flow>("test/code@1");
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Bundle bundle = load({&module, 1}, &builtin);
+  const Machines machines({&module, 1});
+  defs::WorkflowDef workflow = *bundle.catalogue.get<defs::WorkflowDef>("test/Flow@1");
+  workflow.graph->back() ^= 1U;
+  EXPECT_EQ(machines.objection(workflow, bundle.catalogue),
+            "the graph in its definition is not that of its steps");
+  workflow.graph.reset();
+  EXPECT_EQ(machines.objection(workflow, bundle.catalogue), std::nullopt) << "the code has it";
+}
+
+TEST(Flow, definitions_of_earlier_programs_go_on_by_the_rules_of_their_time) {
+  const Module module = Module::of<Flow>("test/code@1");
+  const detail::Flow& flow = module.flows().at(0);
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Bundle bundle = load({&module, 1}, &builtin);
+  const Machines machines({&module, 1});
+  const defs::ModuleDef code{"test/code.steps@1", defs::Runtime::kSteps, {}};
+  const auto keeps_early = [](const kernel::Machine* machine) {
+    return static_cast<const steps::StepsMachine*>(machine)->graph().keeps_early();
+  };
+  defs::WorkflowDef workflow = *bundle.catalogue.get<defs::WorkflowDef>("test/Flow@1");
+  EXPECT_TRUE(keeps_early(machines.make(code, workflow, bundle.catalogue).get()));
+  workflow.impl.entrypoint = entrypoint_of(flow, Rules::kEarlier);
+  EXPECT_EQ(machines.make(code, workflow, bundle.catalogue), nullptr) << "it names another graph";
+  workflow.graph = graph_bytes(flow, Rules::kEarlier);
+  EXPECT_EQ(machines.objection(workflow, bundle.catalogue), std::nullopt);
+  EXPECT_FALSE(keeps_early(machines.make(code, workflow, bundle.catalogue).get()));
+  workflow.graph.reset();  // there was a time when definitions had none
+  EXPECT_EQ(machines.objection(workflow, bundle.catalogue), std::nullopt);
+  EXPECT_EQ(machines.make(code, workflow, bundle.catalogue), nullptr);
+  EXPECT_FALSE(keeps_early(machines.find(code, workflow.impl.entrypoint)));
+}
+
+TEST(Flow, its_machine_is_made_of_the_definition_whatever_the_code_is) {
+  const Module module = Module::of<Flow>("test/code@1");
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Bundle bundle = load({&module, 1}, &builtin);
+  const auto* workflow = bundle.catalogue.get<defs::WorkflowDef>("test/Flow@1");
+  const defs::ModuleDef code{"test/code.steps@1", defs::Runtime::kSteps, {}};
+  const Machines none({});
+  const auto made = none.make(code, *workflow, bundle.catalogue);
+  ASSERT_NE(made, nullptr);
+  const auto& graph = static_cast<const steps::StepsMachine&>(*made).graph();
+  EXPECT_EQ(graph.digest(), graph_of(module.flows().at(0)).digest());
+  // What values must be is in the catalogue, as it is for the code.
+  codec::Normaliser normaliser;
+  const auto number = normaliser.part_from_json(codec::Schema::any(), "7");
+  ASSERT_TRUE(number);
+  EXPECT_FALSE(normaliser.part_from_cbor(graph.type(*graph.type_named("test/Request@1")).form,
+                                         base::Bytes(number->begin(), number->end())));
+  EXPECT_EQ(none.objection(*workflow, bundle.catalogue), "there is none for its steps");
+  EXPECT_EQ(none.make({"test/code@1", defs::Runtime::kNative, {}}, *workflow, bundle.catalogue),
+            nullptr);
 }
 
 struct Stuck : StepWorkflow {

@@ -24,6 +24,10 @@ class Machines : public kernel::MachineSource {
 
   const kernel::Machine* find(const defs::ModuleDef& module,
                               std::string_view entrypoint) const override;
+  // Of a step workflow: its steps are effects, so the graph in its definition is all it takes.
+  std::shared_ptr<const kernel::Machine> make(const defs::ModuleDef& module,
+                                              const defs::WorkflowDef& workflow,
+                                              const defs::Catalogue& catalogue) const override;
   std::optional<std::string> objection(const defs::WorkflowDef& workflow,
                                        const defs::Catalogue& catalogue) const override;
 
@@ -37,10 +41,18 @@ class Machines : public kernel::MachineSource {
     StepFunction function_;
   };
 
+  // For definitions without a graph: which it was is told by the entry point.
+  struct FlowMachines {
+    std::string entrypoint;  // of today
+    steps::StepsMachine today;
+    steps::StepsMachine earlier;
+  };
+
   struct Compiled;
 
   std::map<std::pair<std::string, std::string>, Machine, std::less<>> machines_;
-  std::map<std::pair<std::string, std::string>, steps::StepsMachine, std::less<>> flows_;
+  // By module and workflow.
+  std::map<std::pair<std::string, std::string>, FlowMachines, std::less<>> flows_;
   std::shared_ptr<const Compiled> compiled_;
 };
 

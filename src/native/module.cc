@@ -108,6 +108,7 @@ void Module::add_workflow(const WorkflowParts& parts) {
                      quoted(parts.module) + field("entrypoint", parts.entrypoint) + "}";
   if (!parts.key.empty()) json += field("key_schema", parts.key);
   if (!parts.entry.empty()) json += field("annotations", parts.entry);
+  if (!parts.graph.empty()) json += R"(,"graph":)" + parts.graph;
   workflows_.emplace(parts.name, json + "}");
 }
 
@@ -123,10 +124,13 @@ void Module::add_flow(WorkflowParts& parts, detail::Flow flow) {
   parts.entry = defs::kStepEntry;
   for (const std::string& effect : effects) parts.effects.push_back(effect);
   parts.effects.push_back(defs::kTimerSet);
+  if (!flow.children.empty())
+    parts.effects.insert(parts.effects.end(), {defs::kWorkflowRun, defs::kWorkflowStop});
   parts.arms.insert(parts.arms.end(),
                     {detail::kReceiptEnvelope, detail::kReceiptRejected, detail::kStreamFrame});
   parts.module = name_of_flows();
   parts.entrypoint = native::entrypoint_of(flow);
+  parts.graph = native::graph_json(flow);
   add_workflow(parts);
   flows_.push_back(std::move(flow));
 }

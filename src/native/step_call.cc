@@ -27,6 +27,17 @@ void write_event(Writer& out, std::string_view schema, ByteSpan value) {
   out.bytes(value);
 }
 
+bool read_end(Reader& in, ChildEnd& end) {
+  std::uint64_t fate = 0;
+  if (!in.nat(fate) || fate > static_cast<std::uint64_t>(ChildEnd::Fate::kCancelled)) return false;
+  end.fate = static_cast<ChildEnd::Fate>(fate);
+  return in.bytes(end.result) && in.text(end.code) && in.text(end.message);
+}
+
+std::uint64_t nanoseconds(Duration duration) {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, duration.count()));
+}
+
 Duration to_duration(std::uint64_t ns) {
   constexpr auto kMost = static_cast<std::uint64_t>(Duration::max().count());
   return Duration(static_cast<std::int64_t>(std::min(ns, kMost)));
@@ -46,6 +57,12 @@ Bytes encoded(const std::function<void(Writer&)>& write) {
 std::string step_effect(std::string_view workflow, std::string_view step) {
   return steps::effect_name(workflow, step);
 }
+
+StepCall::StepCall(Reader params, const StepRoutes* routes)
+    : routes_(routes), results_(std::make_unique<codec::Buffer>()) {
+  good_ = read(params);
+}
+StepCall::~StepCall() = default;
 
 // A sys/StepRun@1: its keys stand in canonical order.
 bool StepCall::read(Reader& in) {
@@ -81,7 +98,9 @@ bool StepCall::read_work(Reader in) {
   for (; buffers != 0; --buffers) {
     Collected& collected = buffers_.emplace_back();
     std::uint64_t events = 0;
-    if (!list_of(in, 2) || !in.text(collected.name) || !in.list(events)) return false;
+    std::string_view name;
+    if (!list_of(in, 2) || !in.text(name) || !in.list(events)) return false;
+    collected.name = name;
     for (; events != 0; --events) {
       SchemaValue& event = collected.events.emplace_back();
       if (!list_of(in, 2) || !in.text(event.schema) || !in.bytes(event.value)) return false;
@@ -96,8 +115,13 @@ bool StepCall::read_waits(Reader& in) {
   for (; count != 0; --count) {
     Waited& waited = waits_.emplace_back();
     std::uint64_t parts = 0;
-    if (!in.list(parts) || (parts != 1 && parts != 3) || !in.text(waited.id)) return false;
+    if (!in.list(parts) || (parts != 1 && parts != 3 && parts != 5) || !in.text(waited.id))
+      return false;
     if (parts == 1) continue;
+    if (parts == 5) {
+      if (!read_end(in, waited.child.emplace())) return false;
+      continue;
+    }
     SchemaValue& answer = waited.answer.emplace();
     if (!in.text(answer.schema) || !in.bytes(answer.value)) return false;
   }
@@ -129,6 +153,17 @@ const StepCall::Waited* StepCall::find_wait(std::string_view id) const {
   return found == waits_.end() ? nullptr : &*found;
 }
 
+std::string StepCall::misfit(const Waited& waited, std::optional<std::string_view> schema) {
+  const auto name = [](std::optional<std::string_view> one) {
+    return one ? "'" + std::string(*one) + "'" : std::string("the end of a child");
+  };
+  std::optional<std::string_view> found;
+  if (waited.answer) found = waited.answer->schema;
+  if ((!waited.answer && !waited.child) || found == schema) return {};
+  return "the wait '" + std::string(waited.id) + "' is for " + name(schema) + ", and was for " +
+         name(found) + " when it began: a body must do the same each time up to its waits";
+}
+
 std::optional<ByteSpan> StepCall::stored(std::string_view key) const {
   for (const Stored& entry : store_) {
     if (entry.key == key && !entry.value.empty()) return ByteSpan(entry.value);
@@ -142,18 +177,56 @@ std::string StepCall::wait_id(const std::string& wanted) {
 }
 
 void StepCall::add(const std::function<void(Writer&)>& write) {
-  const Bytes bytes = encoded(write);
-  results_.insert(results_.end(), bytes.begin(), bytes.end());
+  Writer out(*results_);
+  write(out);
   ++count_;
 }
 
+std::string StepCall::wrong_send(std::string_view schema, std::string_view step) const {
+  if (routes_ == nullptr) return {};
+  const std::string event = "'" + std::string(schema) + "'";
+  if (schema == routes_->stop)
+    return event + " ends the run: it is returned by a step, and not sent";
+  if (step.empty()) return {};
+  const auto target = std::find_if(routes_->steps.begin(), routes_->steps.end(),
+                                   [&](const StepRoutes::Step& one) { return one.name == step; });
+  const std::string name = "'" + kernel::shown(step) + "'";
+  if (target == routes_->steps.end()) return "there is no step " + name;
+  const bool is_taken =
+      std::find(target->takes.begin(), target->takes.end(), schema) != target->takes.end();
+  return is_taken ? std::string() : "step " + name + " does not take " + event;
+}
+
+std::string StepCall::wrong_wait(std::string_view schema) const {
+  if (routes_ == nullptr || schema != routes_->stop) return {};
+  return "'" + std::string(schema) + "' ends the run: nobody sends it";
+}
+
+// A body that lets its wait pass does nothing else.
+bool StepCall::is_caught() {
+  if (is_waiting_)
+    fail("step.wait_caught", "the wait '" + waits_for_ +
+                                 "' was caught by the body: what is thrown there is no error, and "
+                                 "must pass");
+  return is_waiting_;
+}
+
+bool StepCall::begin_wait(std::string_view id) {
+  if (is_caught()) return false;
+  is_waiting_ = true;
+  waits_for_ = id;
+  return true;
+}
+
 void StepCall::return_nothing() {
+  if (is_caught()) return;
   add([](Writer& out) {
     out.list(1);
     out.nat(0);
   });
 }
 void StepCall::return_event(std::string_view schema, const Bytes& value) {
+  if (is_caught()) return;
   add([&](Writer& out) {
     out.list(3);
     out.nat(0);
@@ -161,6 +234,7 @@ void StepCall::return_event(std::string_view schema, const Bytes& value) {
   });
 }
 void StepCall::return_list(const std::vector<std::pair<std::string_view, Bytes>>& events) {
+  if (is_caught()) return;
   add([&](Writer& out) {
     out.list(2);
     out.nat(1);
@@ -171,7 +245,16 @@ void StepCall::return_list(const std::vector<std::pair<std::string_view, Bytes>>
     }
   });
 }
+StepCall::Collected& StepCall::collected(std::string_view name) {
+  for (Collected& one : buffers_) {
+    if (one.name == name) return one;
+  }
+  return buffers_.emplace_back(Collected{std::string(name), {}});
+}
+
+// Schemas are those of types, which stay.
 void StepCall::collect(std::string_view buffer, std::string_view schema, ByteSpan value) {
+  collected(buffer).events.push_back({schema, own_.emplace_back(value.begin(), value.end())});
   add([&](Writer& out) {
     out.list(4);
     out.nat(3);
@@ -180,6 +263,7 @@ void StepCall::collect(std::string_view buffer, std::string_view schema, ByteSpa
   });
 }
 void StepCall::empty(std::string_view buffer) {
+  collected(buffer).events.clear();
   add([&](Writer& out) {
     out.list(2);
     out.nat(4);
@@ -189,6 +273,7 @@ void StepCall::empty(std::string_view buffer) {
 void StepCall::wait(std::string_view id, std::string_view schema, const std::vector<Wanted>& wanted,
                     Duration timeout,
                     const std::optional<std::pair<std::string_view, Bytes>>& asks) {
+  if (!begin_wait(id)) return;
   add([&](Writer& out) {
     out.list(6);
     out.nat(5);
@@ -200,9 +285,23 @@ void StepCall::wait(std::string_view id, std::string_view schema, const std::vec
       out.text(one.field);
       out.bytes(one.value);
     }
-    out.nat(static_cast<std::uint64_t>(std::max<std::int64_t>(0, timeout.count())));
+    out.nat(nanoseconds(timeout));
     out.list(asks ? 2 : 0);
     if (asks) write_event(out, asks->first, asks->second);
+  });
+}
+void StepCall::run_child(std::string_view id, std::string_view workflow, const Bytes& key,
+                         std::string_view schema, const Bytes& start, Duration timeout) {
+  if (!begin_wait(id)) return;
+  add([&](Writer& out) {
+    out.list(7);
+    out.nat(11);
+    out.text(id);
+    out.text(workflow);
+    out.bytes(key);
+    out.text(schema);
+    out.bytes(start);
+    out.nat(nanoseconds(timeout));
   });
 }
 void StepCall::send(std::string_view schema, const Bytes& value, std::string_view step) {
@@ -268,7 +367,7 @@ void StepCall::judge(const Retry& retry, Duration took) {
   failure.elapsed = to_duration(now_ns_ > first_ns_ ? now_ns_ - first_ns_ : 0) + took;
   failure.seed = codec::load_big_endian(hash.bytes.data(), 8);
   const std::optional<Duration> delay = retry.judge(failure);
-  results_.clear();
+  results_->clear();
   count_ = 0;
   add([&](Writer& out) {
     out.list(5);
@@ -284,7 +383,7 @@ void StepCall::judge(const Retry& retry, Duration took) {
 void StepCall::write_receipt(Writer& out) const {
   codec::Buffer results;
   codec::write_list_head(results, count_);
-  results.append(results_);
+  results.append(results_->view());
   out.map(1);
   out.text("results");
   out.bytes(results.view());

@@ -9,7 +9,7 @@ namespace holdfast::node {
 namespace {
 
 // So that the world's thread, if it wants to read a blob, does not wait for long.
-constexpr std::size_t kBlobsPerPiece = 512;
+constexpr std::size_t kBlobsPerPiece = 64;
 
 }  // namespace
 

@@ -45,6 +45,9 @@ class Core {
   // Reduces an input into the present batch. An error has ended the world.
   base::Result<void> reduce(const Input& input, Heard heard);
 
+  // See kernel::World::write_ahead.
+  base::Result<bool> write_ahead() { return world_.write_ahead(); }
+
   // Asks the world, as it is with the present batch; what was seen is told when that is durable.
   void ask(const Question& question);
 

@@ -7,6 +7,7 @@
 
 #include "codec/normaliser.h"
 #include "node/blob_shapes.h"
+#include "node/seed_history.h"
 #include "node/store_blobs.h"
 #include "store/copy_blobs.h"
 #include "store/file_journal.h"
@@ -35,17 +36,20 @@ class Batches {
   Batches(kernel::World& world, store::Journal& journal, env::Random& random, std::uint64_t time_ns)
       : world_(world), journal_(journal), random_(random), time_ns_(time_ns) {}
 
-  base::Result<void> add(const decltype(kernel::Tick::input)& input) {
+  // False: it was settled before, by an instance whose end waited for the first tick.
+  base::Result<bool> add(const decltype(kernel::Tick::input)& input) {
     kernel::Tick tick;
     tick.time_ns = std::max(time_ns_, world_.latest_ns());
     random_.fill(tick.entropy);
     tick.input = input;
     kernel::Outcome outcome = world_.reduce(tick);
     if (outcome.failure) return std::move(*outcome.failure);
+    if (std::holds_alternative<kernel::Repeated>(outcome.answer)) return false;
     if (outcome.record.empty())
       return base::Error(base::ErrorCode::kConflict, "what is open could not be quietened");
     records_.push_back(std::move(outcome.record));
-    return records_.size() < kMostRecords ? base::Result<void>() : write();
+    if (records_.size() == kMostRecords) TRY(write());
+    return true;
   }
 
   base::Result<void> write() {
@@ -81,9 +85,10 @@ base::Result<Open> find_open(kernel::World& world) {
     return true;
   }));
   TRY(world.visit_intents([&](const base::Hash& hash, const kernel::Intent& intent) {
-    if (world.program().effect(intent.effect()).executor.kind == "timer") {
+    const kernel::EffectProgram& effect = world.program().effect(intent.effect());
+    if (effect.executor.kind == "timer") {
       ++open.timers;
-    } else {
+    } else if (effect.in_kernel == kernel::InKernel::kNo) {  // else the instance settles it
       open.effects.push_back(hash);
     }
     return true;
@@ -106,11 +111,10 @@ base::Result<void> quieten(kernel::World& world, store::Journal& journal, const 
     receipt.intent = effect;
     receipt.status = kernel::ReceiptStatus::kError;
     receipt.payload = error;
-    TRY(batches.add(receipt));
+    if (TRY(batches.add(receipt))) ++report.settled;
   }
   TRY(batches.write());
   report.paused = open.instances.size();
-  report.settled = open.effects.size();
   report.timers = open.timers;
   return {};
 }
@@ -137,6 +141,9 @@ base::Result<void> fill(store::WorldFolder& folder, PastWorld& past, const base:
   TRY(snapshots->add(*opened.journal, next, snapshot, static_cast<std::int64_t>(to.time_ns)));
   StoreBlobs kernel_blobs(*blobs);
   kernel::World world = TRY(kernel::World::restore(machines, kernel_blobs, snapshot));
+  // What ended before is in the snapshot only, and no record will tell of it.
+  const auto index = TRY(store::HistoryIndex::open(folder));
+  TRY(begin_history(*index, next - 1, &world));
   TRY(quieten(world, *opened.journal, to, report));
   return opened.journal->close();
 }

@@ -7,7 +7,8 @@
 // belongs to the other world, which performs it, or has performed it: here
 //   - every instance that has not ended is paused,
 //   - every open effect but a timer is settled with the error "world.forked", and is not performed,
-//   - timers stay open: nobody outside hears of them.
+//   - timers stay open, and so do effects that run another instance, which is paused, too: nobody
+//     outside hears of them.
 // So nothing happens until somebody resumes an instance, which then hears of the error.
 #pragma once
 

@@ -19,6 +19,16 @@ bool is_of_index(const base::Error& error) {
   return error.where().find(store::kHistoryFile) != std::string::npos;
 }
 
+// What those are told who ask: not where it is.
+base::Error unreadable(base::ErrorCode code = base::ErrorCode::kIo) {
+  return {code, "history", "cannot be read now"};
+}
+
+// A fault of what is read, and not of the question.
+bool is_trouble(const base::Error& error) {
+  return error.code() == base::ErrorCode::kIo || error.code() == base::ErrorCode::kCorrupt;
+}
+
 constexpr store::RecordNumber kNever = std::numeric_limits<store::RecordNumber>::max();
 
 }  // namespace
@@ -48,7 +58,7 @@ void History::became_durable(store::RecordNumber record) {
 base::Result<void> History::ask(StreamQuery query, Told told) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return base::Error(base::ErrorCode::kUnavailable, "the node has stopped");
-  if (queries_.size() >= options_.most_queries)
+  if (queries_.size() + parked_count_ >= options_.most_queries)
     return base::Error(base::ErrorCode::kUnavailable, "too many read streams");
   queries_.push_back({std::move(query), std::move(told)});
   for_worker_.notify_one();
@@ -221,13 +231,17 @@ void History::went_well() {
 }
 
 // The same trouble is told once, however often it comes.
-void History::failed(base::Error error) {
-  ++failures_;
-  is_well_ = false;
+void History::say_trouble(const base::Error& error) {
   std::string text = error.to_string();
   if (options_.trouble && text != std::exchange(last_trouble_, text))
     options_.trouble({error.code(), "history", text});
-  refuse_all(error);
+}
+
+void History::failed(base::Error error) {
+  ++failures_;
+  is_well_ = false;
+  say_trouble(error);
+  refuse_parked();
   retry_ns_ = clock_.since_boot_ns() + delay_ns_;
   delay_ns_ = std::min(2 * delay_ns_, kLongestDelayNs);
   const bool is_left_behind =
@@ -250,22 +264,31 @@ void History::answer() {
     const std::lock_guard lock(mutex_);
     std::move(queries_.begin(), queries_.end(), std::back_inserter(queries));
     queries_.clear();
+    parked_count_ = queries.size();  // until they are answered
   }
+  std::optional<base::Error> trouble;
   for (Query& query : queries) {
     if (!feed_) {
-      query.told(base::Error(base::ErrorCode::kUnavailable, "history",
-                             "cannot be read now: " + last_trouble_));
+      query.told(unreadable());
       continue;
     }
     auto page = read_stream(journal_, *index_, query.what);
-    if (!page) {
-      query.told(std::move(page).error());
-    } else if (!*page) {
+    if (page && !*page) {
       parked_.push_back(std::move(query));
-    } else {
+    } else if (page) {
       query.told(std::move(**page));
+    } else if (is_trouble(page.error())) {
+      query.told(unreadable(page.error().code()));
+      trouble = std::move(page).error();
+    } else {
+      query.told(std::move(page).error());
     }
   }
+  parked_count_ = parked_.size();
+  if (!trouble) return;
+  // What is wrong with the journal keeps nobody from reading what else there is.
+  if (!is_of_index(*trouble)) return say_trouble(*trouble);
+  failed(std::move(*trouble));
 }
 
 // One at a time, so that streams and the feed are not kept waiting by many.
@@ -277,20 +300,21 @@ void History::answer_lists() {
     query = std::move(lists_.front());
     lists_.pop_front();
   }
-  if (!feed_) {
-    return query->told(base::Error(base::ErrorCode::kUnavailable, "history",
-                                   "cannot be read now: " + last_trouble_));
-  }
+  if (!feed_) return query->told(unreadable());
   auto page = index_->list(query->what);
-  if (!page) return query->told(std::move(page).error());
-  const HistoryFigures now = figures();
-  query->told(HistoryList{std::move(*page), now.seen, now.lag});
+  if (page) {
+    const HistoryFigures now = figures();
+    return query->told(HistoryList{std::move(*page), now.seen, now.lag});
+  }
+  if (!is_trouble(page.error())) return query->told(std::move(page).error());
+  query->told(unreadable(page.error().code()));
+  failed(std::move(page).error());
 }
 
-void History::refuse_all(const base::Error& why) {
-  for (Query& query : std::exchange(parked_, {}))
-    query.told(base::Error(base::ErrorCode::kUnavailable, "history",
-                           "cannot be read now: " + why.to_string()));
+void History::refuse_parked() {
+  const std::deque<Query> parked = std::exchange(parked_, {});
+  parked_count_ = 0;
+  for (const Query& query : parked) query.told(unreadable());
 }
 
 }  // namespace holdfast::node

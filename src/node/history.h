@@ -40,7 +40,7 @@ struct HistoryOptions {
   SliceLimits slice{.records = 16'384, .bytes = std::size_t{16} << 20};
   std::int64_t gather_ns = 100'000'000;  // between two slices that are not full
   store::RecordNumber most_lag = 16'000'000;
-  std::size_t most_queries = std::size_t{1} << 16;  // that wait
+  std::size_t most_queries = std::size_t{1} << 16;  // that wait, also for the index to go on
   std::size_t most_lists = 256;                     // that wait, each of which may take a while
 
   // What has ended is forgotten when it was not touched for so long. 0: never.
@@ -79,7 +79,8 @@ class History {
   void became_durable(store::RecordNumber record);
 
   // For any thread. `told` is called once, on the thread that works; whoever is not answered before
-  // the end is let go of. kUnavailable: too many ask.
+  // the end is let go of. kUnavailable: too many ask. What is told is kIo when the index, or the
+  // journal, cannot be read now; why, and where, is told as trouble and nowhere else.
   using Told = std::function<void(base::Result<StreamPage>)>;
   base::Result<void> ask(StreamQuery query, Told told);
   using ToldList = std::function<void(base::Result<HistoryList>)>;
@@ -122,7 +123,8 @@ class History {
   bool is_asked() const noexcept { return !queries_.empty() || !lists_.empty(); }
   void answer();
   void answer_lists();
-  void refuse_all(const base::Error& why);
+  void refuse_parked();
+  void say_trouble(const base::Error& error);
   void failed(base::Error error);
   void went_well();
 
@@ -149,6 +151,7 @@ class History {
   bool stopping_ = false;
   std::atomic<store::RecordNumber> wake_at_;
   std::atomic<store::RecordNumber> seen_ = 0;
+  std::atomic<std::size_t> parked_count_ = 0;
   std::atomic<std::uint64_t> failures_ = 0;
   std::atomic<bool> is_well_ = true;
 };

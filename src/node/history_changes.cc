@@ -30,13 +30,7 @@ store::InstanceChange change_of(const kernel::RecordView& record, std::size_t in
       .steps = instance.steps,
       .annotations = {},
   };
-  const bool is_error = instance.status == "failed" || instance.status == "cancelled";
-  change.keeps_error = is_error && instance.outcome.empty();
-  if (is_error && !instance.outcome.empty()) {
-    const codec::View error = codec::View::of(instance.outcome);
-    change.error_code = text_in(error, "code");
-    change.error_message = text_in(error, "message");
-  }
+  put_error(change, instance.outcome);
   for (const base::ByteView annotation : instance.annotations)
     change.annotations.push_back(codec::to_json(codec::View::of(annotation)));
   PutOut out = put_out(record, index);
@@ -64,6 +58,15 @@ std::vector<store::InstanceChange> forgets_of(const kernel::RecordView& record,
 }
 
 }  // namespace
+
+void put_error(store::InstanceChange& change, base::ByteView outcome) {
+  const bool is_error = change.status == "failed" || change.status == "cancelled";
+  change.keeps_error = is_error && outcome.empty();
+  if (!is_error || outcome.empty()) return;
+  const codec::View error = codec::View::of(outcome);
+  change.error_code = text_in(error, "code");
+  change.error_message = text_in(error, "message");
+}
 
 std::vector<store::InstanceChange> changes_of(const kernel::RecordView& record) {
   if (const auto* forget = std::get_if<kernel::ForgetEnded>(&record.tick.input))

@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "node/history_changes.h"
+#include "node/seed_history.h"
 #include "store/history_swap.h"
 #include "store/record_at.h"
 
@@ -79,11 +80,10 @@ base::Result<void> HistoryFeed::read_slice(const SliceLimits& limits) {
 }
 
 base::Result<store::HistoryCursor> rebuild_history(
-    store::WorldFolder& world, store::Journal& journal,
+    store::WorldFolder& world, store::Journal& journal, kernel::World* before,
     const std::function<void(store::RecordNumber)>& progress) {
   auto index = TRY(store::begin_new_history(world));
-  index->begin_with(journal.first());
-  TRY(index->apply({}, index->cursor().record, {}));  // where it begins, before anything is in it
+  TRY(begin_history(*index, journal.first(), before));
   HistoryFeed feed = TRY(HistoryFeed::start(journal, *index));
   while (feed.lag() > 0) {
     TRY(feed.run());

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "kernel/world.h"
 #include "store/history_index.h"
 #include "store/journal.h"
 
@@ -44,9 +45,10 @@ class HistoryFeed {
 };
 
 // Makes the index again from all records that there are, and puts it in place of the old one, which
-// nobody may have open. `progress` is told the last record that was read.
+// nobody may have open. `before`: the world of a snapshot, for what no record touches
+// (node/seed_history.h); may be null. `progress` is told the last record that was read.
 base::Result<store::HistoryCursor> rebuild_history(
-    store::WorldFolder& world, store::Journal& journal,
+    store::WorldFolder& world, store::Journal& journal, kernel::World* before = nullptr,
     const std::function<void(store::RecordNumber)>& progress = {});
 
 }  // namespace holdfast::node

@@ -265,7 +265,7 @@ TEST_F(HistoryFeedTest, a_rebuild_gives_the_rows_that_feeding_gave) {
   }
   ASSERT_EQ(rows.size(), 7u);
   std::vector<store::RecordNumber> told;
-  ASSERT_TRUE(rebuild_history(open_->folder, journal(),
+  ASSERT_TRUE(rebuild_history(open_->folder, journal(), nullptr,
                               [&](store::RecordNumber record) { told.push_back(record); }));
   EXPECT_EQ(told, std::vector<store::RecordNumber>{51});
   auto index = *HistoryIndex::open(open_->folder);

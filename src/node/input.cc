@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <tuple>
 
 #include "base/check.h"
 
@@ -38,67 +39,57 @@ class Block {
   std::size_t used_ = 0;
 };
 
-template <class... Views>
-Block own_all(Views&... views) {
-  Block block({views.size()...});
-  (block.own(views), ...);
-  return block;
-}
-
 }  // namespace
 
+template <class Part, class Borrowed>
+Input Input::owning(Part own, Borrowed borrowed) {
+  return std::apply(
+      [&](auto&... views) {
+        Block block({views.size()...});
+        (block.own(views), ...);
+        return Input(own, block.take(), block.size());
+      },
+      borrowed(own));
+}
+
 Input Input::event(const kernel::EventArrived& event) {
-  kernel::EventArrived own = event;
-  Block block = own_all(own.schema, own.value, own.id, own.workflow, own.key, own.trace);
-  return Input(own, block.take(), block.size());
+  return owning(event, [](auto& own) {
+    return std::tie(own.schema, own.value, own.id, own.workflow, own.key, own.trace);
+  });
 }
 
 Input Input::receipt(const kernel::ReceiptArrived& receipt) {
-  kernel::ReceiptArrived own = receipt;
-  Block block = own_all(own.payload, own.signature.key, own.signature.bytes);
-  return Input(own, block.take(), block.size());
+  return owning(receipt, [](auto& own) {
+    return std::tie(own.payload, own.signature.key, own.signature.bytes);
+  });
 }
 
 Input Input::progress(const kernel::ProgressArrived& progress) {
-  kernel::ProgressArrived own = progress;
-  Block block = own_all(own.kind, own.payload);
-  return Input(own, block.take(), block.size());
+  return owning(progress, [](auto& own) { return std::tie(own.kind, own.payload); });
 }
 
 Input Input::control(const kernel::ControlRequested& request) {
-  kernel::ControlRequested own = request;
-  Block block = own_all(own.workflow, own.key, own.reason);
-  return Input(own, block.take(), block.size());
+  return owning(request, [](auto& own) { return std::tie(own.workflow, own.key, own.reason); });
 }
 
 Input Input::apply(const kernel::ApplyManifest& apply) {
-  kernel::ApplyManifest own = apply;
-  Block block = own_all(own.definitions);
-  return Input(own, block.take(), block.size());
+  return owning(apply, [](auto& own) { return std::tie(own.definitions); });
 }
 
 Input Input::propose(const kernel::Propose& propose) {
-  kernel::Propose own = propose;
-  Block block = own_all(own.document, own.description);
-  return Input(own, block.take(), block.size());
+  return owning(propose, [](auto& own) { return std::tie(own.document, own.description); });
 }
 
 Input Input::shadow(const kernel::ReportShadow& report) {
-  kernel::ReportShadow own = report;
-  Block block = own_all(own.report);
-  return Input(own, block.take(), block.size());
+  return owning(report, [](auto& own) { return std::tie(own.report); });
 }
 
 Input Input::decide(const kernel::Decide& decide) {
-  kernel::Decide own = decide;
-  Block block = own_all(own.by, own.reason);
-  return Input(own, block.take(), block.size());
+  return owning(decide, [](auto& own) { return std::tie(own.by, own.reason); });
 }
 
 Input Input::forget(const kernel::ForgetEnded& forget) {
-  kernel::ForgetEnded own = forget;
-  Block block = own_all(own.instances);
-  return Input(own, block.take(), block.size());
+  return owning(forget, [](auto& own) { return std::tie(own.instances); });
 }
 
 }  // namespace holdfast::node

@@ -43,6 +43,10 @@ class Input {
   }
 
  private:
+  // `borrowed` names what the tick borrows, as a tuple of references into it.
+  template <class Part, class Borrowed>
+  static Input owning(Part own, Borrowed borrowed);
+
   Input(const Tick& tick, std::unique_ptr<std::uint8_t[]> bytes, std::size_t size)
       : tick_(tick), bytes_(std::move(bytes)), size_(size) {}
 

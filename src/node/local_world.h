@@ -44,6 +44,7 @@ class LocalWorld {
   kernel::World& world() noexcept { return restored_->world; }
   store::Journal& journal() noexcept { return *opened_.journal; }
   store::BlobStore& blobs() noexcept { return *blobs_; }
+  StoreBlobs& kernel_blobs() noexcept { return *kernel_blobs_; }
   store::Snapshots& snapshots() noexcept { return *snapshots_; }
   Collector& collector() noexcept { return *collector_; }
 

@@ -181,7 +181,8 @@ bool Loop::is_over() {
 bool Loop::can_turn() const {
   if (failure_) return has_ended();
   const bool has_more = has_input() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
-  return (stopping_ && core_.has_watchers()) || (has_room() && has_more && !rests_for_snapshot()) ||
+  return (stopping_ && core_.has_watchers()) || writes_ahead() ||
+         (has_room() && has_more && !rests_for_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
@@ -230,7 +231,7 @@ void Loop::let_go() {
   std::swap(batch, at_journal_);
 }
 
-bool Loop::wants_snapshot() const {
+bool Loop::is_snapshot_due() const {
   const bool is_due = options_.snapshot_every != 0 && behind_snapshot_ >= options_.snapshot_every;
   return options_.begin_snapshot && (is_due || !snapshot_askers_.empty()) && !is_finishing_ &&
          !stopping_ && !is_full_;
@@ -248,6 +249,7 @@ void Loop::turn() {
   if (!is_alive()) return;
   auto reduced = core_.resume();
   if (reduced) reduced = reduce_some();
+  if (reduced) reduced = write_ahead_if_due();
   if (reduced) reduced = begin_snapshot_if_due();
   if (!reduced) return end_with(std::unique_lock(mutex_), std::move(reduced).error());
   pass_on();
@@ -319,6 +321,19 @@ base::Result<void> Loop::take_in(Waiting& waiting) {
   return {};
 }
 
+// Without room the snapshot says so.
+base::Result<void> Loop::write_ahead_if_due() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!writes_ahead()) return {};
+  }
+  auto more = core_.write_ahead();
+  if (!more && more.error().code() != base::ErrorCode::kUnavailable) return std::move(more).error();
+  if (!more) rounds_ahead_ = kRoundsAhead;
+  if (more && !*more) ++rounds_ahead_;
+  return {};
+}
+
 // When nothing is under way: only then are all records durable.
 base::Result<void> Loop::begin_snapshot_if_due() {
   {
@@ -327,6 +342,7 @@ base::Result<void> Loop::begin_snapshot_if_due() {
     finishing_askers_ = std::exchange(snapshot_askers_, {});
   }
   behind_snapshot_ = 0;
+  rounds_ahead_ = 0;
   auto begun = options_.begin_snapshot(core_.last_ns());
   if (begun) {
     const std::lock_guard lock(mutex_);

@@ -32,8 +32,8 @@ namespace holdfast::node {
 
 struct LoopOptions {
   std::size_t inbox = 4096;                          // inputs that wait
-  std::size_t inbox_bytes = std::size_t{64} << 20;   // of them, or one that is larger
-  std::size_t batch_bytes = std::size_t{256} << 10;  // of records, about
+  std::size_t inbox_bytes = std::size_t{64} << 20;   // of all that wait; one alone may be larger
+  std::size_t batch_bytes = std::size_t{256} << 10;  // a batch with so many is written
 
   // A batch of at most so many records is written by whoever reduced it, if nothing else is to be
   // done: to wake another thread would take longer than what it could do meanwhile.
@@ -176,7 +176,9 @@ class Loop : private executors::Reports {
     return core_.batch().records.bytes() < options_.batch_bytes &&
            core_.batch().replies.size() + core_.batch().seen.size() < options_.inbox;
   }
-  bool wants_snapshot() const;
+  bool is_snapshot_due() const;
+  bool writes_ahead() const { return is_snapshot_due() && rounds_ahead_ < kRoundsAhead; }
+  bool wants_snapshot() const { return is_snapshot_due() && rounds_ahead_ == kRoundsAhead; }
   bool rests_for_snapshot() const;
   bool rings_timers() const;
   bool is_alive();
@@ -188,6 +190,7 @@ class Loop : private executors::Reports {
   kernel::Refused refusal_for_want_of_room();
   base::Result<void> reduce_some();
   base::Result<void> take_in(Waiting& waiting);
+  base::Result<void> write_ahead_if_due();
   base::Result<void> begin_snapshot_if_due();
   void finish_snapshot();
   void tell_askers(const base::Result<void>& taken);
@@ -207,6 +210,11 @@ class Loop : private executors::Reports {
   LoopOptions options_;
   Core core_;                      // the reducer's own
   std::uint64_t behind_snapshot_;  // records; the reducer's own
+
+  // Before a snapshot that is due begins, most of what it needs is put into blobs, a part in each
+  // turn: what has changed, and then what has changed meanwhile. The reducer's own.
+  static constexpr unsigned kRoundsAhead = 2;
+  unsigned rounds_ahead_ = 0;
 
   // Inputs that the reducer has taken, several at once so that it seldom needs the mutex; its own.
   std::vector<Waiting> taken_;

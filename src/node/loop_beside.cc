@@ -15,6 +15,9 @@ namespace {
 // How long a disk that was full is taken to be still full.
 constexpr std::int64_t kFullForNs = 1'000'000'000;
 
+// Between two pieces of tidying: so it takes a fifth of the store's time at most.
+constexpr std::chrono::milliseconds kRestOfTidying(8);
+
 constexpr std::string_view kNotPrepared = "the journal has no next file";
 
 }  // namespace
@@ -207,6 +210,9 @@ bool Loop::has_keeping() {
 
 bool Loop::wait_for_keeping() {
   std::unique_lock lock(mutex_);
+  // Tidying is not urgent, and nobody reads cold values while a piece of it is done.
+  if (wants_tidying_)
+    for_keeper_.wait_for(lock, kRestOfTidying, [this] { return finish_snapshot_ || is_over_; });
   for_keeper_.wait(lock, [this] { return can_keep() || is_over_; });
   return !is_over_;
 }

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "executors/signing.h"
+#include "executors/signing_key.h"
 #include "store/world_folder.h"
 
 namespace holdfast::node {

@@ -100,6 +100,163 @@ TEST_F(PastSnapshotTest, one_that_lost_its_bytes_gives_way_to_the_one_before) {
   EXPECT_EQ((*found)->world().snapshot().take(), states_[11]);
 }
 
+// The nearest snapshot turns out to lack something when records behind it have been replayed.
+class PastBudgetTest : public PastSnapshotTest {
+ protected:
+  void live_with_a_snapshot_that_may_lack_something() {
+    live_with_snapshots();
+    for (std::size_t i = 0; i < 5; ++i) send("order-" + std::to_string(i), 9);
+    journal_.emplace(store::JournalFiles::open(open_->folder()).take());
+    blobs_ = store::BlobsLook::open(store::WorldPlace::of(open_->folder())).take();
+    source_ = PastSource::of(*journal_, blobs_.get()).take();
+    source_.blob = [this](const base::Hash& hash) -> base::Result<base::Bytes> {
+      if (questions_ >= lacks_from_ && questions_ < lacks_to_)
+        return base::Error(base::ErrorCode::kNotFound, "a blob that is not there");
+      return blobs_->get(hash);
+    };
+  }
+  base::Result<std::unique_ptr<PastWorld>> look(PastLimits limits) {
+    questions_ = 0;
+    if (!limits.goes_on)
+      limits.goes_on = [this]() -> base::Result<void> {
+        ++questions_;
+        return {};
+      };
+    return PastWorld::at(source_, machines_, 20, limits);
+  }
+
+  // Of those that a look without limits reads: then it begins again with the snapshot before.
+  void lose_last_blob() {
+    ASSERT_TRUE(look({}));
+    for (lacks_from_ = questions_; lacks_from_ > 0; --lacks_from_) {
+      lacks_to_ = lacks_from_ + 1;
+      const auto found = look({});
+      ASSERT_TRUE(found) << found.error().to_string();
+      if ((*found)->begun_with()->next_record == 6) return;
+    }
+    FAIL() << "no blob is read";
+  }
+
+  PastSource source_;
+  std::uint64_t questions_ = 0;
+  std::uint64_t lacks_from_ = 0;
+  std::uint64_t lacks_to_ = 0;
+};
+
+TEST_F(PastBudgetTest, is_one_for_all_snapshots_that_are_tried) {
+  live_with_a_snapshot_that_may_lack_something();
+  auto nearest = look({});
+  ASSERT_TRUE(nearest) << nearest.error().to_string();
+  ASSERT_EQ((*nearest)->replayed(), 10u);
+  // The last blob that is read behind it is not there.
+  lose_last_blob();
+  auto found = look({});
+  ASSERT_TRUE(found) << found.error().to_string();
+  ASSERT_EQ((*found)->begun_with()->next_record, 6u) << "the one before";
+  ASSERT_EQ((*found)->replayed(), 15u);
+
+  const auto refused = look({.records = 15});
+  ASSERT_FALSE(refused) << "15, and those that were replayed in vain";
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kTooLarge);
+  EXPECT_THAT(refused.error().message(),
+              ::testing::MatchesRegex("15 records are left to replay behind [0-9]+ that were; at "
+                                      "most 15 are replayed"));
+  EXPECT_TRUE(look({.records = 25}));
+}
+
+TEST_F(PastBudgetTest, bytes_are_counted_over_all_snapshots_too) {
+  live_with_a_snapshot_that_may_lack_something();
+  // As much as the way from the older snapshot takes alone.
+  const std::vector<store::SnapshotEntry> snapshots = source_.snapshots;
+  source_.snapshots.erase(source_.snapshots.begin());
+  std::uint64_t enough = 64;
+  while (!look({.bytes = enough})) enough += 64;
+  source_.snapshots = snapshots;
+  lose_last_blob();
+  const auto refused = look({.bytes = enough});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kTooLarge);
+  EXPECT_THAT(refused.error().message(), ::testing::HasSubstr("bytes of records and blobs"));
+  EXPECT_TRUE(look({.bytes = 3 * enough}));
+}
+
+TEST_F(PastWorldTest, goes_on_within_what_is_left) {
+  live(10);
+  journal_.emplace(store::JournalFiles::open(open_->folder()).take());
+  const auto source = PastSource::of(*journal_, nullptr).take();
+  auto found = PastWorld::at(source, machines_, 3, {.records = 5});
+  ASSERT_TRUE(found);
+  ASSERT_TRUE((*found)->go_on(source, 5));
+  const auto refused = (*found)->go_on(source, 6);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message(),
+            "1 records are left to replay behind 5 that were; at most 5 are replayed");
+}
+
+TEST_F(PastWorldTest, how_far_away_enough_is_shows_on_the_way) {
+  live(10);
+  journal_.emplace(store::JournalFiles::open(open_->folder()).take());
+  const auto source = PastSource::of(*journal_, nullptr).take();
+  const auto is_behind = [](store::RecordNumber record) {
+    return [record](const kernel::World& world) { return world.next_record() > record; };
+  };
+  auto found = PastWorld::at(source, machines_, 3, {.records = 5});
+  ASSERT_TRUE(found);
+  const auto rests = (*found)->go_on_until(source, 11, is_behind(5));
+  ASSERT_TRUE(rests) << rests.error().to_string();
+  EXPECT_TRUE(*rests);
+  EXPECT_EQ((*found)->world().next_record(), 6u);
+  const auto refused = (*found)->go_on_until(source, 11, is_behind(6));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kTooLarge);
+}
+
+TEST_F(PastSnapshotTest,
+       the_first_moment_is_that_of_the_oldest_snapshot_where_the_journal_is_trimmed) {
+  live(46);
+  const auto source = [this] {
+    journal_.emplace(store::JournalFiles::open(open_->folder()).take());
+    blobs_ = store::BlobsLook::open(store::WorldPlace::of(open_->folder())).take();
+    return PastSource::of(*journal_, blobs_.get()).take();
+  };
+  take_snapshot();
+  EXPECT_EQ(source().first_moment(), 0u) << "nothing is trimmed";
+  for (int i = 0; i < 40; ++i) send("more", 1);
+  take_snapshot();
+  ASSERT_GT(source().first, 1u);
+  const auto first = source().first_moment();
+  ASSERT_EQ(first, 47u) << "the snapshot is behind it";
+  ASSERT_LT(source().first, *first);
+  EXPECT_TRUE(past_from_snapshot(*first));
+  const auto before = past_from_snapshot(*first - 1);
+  ASSERT_FALSE(before);
+  EXPECT_EQ(before.error().code(), base::ErrorCode::kNotFound);
+  PastSource bare = source();
+  bare.snapshots.clear();
+  EXPECT_EQ(bare.first_moment(), std::nullopt);
+}
+
+// The clock is looked at before every record: a few that take long do not add up unseen.
+TEST_F(PastWorldTest, records_that_take_long_are_stopped_between_two_of_them) {
+  live(40);
+  std::uint64_t now_s = 0;
+  keyed_ = [&now_s](const auto& in, auto& out) {
+    ++now_s;
+    kernel::testing::work(in, out);
+  };
+  journal_.emplace(store::JournalFiles::open(open_->folder()).take());
+  const auto source = PastSource::of(*journal_, nullptr).take();
+  PastLimits limits;
+  limits.goes_on = [&now_s]() -> base::Result<void> {
+    if (now_s < 3) return {};
+    return base::Error(base::ErrorCode::kTooLarge, "takes too long");
+  };
+  const auto found = PastWorld::at(source, machines_, 41, limits);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().to_string(), "takes too long");
+  EXPECT_EQ(now_s, 3u);
+}
+
 TEST_F(PastWorldTest, goes_on_from_where_it_is) {
   live(10);
   auto found = past(3);

@@ -50,6 +50,8 @@ class Reader {
     if (is_forgotten_since()) return not_found();
     Walked walked;
     if (query_.last_record > seen()) walked = TRY(walk());
+    // What the index has may be of an earlier life: that is known when all that is behind it is.
+    if (!walked.is_whole) return std::optional<StreamPage>();
     if (walked.began != 0) {
       // All that the index has is of an earlier life.
       if (after_ != 0) lose(sequence_of(walked.began, 0) - 1);
@@ -58,10 +60,6 @@ class Reader {
       if (row_) TRY(add_from_index());
     }
     if (is_full_) return std::optional(std::move(page_));
-    if (!walked.is_whole) {
-      if (page_.says_something()) return std::optional(std::move(page_));
-      return std::optional<StreamPage>();
-    }
     for (store::StreamEntry& entry : walked.entries) {
       if (is_full_) return std::optional(std::move(page_));
       add(std::move(entry));

@@ -213,23 +213,4 @@ void write_document(Buffer& out, const kernel::RecordView& record) {
   }
 }
 
-std::string summary_of(const kernel::Tick& tick) {
-  std::string text(kernel::name_of(static_cast<kernel::TickKind>(tick.input.index())));
-  if (const auto* event = std::get_if<kernel::EventArrived>(&tick.input))
-    text.append(" ").append(event->schema);
-  if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick.input))
-    text.append(" ").append(kernel::name_of(receipt->status));
-  if (const auto* request = std::get_if<kernel::ControlRequested>(&tick.input))
-    text.append(" ").append(TickFields::name_of(request->control));
-  return text;
-}
-
-std::string summary_of(const kernel::InstanceView& instance) {
-  std::string text(instance.workflow);
-  if (!instance.key.empty()) text += " " + kernel::key_text(instance.key);
-  text.append(" ").append(instance.status);
-  if (instance.paused) text += ", paused";
-  return text;
-}
-
 }  // namespace holdfast::node

@@ -12,10 +12,4 @@ namespace holdfast::node {
 // CBOR for codec::to_json.
 void write_document(codec::Buffer& out, const kernel::RecordView& record);
 
-// In a few words: "event shop/OrderPlaced@1", "receipt ok".
-std::string summary_of(const kernel::Tick& tick);
-
-// "shop/Order@1 "o-1" waiting, paused"
-std::string summary_of(const kernel::InstanceView& instance);
-
 }  // namespace holdfast::node

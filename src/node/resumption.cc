@@ -34,6 +34,7 @@ base::Result<void> Resumption::look(const TryStart& try_start) {
     if (is_more_) return true;  // only counted
     if (intent.opened_at() >= opened_before_ || (after_ && hash <= *after_)) return true;
     const kernel::OpenIntent open = world_.command_of(hash, intent);
+    if (open.effect->in_kernel != kernel::InKernel::kNo) return true;
     const std::string& kind = open.effect->executor.kind;
     if (waiting_.contains(kind) || !try_start(open)) {
       is_more_ = count_ == most_waiting_;

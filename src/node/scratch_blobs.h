@@ -3,7 +3,9 @@
 // those of a stored world are read from there.
 #pragma once
 
+#include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "base/sha256.h"
 #include "kernel/blobs.h"
@@ -14,14 +16,18 @@ namespace holdfast::node {
 class ScratchBlobs : public kernel::Blobs {
  public:
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+  using Get = std::function<base::Result<base::Bytes>(const base::Hash& hash)>;
 
   // Null: nothing is stored. It must outlive this.
-  explicit ScratchBlobs(store::BlobsLook* stored = nullptr) : stored_(stored) {}
+  explicit ScratchBlobs(store::BlobsLook* stored = nullptr) {
+    if (stored != nullptr) stored_ = [stored](const base::Hash& hash) { return stored->get(hash); };
+  }
+  explicit ScratchBlobs(Get stored) : stored_(std::move(stored)) {}
 
   base::Result<base::Bytes> get(const base::Hash& hash) const override {
     const auto found = blobs_.find(hash);
     if (found != blobs_.end()) return found->second;
-    if (stored_ != nullptr) return stored_->get(hash);
+    if (stored_) return stored_(hash);
     return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
   }
 
@@ -35,8 +41,10 @@ class ScratchBlobs : public kernel::Blobs {
     return hash;
   }
 
+  std::size_t put_bytes() const noexcept { return used_; }
+
  private:
-  store::BlobsLook* stored_;
+  Get stored_;
   std::unordered_map<base::Hash, base::Bytes, base::HashOfHash> blobs_;
   std::size_t used_ = 0;
 };

@@ -6,7 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "executors/signing.h"
+#include "executors/signing_key.h"
 #include "store/seals.h"
 
 namespace holdfast::node {

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/store_blobs.h"
 
+#include <thread>
 #include <utility>
 
 #include "base/sha256.h"
 
 namespace holdfast::node {
+namespace {
+
+// Whoever reads for the world waits while so much is written, and not for all of a snapshot.
+constexpr std::size_t kWrittenAtOnce = std::size_t{128} << 10;
+
+}  // namespace
 
 base::Result<base::Bytes> StoreBlobs::get(const base::Hash& hash) const {
   {
@@ -13,8 +20,15 @@ base::Result<base::Bytes> StoreBlobs::get(const base::Hash& hash) const {
     for (const ByHash* blobs : {&waiting_, &begun_})
       if (const auto found = blobs->find(hash); found != blobs->end()) return found->second;
   }
+  ++reading_;
   const std::lock_guard lock(storing_);
+  --reading_;
   return store_.get(hash);
+}
+
+// A mutex alone would let the same thread in again and again before whoever waits for it.
+void StoreBlobs::let_readers_in() const {
+  while (reading_ != 0) std::this_thread::yield();
 }
 
 base::Result<base::Hash> StoreBlobs::put(base::ByteView bytes) {
@@ -48,11 +62,14 @@ void StoreBlobs::begin_writing() {
 
 base::Result<void> StoreBlobs::finish_writing(const std::function<base::Result<void>()>& rest) {
   auto finished = write_begun(rest);
+  std::uint64_t bytes_begun = 0;
+  for (const auto& [hash, bytes] : begun_) bytes_begun += bytes.size();
+  ByHash written;  // many, and nobody waits while they go
   const std::lock_guard lock(mutex_);
   has_begun_ = false;
   if (finished) {
-    for (const auto& [hash, bytes] : begun_) written_bytes_ += bytes.size();
-    begun_.clear();
+    written_bytes_ += bytes_begun;
+    std::swap(written, begun_);
     return finished;
   }
   waiting_.merge(std::exchange(begun_, {}));
@@ -63,9 +80,15 @@ base::Result<void> StoreBlobs::finish_writing(const std::function<base::Result<v
 
 base::Result<void> StoreBlobs::write_begun(const std::function<base::Result<void>()>& rest) {
   // What the store takes before it finds no more room, it keeps: putting it again costs little.
+  std::size_t unwritten = 0;
   for (const auto& [hash, bytes] : begun_) {
+    let_readers_in();
     const std::lock_guard storing(storing_);
     TRY(store_.put(bytes));
+    unwritten += bytes.size();
+    if (unwritten < kWrittenAtOnce) continue;
+    TRY(store_.sync());
+    unwritten = 0;
   }
   const std::lock_guard storing(storing_);
   TRY(store_.sync());

@@ -10,6 +10,7 @@
 // come into the store before that.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -44,6 +45,7 @@ class StoreBlobs : public kernel::Blobs {
   // if it wants to read.
   template <class Work>
   auto with_store(Work&& work) {
+    let_readers_in();
     const std::lock_guard lock(storing_);
     return work();
   }
@@ -52,12 +54,14 @@ class StoreBlobs : public kernel::Blobs {
   std::uint64_t written_bytes() const;
 
  private:
+  void let_readers_in() const;
   base::Result<void> write_begun(const std::function<base::Result<void>()>& rest);
 
   store::BlobStore& store_;
   const std::size_t most_waiting_bytes_;
-  mutable std::mutex storing_;  // the store
-  mutable std::mutex mutex_;    // what follows; inside the other
+  mutable std::mutex storing_;                      // the store
+  mutable std::atomic<std::uint32_t> reading_ = 0;  // who waits for it to read from it
+  mutable std::mutex mutex_;                        // what follows; inside the other
   using ByHash =
       std::map<base::Hash, base::Bytes>;  // in order, so that a simulation repeats itself
   ByHash waiting_;

@@ -17,6 +17,12 @@ const kernel::Machine* WatchedMachines::find(const defs::ModuleDef& module,
   return machine;
 }
 
+std::shared_ptr<const kernel::Machine> WatchedMachines::make(
+    const defs::ModuleDef& module, const defs::WorkflowDef& workflow,
+    const defs::Catalogue& catalogue) const {
+  return machines_.make(module, workflow, catalogue);
+}
+
 std::optional<std::string> WatchedMachines::objection(const defs::WorkflowDef& workflow,
                                                       const defs::Catalogue& catalogue) const {
   return machines_.objection(workflow, catalogue);

@@ -3,6 +3,7 @@
 // from a snapshot.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ class WatchedMachines : public kernel::MachineSource {
 
   const kernel::Machine* find(const defs::ModuleDef& module,
                               std::string_view entrypoint) const override;
+  std::shared_ptr<const kernel::Machine> make(const defs::ModuleDef& module,
+                                              const defs::WorkflowDef& workflow,
+                                              const defs::Catalogue& catalogue) const override;
   std::optional<std::string> objection(const defs::WorkflowDef& workflow,
                                        const defs::Catalogue& catalogue) const override;
 

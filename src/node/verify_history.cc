@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 #include "node/history_changes.h"
+#include "node/seed_history.h"
 #include "store/history_index.h"
 #include "store/history_look.h"
 
@@ -24,7 +25,7 @@ struct Table {
 constexpr std::array<Table, 5> kTables{{
     {"cursor",
      "SELECT quote(version) || quote(begins) || ' ' || quote(record) || ' ' || "
-     "quote(hash) || quote(last_id) FROM cursor"},
+     "quote(hash) || quote(last_id) || ' ' || quote(seeded) FROM cursor"},
     {"workflows", "SELECT quote(id) || ' ' || quote(name) FROM workflows ORDER BY id"},
     {"instances",
      "SELECT quote(id) || ' ' || quote(workflow) || ' ' || quote(key) || quote(key_text) || "
@@ -41,10 +42,10 @@ constexpr std::array<Table, 5> kTables{{
 
 base::Result<void> make_again(const store::JournalFiles& journal,
                               const store::HistoryCursor& cursor, store::WorldFolder& scratch,
+                              kernel::World* before,
                               const std::function<void(store::RecordNumber)>& progress) {
   const auto index = TRY(store::HistoryIndex::open(scratch));
-  index->begin_with(cursor.begins);
-  TRY(index->apply({}, index->cursor().record, {}));
+  TRY(begin_history(*index, cursor.begins, before));
   const auto reader = TRY(journal.read(cursor.begins));
   store::HistoryBatch batch;
   while (reader->cursor() <= cursor.record) {
@@ -115,7 +116,8 @@ base::Result<void> verify_tables(const store::WorldPlace& world, const store::Wo
 
 base::Result<HistoryFindings> verify_history(
     const store::JournalFiles& journal, const store::WorldPlace& world, store::WorldFolder& scratch,
-    base::Errors& errors, const std::function<void(store::RecordNumber)>& progress) {
+    const SnapshotWorld& snapshot, base::Errors& errors,
+    const std::function<void(store::RecordNumber)>& progress) {
   HistoryFindings findings;
   auto cursor = store::look_at_history(world);
   if (!cursor) {
@@ -136,7 +138,13 @@ base::Result<HistoryFindings> verify_history(
   }
   if (!*cursor || (*cursor)->begins < journal.first() || (*cursor)->record > journal.last())
     return findings;
-  TRY(make_again(journal, **cursor, scratch, progress));
+  kernel::World* before = nullptr;
+  if ((*cursor)->seeded != 0) {
+    if (!snapshot) return findings;
+    before = TRY(snapshot((*cursor)->seeded));
+    if (before == nullptr) return findings;
+  }
+  TRY(make_again(journal, **cursor, scratch, before, progress));
   const auto made =
       TRY(store::DatabaseLook::open(store::WorldPlace::of(scratch), store::kHistoryFile));
   TRY(compare(**look, *made, kSchema, errors));

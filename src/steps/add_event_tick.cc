@@ -2,7 +2,7 @@
 // An event: first for those who wait for it, then for all steps that take its type. A step that was
 // woken by it does not get it a second time.
 #include <algorithm>
-#include <vector>
+#include <bitset>
 
 #include "steps/work.h"
 
@@ -38,7 +38,7 @@ void reduce_add_event(Work& work, const AddEvent& tick) {
   if (role == Role::kStart) start(work);
   const StepIndex steps = static_cast<StepIndex>(work.state.steps.size());
 
-  std::vector<bool> woken(steps);
+  std::bitset<kMaxSteps> woken;
   bool is_handled = false;
   for (StepIndex step = 0; step < steps; ++step) {
     woken[step] = wake_waiters(work, step, event);
@@ -52,16 +52,14 @@ void reduce_add_event(Work& work, const AddEvent& tick) {
       ++successors;
       is_handled = true;
     }
+    const Filled filled = fill_slot(work, step, tick);
+    if (filled == Filled::kComplete) ++successors;
+    is_handled |= filled != Filled::kNo;
     const Joined joined = join(work, step, tick);
     if (joined == Joined::kCannot && tick.target) return cannot_join(work, step, event);
     is_handled |= joined == Joined::kYes;
   }
-  if (!is_handled && role != Role::kInputRequired) {
-    work.publish({.kind = EntryKind::kUnhandled,
-                  .step = tick.target,
-                  .event = event,
-                  .is_idle = work.state.is_idle()});
-  }
+  if (!is_handled && role != Role::kInputRequired) keep_early(work, tick);
   settle_item(work, tick.stream, successors);
 }
 

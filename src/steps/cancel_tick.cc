@@ -7,6 +7,7 @@
 namespace holdfast::steps {
 
 void reduce_cancel(Work& work, const CancelRun& tick) {
+  tell_early(work);
   work.has_exited = true;
   work.publish({.kind = EntryKind::kCancelled, .failure = {"steps.cancelled", tick.reason}});
   work.emit(HaltRun{HaltKind::kCancelled, tick.reason});
@@ -27,7 +28,9 @@ void cancel_step(Work& work, StepIndex step) {
   for (const Attempt& attempt : state.queue) left.push_back(attempt.stream);
   for (const Waiter& waiter : state.waiters) {
     // One that is not open has been started again, and was counted above.
-    if (waiter.is_open()) left.push_back(waiter.trigger.stream);
+    if (!waiter.is_open()) continue;
+    left.push_back(waiter.trigger.stream);
+    stop_child(work, waiter);
   }
   state = StepState();
   for (const std::uint64_t stream : left) settle_item(work, stream, 0);

@@ -46,6 +46,7 @@ class Checker {
  private:
   static std::vector<TypeIndex> takes(const StepDef& step) {
     std::vector<TypeIndex> types = step.accepts;
+    types.insert(types.end(), step.slots.begin(), step.slots.end());
     if (step.join) types.push_back(step.join->type);
     return types;
   }
@@ -77,6 +78,9 @@ class Checker {
     if (step.workers == 0) wrong_step(step, "it has no slot to run in");
     if (step.workers > kMaxWorkers) wrong_step(step, "it has more than 1024 slots");
     if (takes(step).empty()) wrong_step(step, "it takes no event");
+    if (!step.slots.empty() && (step.join || !step.accepts.empty()))
+      wrong_step(step, "it takes some events together and others alone");
+    if (step.slots.size() > kMaxSlots) wrong_step(step, "it takes more than 16 events together");
     for (const TypeIndex type : takes(step)) {
       if (role(type) == Role::kStop) wrong_step(step, "it takes the event that ends the run");
       if (role(type) == Role::kStepFailed && !step.is_handler)
@@ -124,7 +128,7 @@ class Checker {
 
   void check_handler(const StepDef& handler) {
     if (handler.accepts.size() != 1 || role(handler.accepts[0]) != Role::kStepFailed ||
-        handler.join)
+        handler.join || !handler.slots.empty())
       wrong_step(handler, "an error handler takes failures of steps and nothing else");
     if (handler.workers != 1) wrong_step(handler, "an error handler has one slot");
     if (handler.max_recoveries == 0) wrong_step(handler, "it may never help");
@@ -164,6 +168,10 @@ class Checker {
     }
     spread(steps, types, takes, makes);
     report(steps, "nothing leads to it");
+    for (const StepDef& step : graph_.steps()) {
+      if (!step.slots.empty() && !is_filled(step))
+        wrong_step(step, "what it takes together never comes out of the same fan-out, or of none");
+    }
 
     for (TypeIndex type = 0; type < types.size(); ++type)
       types[type] = role(type) == Role::kStop || role(type) == Role::kInputRequired;
@@ -191,6 +199,55 @@ class Checker {
         for (const TypeIndex type : to(graph_.step(step))) types[type] = true;
       }
     }
+  }
+
+  // Whether all events for its slots come to be on one level: that of the run, or of a fan-out.
+  bool is_filled(const StepDef& step) const {
+    std::vector<TypeIndex> of_run;
+    for (TypeIndex type = 0; type < graph_.types().size(); ++type) {
+      if (role(type) == Role::kStart || role(type) == Role::kResponse || graph_.type(type).is_sent)
+        of_run.push_back(type);
+    }
+    if (fills(step, of_run)) return true;
+    for (StepIndex opener = 0; opener < graph_.steps().size(); ++opener) {
+      if (!graph_.joins_of(opener).empty() && fills(step, graph_.step(opener).returns_list))
+        return true;
+    }
+    return false;
+  }
+
+  // What comes of these types stays on their level, but for fan-outs: what joins them is on it
+  // again.
+  bool fills(const StepDef& wanted, const std::vector<TypeIndex>& first) const {
+    std::vector<bool> types(graph_.types().size());
+    std::vector<bool> passed(graph_.steps().size());
+    const auto has = [&](TypeIndex type) { return types[type]; };
+    const auto add = [&](const std::vector<TypeIndex>& more) {
+      for (const TypeIndex type : more) types[type] = true;
+    };
+    std::vector<StepIndex> left;
+    const auto find_next = [&] {
+      for (StepIndex step = 0; step < passed.size() && left.empty(); ++step) {
+        const StepDef& def = graph_.step(step);
+        const bool is_reached =
+            std::any_of(def.accepts.begin(), def.accepts.end(), has) ||
+            (!def.slots.empty() && std::all_of(def.slots.begin(), def.slots.end(), has));
+        if (is_reached && !passed[step]) left.push_back(step);
+      }
+    };
+    add(first);
+    for (find_next(); !left.empty(); left.empty() ? find_next() : void()) {
+      const StepIndex step = left.back();
+      left.pop_back();
+      if (passed[step]) continue;
+      passed[step] = true;
+      add(graph_.step(step).returns);
+      if (const auto handler = graph_.handler_of(step)) left.push_back(*handler);
+      const std::vector<StepIndex>& joins = graph_.joins_of(step);
+      if (joins.empty()) add(graph_.step(step).returns_list);
+      left.insert(left.end(), joins.begin(), joins.end());
+    }
+    return std::all_of(wanted.slots.begin(), wanted.slots.end(), has);
   }
 
   void report(const std::vector<bool>& good, const char* message) {

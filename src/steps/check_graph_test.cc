@@ -80,6 +80,36 @@ TEST(CheckGraph, a_join_has_a_fan_out) {
               ElementsAre("step 'b': it joins a list of 'B', and no fan-out leads to any"));
 }
 
+TEST(CheckGraph, what_is_taken_together_comes_to_be_on_one_level) {
+  // Of the run, of one fan-out, of a fan-out that nobody joins, behind a join.
+  for (const char* const good :
+       {"a: Start -> A | B \n pack: A & B -> Stop",
+        "a: Start -> P[] \n l: P -> A \n r: P -> B \n pack: A & B -> C \n s: C[] -> Stop",
+        "a: Start -> P[] | B \n l: P -> A \n pack: A & B -> Stop",
+        "a: Start -> P[] | B \n l: P -> D \n j: D[] -> A \n pack: A & B -> Stop",
+        "a: Start -> P | B \n l: P -> D \n h!1: StepFailed -> A \n d: D -> Stop \n pack: A & B -> "
+        "Stop",
+        "a: Start -> A \n pack: A & Answer -> Stop"}) {
+    EXPECT_THAT(wrong_with(good), IsEmpty()) << good;
+  }
+  EXPECT_THAT(
+      wrong_with("a: Start -> P[] | B \n l: P -> A | C \n pack: A & B -> C \n s: C[] -> Stop"),
+      ElementsAre(
+          "step 'pack': what it takes together never comes out of the same fan-out, or of none"));
+}
+
+TEST(CheckGraph, a_step_takes_events_together_or_alone) {
+  const Graph mixed = graph_of("a: Start -> A | B \n pack: A & B -> Stop");
+  std::vector<StepDef> steps = mixed.steps();
+  steps.at(1).accepts = steps.at(1).slots;
+  EXPECT_THAT(wrong_with(Graph(mixed.types(), steps)),
+              ElementsAre("step 'pack': it takes some events together and others alone"));
+  steps.at(1).accepts.clear();
+  steps.at(1).slots.resize(kMaxSlots + 1, steps.at(1).slots[0]);
+  EXPECT_THAT(wrong_with(Graph(mixed.types(), steps)),
+              ElementsAre("step 'pack': it takes more than 16 events together"));
+}
+
 TEST(CheckGraph, names_are_words_and_different) {
   EXPECT_THAT(wrong_with("a.b: Start -> Stop"),
               ElementsAre("step 'a.b': a name is a letter, then letters, digits and underscores, "

@@ -67,12 +67,16 @@ struct ScheduleWaiterTimeout {
   std::string_view id;
   std::uint64_t at_ns = 0;
 };
+struct StopChild {  // nobody waits for it any more
+  std::string_view workflow;
+  base::ByteView key;
+};
 struct ScheduleIdleCheck {};
 struct ScheduleWakeUp {
   std::uint64_t at_ns = 0;
 };
 
 using Command = std::variant<RunStep, QueueEvent, PublishEntry, CompleteRun, HaltRun, FailRun,
-                             ScheduleWaiterTimeout, ScheduleIdleCheck, ScheduleWakeUp>;
+                             ScheduleWaiterTimeout, ScheduleIdleCheck, ScheduleWakeUp, StopChild>;
 
 }  // namespace holdfast::steps

@@ -38,7 +38,8 @@ TEST_P(Crash, anywhere_once_and_twice_changes_nothing) {
 
 INSTANTIATE_TEST_SUITE_P(Steps, Crash,
                          ::testing::Values(&line_story, &approval_story, &retry_story, &map_story,
-                                           &pairs_story));
+                                           &pairs_story, &family_story, &slots_story,
+                                           &impatient_story));
 
 }  // namespace
 }  // namespace holdfast::steps::testing

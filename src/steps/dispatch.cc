@@ -17,7 +17,8 @@ void take_slot(Work& work, StepIndex step, Attempt attempt) {
   std::vector<Running>& running = work.state.steps[step].running;
   std::uint32_t slot = 0;
   while (slot < running.size() && running[slot].slot == slot) ++slot;
-  if (attempt.first_ns == 0) attempt.first_ns = work.now_ns;
+  // One that has failed before has begun, be it at the beginning of time.
+  if (attempt.first_ns == 0 && attempt.failures == 0) attempt.first_ns = work.now_ns;
   attempt.not_before_ns = 0;
   const std::uint64_t run = ++work.state.last_run;
   const std::uint64_t item = attempt.item;

@@ -4,40 +4,25 @@
 #include <algorithm>
 #include <vector>
 
+#include "codec/printable.h"
+#include "steps/tone_style.h"
+
 namespace holdfast::steps {
 namespace {
 
-enum class Shape : std::uint8_t { kStep, kEvent, kEnd, kOutside };
+using Shape = Picture::Shape;
+using Tone = Picture::Tone;
 
-struct Node {
-  std::string id;
-  std::string label;
-  Shape shape = Shape::kStep;
-};
-
-struct Edge {
-  std::string from;
-  std::string to;
-  std::string label;
-  bool is_dotted = false;
-};
-
-struct Picture {
-  std::vector<Node> nodes;
-  std::vector<Edge> edges;
-};
-
-std::string step_id(StepIndex step) { return "s" + std::to_string(step); }
-std::string event_id(TypeIndex type) { return "e" + std::to_string(type); }
-
-constexpr char kOutside[] = "outside";
+constexpr const char* kOutside = kOutsideId;
+constexpr std::size_t kMostNodes = 2000;
+constexpr std::size_t kMostEdges = 2000;
 
 bool is_used(const Graph& graph, TypeIndex type) {
   const auto has = [type](const std::vector<TypeIndex>& types) {
     return std::find(types.begin(), types.end(), type) != types.end();
   };
   return std::any_of(graph.steps().begin(), graph.steps().end(), [&](const StepDef& step) {
-    return has(step.accepts) || has(step.returns) || has(step.returns_list) ||
+    return has(step.accepts) || has(step.slots) || has(step.returns) || has(step.returns_list) ||
            (step.join && step.join->type == type);
   });
 }
@@ -67,6 +52,8 @@ void add_steps(const Graph& graph, Picture& picture) {
       if (graph.type(type).role != Role::kStepFailed)
         picture.edges.push_back({event_id(type), step_id(step), "", false});
     }
+    for (const TypeIndex type : def.slots)
+      picture.edges.push_back({event_id(type), step_id(step), "one", false});
     if (def.join) {
       const std::string label =
           def.join->take == 0 ? "all" : "first " + std::to_string(def.join->take);
@@ -81,6 +68,40 @@ void add_steps(const Graph& graph, Picture& picture) {
   }
 }
 
+// A text without what could end a line or a label. Names have no such characters, but a label is
+// nobody's code.
+std::string plain(const std::string& text, std::string_view quotation_mark) {
+  const bool is_mermaid = quotation_mark.starts_with('#');
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (const std::size_t bytes = codec::unshown_at(text, i); bytes != 0) {
+      i += bytes - 1;
+    } else if (c == '"') {
+      shown += quotation_mark;
+    } else if (c == '<') {
+      shown += is_mermaid ? "#lt;" : "<";
+    } else if (is_mermaid && (c == '{' || c == '}')) {
+      shown += c == '{' ? "#123;" : "#125;";  // %%{...}%% is obeyed, also in a comment
+    } else if (c != '\\') {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
+// A label and its notes, in quotation marks, as lines.
+std::string quoted(const Picture::Node& node, std::string_view mark, std::string_view line_end) {
+  std::string text = "\"" + plain(node.label, mark);
+  for (const std::string& note : node.notes) text.append(line_end).append(plain(note, mark));
+  return text + "\"";
+}
+
+}  // namespace
+
+std::string step_id(StepIndex step) { return "s" + std::to_string(step); }
+std::string event_id(TypeIndex type) { return "e" + std::to_string(type); }
+
 Picture picture_of(const Graph& graph) {
   Picture picture;
   add_events(graph, picture);
@@ -88,26 +109,20 @@ Picture picture_of(const Graph& graph) {
   return picture;
 }
 
-// A label in quotation marks. Names have no such characters, but a label is nobody's code.
-std::string quoted(const std::string& label, const char* mark) {
-  std::string text = "\"";
-  for (const char c : label) {
-    if (c == '"') {
-      text += mark;
-    } else if (c != '\n' && c != '\\') {
-      text += c;
-    }
-  }
-  return text + "\"";
+base::Result<void> check_size(const Picture& picture) {
+  if (picture.nodes.size() <= kMostNodes && picture.edges.size() <= kMostEdges) return {};
+  return base::Error(base::ErrorCode::kTooLarge,
+                     "a picture has at most " + std::to_string(kMostNodes) + " boxes and " +
+                         std::to_string(kMostEdges) + " arrows; this one would have " +
+                         std::to_string(picture.nodes.size()) + " and " +
+                         std::to_string(picture.edges.size()));
 }
 
-}  // namespace
-
-std::string draw_mermaid(const Graph& graph) {
-  const Picture picture = picture_of(graph);
+std::string draw_mermaid(const Picture& picture) {
   std::string out = "flowchart TD\n";
-  for (const Node& node : picture.nodes) {
-    const std::string label = quoted(node.label, "#quot;");
+  for (const std::string& line : picture.title) out += "  %% " + plain(line, "#quot;") + "\n";
+  for (const Picture::Node& node : picture.nodes) {
+    const std::string label = quoted(node, "#quot;", "<br/>");
     out += "  " + node.id;
     switch (node.shape) {
       case Shape::kStep: out += "[" + label + "]"; break;
@@ -115,38 +130,76 @@ std::string draw_mermaid(const Graph& graph) {
       case Shape::kEnd: out += "([" + label + "])"; break;
       case Shape::kOutside: out += "{{" + label + "}}"; break;
     }
+    if (node.tone != Tone::kPlain) out.append(":::").append(style_of(node.tone).name);
     out += "\n";
   }
-  for (const Edge& edge : picture.edges) {
+  for (const Picture::Edge& edge : picture.edges) {
     out += "  " + edge.from + (edge.is_dotted ? " -.->" : " -->");
     if (!edge.label.empty()) out += "|" + edge.label + "|";
     out += " " + edge.to + "\n";
   }
+  for (const ToneStyle& style : kToneStyles) {
+    const bool is_used =
+        std::any_of(picture.nodes.begin(), picture.nodes.end(), [&](const Picture::Node& node) {
+          return node.tone != Tone::kPlain && &style_of(node.tone) == &style;
+        });
+    if (!is_used) continue;
+    out.append("  classDef ").append(style.name).append(" fill:").append(style.fill);
+    out.append(",stroke:").append(style.stroke).append("\n");
+  }
   return out;
 }
 
-std::string draw_dot(const Graph& graph) {
-  const Picture picture = picture_of(graph);
+std::string draw_dot(const Picture& picture) {
   std::string out = "digraph steps {\n";
-  for (const Node& node : picture.nodes) {
-    out += "  " + node.id + " [label=" + quoted(node.label, "\\\"") + ", shape=";
+  if (!picture.title.empty()) {
+    out += "  labelloc=t;\n  label=\"";
+    for (std::size_t i = 0; i < picture.title.size(); ++i)
+      out += (i == 0 ? "" : "\\n") + plain(picture.title[i], "\\\"");
+    out += "\";\n";
+  }
+  for (const Picture::Node& node : picture.nodes) {
+    out += "  " + node.id + " [label=" + quoted(node, "\\\"", "\\n") + ", shape=";
     switch (node.shape) {
       case Shape::kStep: out += "box"; break;
       case Shape::kEvent: out += "ellipse"; break;
       case Shape::kEnd: out += "ellipse, peripheries=2"; break;
       case Shape::kOutside: out += "hexagon"; break;
     }
+    if (node.tone != Tone::kPlain) {
+      const ToneStyle& style = style_of(node.tone);
+      out.append(", style=filled, fillcolor=\"").append(style.fill);
+      out.append("\", color=\"").append(style.stroke).append("\"");
+    }
     out += "];\n";
   }
-  for (const Edge& edge : picture.edges) {
+  for (const Picture::Edge& edge : picture.edges) {
     out += "  " + edge.from + " -> " + edge.to;
-    if (edge.is_dotted || !edge.label.empty()) {
-      out += " [label=" + quoted(edge.label, "\\\"") +
-             (edge.is_dotted ? std::string(", style=dotted") : std::string()) + "]";
-    }
+    std::string attributes;
+    if (edge.is_dotted || !edge.label.empty()) attributes = "label=\"" + edge.label + "\"";
+    if (edge.is_dotted) attributes += ", style=dotted";
+    if (edge.is_unused) attributes += attributes.empty() ? "color=gray" : ", color=gray";
+    if (!attributes.empty()) out += " [" + attributes + "]";
     out += ";\n";
   }
   return out + "}\n";
+}
+
+std::optional<DrawingFormat> drawing_format(std::string_view name) {
+  if (name == "mermaid") return DrawingFormat::kMermaid;
+  if (name == "dot") return DrawingFormat::kDot;
+  if (name == "svg") return DrawingFormat::kSvg;
+  return std::nullopt;
+}
+
+base::Result<std::string> draw(const Picture& picture, DrawingFormat format) {
+  TRY(check_size(picture));
+  switch (format) {
+    case DrawingFormat::kMermaid: return draw_mermaid(picture);
+    case DrawingFormat::kDot: return draw_dot(picture);
+    case DrawingFormat::kSvg: break;
+  }
+  return draw_svg(picture);
 }
 
 }  // namespace holdfast::steps

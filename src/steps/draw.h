@@ -1,15 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph of a step workflow as a picture: Mermaid, or DOT for Graphviz. Steps are boxes, events
-// ovals; what asks somebody outside and what comes from there meet at a node of their own.
+// A picture as text: Mermaid, DOT for Graphviz, or SVG, whose layout is our own. The same picture
+// is the same text each time.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
-#include "steps/graph.h"
+#include "base/result.h"
+#include "steps/picture.h"
 
 namespace holdfast::steps {
 
-std::string draw_mermaid(const Graph& graph);
-std::string draw_dot(const Graph& graph);
+// kTooLarge: it has so many boxes or arrows that nobody would see anything (2000 of each).
+base::Result<void> check_size(const Picture& picture);
+
+std::string draw_mermaid(const Picture& picture);
+std::string draw_dot(const Picture& picture);
+
+// kTooLarge: as check_size says.
+base::Result<std::string> draw_svg(const Picture& picture);
+
+enum class DrawingFormat : std::uint8_t { kMermaid, kDot, kSvg };
+
+// "mermaid", "dot", "svg".
+std::optional<DrawingFormat> drawing_format(std::string_view name);
+
+// kTooLarge: as check_size says, whatever the format.
+base::Result<std::string> draw(const Picture& picture, DrawingFormat format);
 
 }  // namespace holdfast::steps

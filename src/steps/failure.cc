@@ -41,7 +41,7 @@ base::ByteView describe(Work& work, StepIndex step, const Attempt& attempt,
   codec::write_nat(out, attempt.failures);
   codec::write_text(out, "elapsed_ns");
   codec::write_nat(out, elapsed(work, attempt));
-  return work.state.arena.keep(out.to_bytes());
+  return work.state.arena.keep(out.view());
 }
 
 void try_again(Work& work, StepIndex step, Attempt attempt, std::uint64_t delay_ns) {
@@ -72,6 +72,7 @@ bool hand_over(Work& work, StepIndex step, const Attempt& attempt, const Failure
 }  // namespace
 
 void fail_run(Work& work, Entry entry) {
+  tell_early(work);
   work.state.is_running = false;
   work.has_exited = true;
   const Failure failure = entry.failure;

@@ -178,6 +178,24 @@ TEST(Failure, waits_of_what_is_handed_over_are_over) {
 
 // --- wake-up
 
+TEST(Failure, by_a_clock_that_was_set_back_has_taken_no_time) {
+  Table table("work: A -> B \n end: B -> Stop");
+  table.check("last i1 r1 \n work running 0 r1 A1 i1 t9", Table::result(1, Table::fails("oops")),
+              "last i1 r1 \n not running",
+              R"(publish not-running work/0
+                 publish failed oops in work attempts 1
+                 fail oops)");
+}
+
+TEST(Failure, a_handler_that_takes_no_failures_gets_none) {
+  Table table("work: A -> B \n rescue!1: B -> Stop");
+  table.check("last i1 r1 \n work running 0 r1 A1 i1 t5", Table::result(1, Table::fails("oops")),
+              "last i1 r1 \n not running",
+              R"(publish not-running work/0
+                 publish failed oops in work attempts 1
+                 fail oops)");
+}
+
 TEST(WakeUp, starts_what_is_due_and_nothing_else) {
   Table table(kLine);
   table.now_ns = 99;  // it is the tick that says how late it is, and no clock

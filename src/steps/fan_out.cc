@@ -9,14 +9,12 @@
 #include "steps/work.h"
 
 namespace holdfast::steps {
-namespace {
 
-// One list of all values, in the order in which they came.
 Event list_of(Work& work, TypeIndex type, const std::vector<Event>& members) {
   codec::Buffer out;
   codec::write_list_head(out, members.size());
   for (const Event& member : members) out.append(member.value);
-  return {type, true, work.state.arena.keep(out.to_bytes())};
+  return {type, true, work.state.arena.keep(out.view())};
 }
 
 // Of two ways that meet, a handler has helped as often as on the one where it helped more.
@@ -33,6 +31,8 @@ void merge(Lineage& lineage, const Lineage& other) {
   }
 }
 
+namespace {
+
 void fire(Work& work, Stream& stream, JoinState& join) {
   join.has_fired = true;
   const Event event = list_of(work, work.graph.step(join.step).join->type, join.members);
@@ -43,11 +43,13 @@ void fire(Work& work, Stream& stream, JoinState& join) {
            Attempt{.event = event, .stream = stream.parent, .lineage = std::move(lineage)});
 }
 
-// Fires what has not fired; the stream is gone then. What has fired is what becomes of it in the
-// stream around it.
+// Drops what waits in slots, fires what has not fired; the stream is gone then. What has fired is
+// what becomes of it in the stream around it.
 std::uint64_t close(Work& work, Stream& closing) {
+  const auto at = work.state.streams.begin() + (&closing - work.state.streams.data());
   Stream stream = std::move(closing);
-  work.state.streams.erase(work.state.streams.begin() + (&closing - work.state.streams.data()));
+  work.state.streams.erase(at);
+  drop_held(work, stream.id);
   std::uint64_t fired = 0;
   for (JoinState& join : stream.joins) {
     if (join.has_fired) continue;

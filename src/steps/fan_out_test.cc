@@ -333,6 +333,14 @@ TEST(FanOut, that_nobody_joins_is_part_of_the_one_around_it) {
               "publish not-running more/0 \n run sum/0 r3 \n publish running sum/0");
 }
 
+TEST(FanOut, an_event_of_a_fan_out_that_its_step_does_not_join_is_unhandled) {
+  Table table("split: Start -> A[] \n work: A -> B \n sum: B[] -> Stop");
+  AddEvent tick = table.add("B1");
+  tick.stream = 1;
+  table.check("last s1 \n stream 1 open 2 in 0", tick, "last s1 \n stream 1 open 1 in 0",
+              "publish unhandled B1 idle \n schedule idle-check");
+}
+
 TEST(FanOut, a_stop_inside_ends_all_of_it) {
   Table table(kMap);
   table.check(R"(last i3 r3 s1

@@ -48,8 +48,9 @@ class Levels {
   }
 
   static bool takes(const StepDef& step, const Types& reached) {
-    return std::any_of(step.accepts.begin(), step.accepts.end(),
-                       [&](TypeIndex type) { return reached.contains(type); });
+    const auto has = [&](TypeIndex type) { return reached.contains(type); };
+    return std::any_of(step.accepts.begin(), step.accepts.end(), has) ||
+           (!step.slots.empty() && std::all_of(step.slots.begin(), step.slots.end(), has));
   }
 
   // What a step on this level returns to it, also by way of its own fan-out; and if one that joins
@@ -81,8 +82,15 @@ void write_types(codec::Buffer& out, const std::vector<TypeIndex>& types) {
 
 }  // namespace
 
-Graph::Graph(std::vector<EventType> types, std::vector<StepDef> steps, std::uint64_t timeout_ns)
-    : types_(std::move(types)), steps_(std::move(steps)), timeout_ns_(timeout_ns) {
+Graph::Graph(std::vector<EventType> types, std::vector<StepDef> steps, std::uint64_t timeout_ns,
+             std::vector<std::string> children, bool keeps_early)
+    : types_(std::move(types)),
+      steps_(std::move(steps)),
+      timeout_ns_(timeout_ns),
+      children_(std::move(children)),
+      keeps_early_(keeps_early) {
+  std::sort(children_.begin(), children_.end());
+  children_.erase(std::unique(children_.begin(), children_.end()), children_.end());
   std::sort(steps_.begin(), steps_.end(),
             [](const StepDef& a, const StepDef& b) { return a.name < b.name; });
   for (TypeIndex type = 0; type < types_.size(); ++type) {
@@ -136,7 +144,8 @@ void Graph::find_joins() {
 
 base::Hash Graph::digest() const {
   codec::Buffer out;
-  codec::write_list_head(out, 3);
+  const bool has_children = keeps_early_ || !children_.empty();
+  codec::write_list_head(out, 3U + (has_children ? 1 : 0) + (keeps_early_ ? 1 : 0));
   codec::write_nat(out, timeout_ns_);
   codec::write_list_head(out, types_.size());
   for (const EventType& type : types_) {
@@ -146,7 +155,8 @@ base::Hash Graph::digest() const {
   }
   codec::write_list_head(out, steps_.size());
   for (const StepDef& step : steps_) {
-    codec::write_list_head(out, 9);
+    // Without slots it is what it was before there were any.
+    codec::write_list_head(out, step.slots.empty() ? 9 : 10);
     codec::write_text(out, step.name);
     write_types(out, step.accepts);
     write_types(out, step.join ? std::vector<TypeIndex>{step.join->type, step.join->take}
@@ -158,7 +168,13 @@ base::Hash Graph::digest() const {
     codec::write_nat(out, step.is_handler ? step.max_recoveries : 0);
     codec::write_list_head(out, step.handles.size());
     for (const std::string& name : step.handles) codec::write_text(out, name);
+    if (!step.slots.empty()) write_types(out, step.slots);
   }
+  if (has_children) {
+    codec::write_list_head(out, children_.size());
+    for (const std::string& child : children_) codec::write_text(out, child);
+  }
+  if (keeps_early_) codec::write_bool(out, true);
   return base::sha256(out.view());
 }
 

@@ -46,6 +46,7 @@ struct StepDef {
   std::string name;
   std::vector<TypeIndex> accepts;
   std::optional<Join> join;
+  std::vector<TypeIndex> slots = {};    // gets one event for each, together; a type may repeat
   std::vector<TypeIndex> returns;       // for the drawing and the checks
   std::vector<TypeIndex> returns_list;  // fans out
   std::uint32_t workers = kDefaultWorkers;
@@ -58,11 +59,13 @@ struct StepDef {
 inline constexpr std::size_t kMaxSteps = 256;
 inline constexpr std::size_t kMaxTypes = 1024;
 inline constexpr std::uint32_t kMaxWorkers = 1024;  // of one step
+inline constexpr std::size_t kMaxSlots = 16;        // of one step
 
 class Graph {
  public:
   // Steps are put in the order of their names, which is the order in which they get events.
-  Graph(std::vector<EventType> types, std::vector<StepDef> steps, std::uint64_t timeout_ns = 0);
+  Graph(std::vector<EventType> types, std::vector<StepDef> steps, std::uint64_t timeout_ns = 0,
+        std::vector<std::string> children = {}, bool keeps_early = false);
 
   const std::vector<EventType>& types() const noexcept { return types_; }
   const std::vector<StepDef>& steps() const noexcept { return steps_; }
@@ -71,6 +74,13 @@ class Graph {
   std::optional<TypeIndex> type_named(std::string_view schema) const;
   std::optional<StepIndex> step_named(std::string_view name) const;
   std::uint64_t timeout_ns() const noexcept { return timeout_ns_; }  // of a run; 0: none
+
+  // The workflows that bodies may run and wait for, by name.
+  const std::vector<std::string>& children() const noexcept { return children_; }
+
+  // Whether an event that nobody takes yet waits for a wait that begins later (steps/early.cc).
+  // Graphs of earlier programs do not: what became of their runs must come of them again.
+  bool keeps_early() const noexcept { return keeps_early_; }
 
   // The type of what error handlers get, if there are handlers.
   std::optional<TypeIndex> step_failed() const noexcept { return step_failed_; }
@@ -93,6 +103,8 @@ class Graph {
   std::vector<EventType> types_;
   std::vector<StepDef> steps_;
   std::uint64_t timeout_ns_;
+  std::vector<std::string> children_;
+  bool keeps_early_;
   std::optional<TypeIndex> step_failed_;
   std::vector<std::optional<StepIndex>> handlers_;
   std::vector<std::vector<StepIndex>> joins_;

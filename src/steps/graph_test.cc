@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
 #include "steps/testing_graph.h"
 
 namespace holdfast::steps::testing {
@@ -88,6 +89,28 @@ TEST(Graph, a_fan_out_in_a_circle_is_found_to_its_end) {
   EXPECT_EQ(joins_of(graph, "loop"), Names({"sum"}));
 }
 
+TEST(Graph, a_step_with_slots_passes_on_when_all_its_types_are_there) {
+  const Graph graph = graph_of(R"(
+    split: Start -> P[]
+    left: P -> A
+    right: P -> B
+    pack: A & B -> C
+    sum: C[] -> Stop)");
+  EXPECT_EQ(joins_of(graph, "split"), Names({"sum"}));
+  const Graph half = graph_of(R"(
+    split: Start -> P[]
+    left: P -> A
+    pack: A & B -> C
+    sum: C[] -> Stop)");
+  EXPECT_EQ(joins_of(half, "split"), Names());
+}
+
+TEST(Graph, its_digest_without_slots_is_what_it_always_was) {
+  // Definitions of today must fit code of tomorrow.
+  EXPECT_EQ(base::to_hex(graph_of("begin: Start -> A \n end: A -> Stop").digest().bytes),
+            "3a217aa7642b7ea1cd193b4a2f6c225788a29f0bdf30ffbcdf8c837870b7a3f5");
+}
+
 TEST(Graph, its_digest_tells_apart_what_decides) {
   const char* const text =
       "work*2: Start -> A \n sum: A[2] -> Stop \n rescue!1: StepFailed -> Stop";
@@ -98,6 +121,7 @@ TEST(Graph, its_digest_tells_apart_what_decides) {
        std::vector<std::pair<std::string, std::string>>{{"work*2", "work*3"},
                                                         {"A[2]", "A[3]"},
                                                         {"A[2]", "A"},
+                                                        {"A[2]", "A & A"},
                                                         {"rescue!1", "rescue!2"},
                                                         {"rescue!1", "rescue!1 work"},
                                                         {"sum", "total"},

@@ -174,6 +174,14 @@ TEST(KnownDefects, a_run_of_ten_thousand_events_keeps_its_size) {
   EXPECT_LE(late, early + 10);  // numbers that have more digits
 }
 
+// The model drops an answer that comes while the body runs again for the one before.
+TEST(KnownDefects, an_answer_that_comes_before_its_wait_is_not_lost) {
+  const Story story = impatient_story();
+  Stage stage(story);
+  stage.play();
+  EXPECT_EQ(stage.ending(), "completed 456");
+}
+
 TEST(KnownDefects, a_run_that_fans_out_in_a_loop_keeps_its_size) {
   const Story story = {.graph = "loop: Start | A -> A[] | Stop",
                        .bodies = {{"loop", [](const Seen& s, Doing& d) {

@@ -4,20 +4,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "codec/view.h"
 #include "steps/turn.h"
 
 namespace holdfast::steps {
-namespace {
-
-// The name of the field is ours, and the kernel has checked that it is there.
-base::ByteView broker_of(base::ByteView state) {
-  const auto broker = codec::View::of(state).find("broker");
-  return broker ? broker->bytes().value_or(base::ByteView()) : base::ByteView();
-}
-
-}  // namespace
-
 std::string effect_name(std::string_view workflow, std::string_view step) {
   const std::size_t at = std::min(workflow.rfind('@'), workflow.size());
   return std::string(workflow.substr(0, at)) + "." + std::string(step) +
@@ -30,7 +19,7 @@ StepsMachine::StepsMachine(Graph graph, std::string_view workflow) : graph_(std:
 
 void StepsMachine::step(const kernel::StepInput& input, kernel::StepOutput& output) const {
   std::optional<Broker> broker(std::in_place, graph_.steps().size());
-  if (input.state) broker = read_broker(broker_of(*input.state), graph_);
+  if (input.state) broker = broker_in(*input.state, graph_);
   if (!broker)
     return output.fail("steps.bad_state", "the stored state is not one of this step workflow");
   Turn turn(*this, input, output, *broker);

@@ -105,6 +105,17 @@ TEST(IdleCheck, fails_a_run_whose_fan_out_could_never_close) {
   table.check(waits, IdleCheck{}, waits, "publish idle");
 }
 
+TEST(IdleCheck, looks_for_what_waits_in_every_fan_out_once) {
+  Table table(kLine);
+  // Two in the same one, and one whose fan-out is not there any more.
+  const char* const waits = R"(last i3 s1
+      work waits w B for A1 i1 s1
+      work waits w B for A1 i2 s1
+      work waits w B for A1 i3 s7
+      stream 1 open 2 in 0)";
+  table.check(waits, IdleCheck{}, waits, "publish idle");
+}
+
 TEST(IdleRelease, lets_go_of_a_run_that_is_idle_and_of_no_other) {
   Table table(kLine);
   table.check("last i1", IdleRelease{}, "last i1", "release");

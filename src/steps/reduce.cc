@@ -18,6 +18,8 @@ struct Switch {
   void operator()(const IdleCheck&) const { reduce_idle_check(work); }
   void operator()(const IdleRelease&) const { reduce_idle_release(work); }
   void operator()(const WakeUp& tick) const { reduce_wake_up(work, tick); }
+  void operator()(const ChildEnded& tick) const { reduce_child_ended(work, tick); }
+  void operator()(const TellEarly&) const { reduce_tell_early(work); }
 };
 
 }  // namespace
@@ -26,8 +28,9 @@ void reduce(const Graph& graph, State& state, const Tick& tick, std::uint64_t no
             std::vector<Command>& commands) {
   Work work{graph, state, now_ns, commands};
   std::visit(Switch{work}, tick);
-  const bool looks_itself =
-      std::holds_alternative<IdleCheck>(tick) || std::holds_alternative<IdleRelease>(tick);
+  const bool looks_itself = std::holds_alternative<IdleCheck>(tick) ||
+                            std::holds_alternative<IdleRelease>(tick) ||
+                            std::holds_alternative<TellEarly>(tick);
   if (!looks_itself && !work.has_exited && state.is_idle()) work.emit(ScheduleIdleCheck{});
 }
 

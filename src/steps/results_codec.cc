@@ -7,7 +7,6 @@
 
 #include "codec/conforms.h"
 #include "codec/normaliser.h"
-#include "codec/utf8.h"
 #include "kernel/limits.h"
 #include "steps/scanner.h"
 
@@ -32,6 +31,7 @@ enum class Kind : std::uint8_t {
   kStoreEdit,
   kCancelStep,
   kCancelRun,
+  kRunChild,
 };
 
 base::Result<base::ByteView> canonical(const codec::Schema& form, const std::string& where,
@@ -40,7 +40,7 @@ base::Result<base::ByteView> canonical(const codec::Schema& form, const std::str
   codec::Normaliser normaliser;
   auto made = normaliser.part_from_cbor(form, value);
   if (!made) return std::move(made).error().within(where);
-  return arena.keep(base::Bytes(made->begin(), made->end()));
+  return arena.keep(*made);
 }
 
 template <class T>
@@ -71,7 +71,7 @@ class ResultsReader {
  private:
   Did did() {
     const std::size_t parts = in_.list();
-    const Kind kind = in_.choice(Kind::kCancelRun);
+    const Kind kind = in_.choice(Kind::kRunChild);
     if (!in_.good()) return Returned{};
     switch (kind) {
       case Kind::kReturned: {
@@ -98,6 +98,7 @@ class ResultsReader {
       case Kind::kStoreEdit: return in_.require(parts == 4), store_edit();
       case Kind::kCancelStep: return in_.require(parts == 2), CancelStep{step(in_.text())};
       case Kind::kCancelRun: return in_.require(parts == 2), CancelRun{text()};
+      case Kind::kRunChild: return in_.require(parts == 7), child();
     }
     return Returned{};
   }
@@ -109,13 +110,13 @@ class ResultsReader {
   // A short text that is kept.
   std::string_view name() {
     const std::string_view text = in_.text();
-    in_.require(text.size() <= kernel::kMaxReferenceBytes && codec::is_utf8(text));
+    in_.require(text.size() <= kernel::kMaxReferenceBytes);
     return text;
   }
   // One that explains.
   std::string_view text() {
     const std::string_view text = in_.text();
-    in_.require(text.size() <= kMaxTextBytes && codec::is_utf8(text));
+    in_.require(text.size() <= kMaxTextBytes);
     return text;
   }
 
@@ -133,7 +134,7 @@ class ResultsReader {
   }
 
   static std::string shown(std::string_view name) {
-    return name.size() <= 255 && codec::is_utf8(name) ? std::string(name) : "?";
+    return name.size() <= 255 ? std::string(name) : "?";
   }
 
   // Two items: its schema and its value.
@@ -184,6 +185,24 @@ class ResultsReader {
     const std::size_t asked = in_.list();
     in_.require(asked == 0 || asked == 2);
     if (asked == 2) added.asks = event();
+    return added;
+  }
+
+  AddWaiter child() {
+    AddWaiter added;
+    added.id = name();
+    StartChild& start = added.child.emplace();
+    start.workflow = name();
+    const std::vector<std::string>& all = graph_.children();
+    if (in_.good() && std::find(all.begin(), all.end(), start.workflow) == all.end())
+      refuse("results",
+             "'" + shown(start.workflow) + "' is not among the children of the workflow");
+    const base::ByteView key = in_.bytes();
+    in_.require(key.size() <= kernel::kMaxKeyBytes);
+    start.key = key.empty() ? key : any(key);
+    start.schema = name();
+    start.value = any(in_.bytes());
+    added.timeout_ns = in_.nat();
     return added;
   }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "codec/schema.h"
 #include "steps/testing_body.h"
 #include "steps/testing_graph.h"
@@ -116,6 +118,27 @@ TEST_F(Results, a_text_that_is_too_long_or_no_text_is_refused) {
   EXPECT_EQ(refused(Doing().cancels_run("\xff")), "results: they are not of the form of results");
   EXPECT_EQ(refused(Doing().stores(std::string(1025, 'x'), 1)),
             "results: they are not of the form of results");
+}
+
+TEST_F(Results, a_name_that_is_no_text_is_refused_wherever_it_stands) {
+  // A byte that is no UTF-8, in the names of a step, an event, a buffer, a wait.
+  const auto with_bad_text = [](const Doing& doing, std::string_view text) {
+    base::Bytes bytes = doing.results();
+    const auto at = std::search(bytes.begin(), bytes.end(), text.begin(), text.end());
+    EXPECT_NE(at, bytes.end());
+    *at = 0xff;
+    return bytes;
+  };
+  for (const base::Bytes& bytes : {with_bad_text(Doing().sends("A", 1, "work"), "work"),
+                                   with_bad_text(Doing().cancels("work"), "work"),
+                                   with_bad_text(Doing().returns("A", 1), "t/A@1"),
+                                   with_bad_text(Doing().collects("A", 1, "some"), "some"),
+                                   with_bad_text(Doing().waits("some", "A"), "some"),
+                                   with_bad_text(Doing().fails("oops"), "oops")}) {
+    const auto did = read_results(bytes, graph_, arena_);
+    ASSERT_FALSE(did);
+    EXPECT_EQ(did.error().to_string(), "results: they are not of the form of results");
+  }
 }
 
 TEST_F(Results, a_body_that_does_too_much_is_refused) {

@@ -2,6 +2,7 @@
 #include "steps/run_params.h"
 
 #include "codec/cbor_writer.h"
+#include "codec/wrapped.h"
 #include "steps/weight.h"
 
 namespace holdfast::steps {
@@ -25,6 +26,13 @@ void write_buffers(codec::Buffer& out, const Graph& graph, const StepState& step
   }
 }
 
+void write_end(codec::Buffer& out, const ChildEnd& end) {
+  codec::write_nat(out, static_cast<std::uint64_t>(end.fate));
+  codec::write_bytes(out, end.result);
+  codec::write_text(out, end.failure.code);
+  codec::write_text(out, end.failure.message);
+}
+
 // Those of its own item, and only such as say something.
 void write_waits(codec::Buffer& out, const Graph& graph, const StepState& step,
                  std::uint64_t item) {
@@ -36,9 +44,12 @@ void write_waits(codec::Buffer& out, const Graph& graph, const StepState& step,
   codec::write_list_head(out, count);
   for (const Waiter& waiter : step.waiters) {
     if (!is_told(waiter)) continue;
-    codec::write_list_head(out, waiter.resolved ? 3 : 1);  // without an answer: it timed out
+    const bool has_ended = waiter.child && waiter.child->end;
+    // Without an answer: it timed out.
+    codec::write_list_head(out, waiter.resolved ? 3 : has_ended ? 5 : 1);
     codec::write_text(out, waiter.id);
     if (waiter.resolved) write_event(out, graph, *waiter.resolved);
+    if (has_ended) write_end(out, *waiter.child->end);
   }
 }
 
@@ -58,23 +69,6 @@ void write_store(codec::Buffer& out, const State& state) {
 
 void RunParams::write(codec::Buffer& out, StepIndex step, const Running& running) const {
   const Attempt& attempt = running.attempt;
-  codec::Buffer work;
-  codec::write_list_head(work, 10);
-  codec::write_bytes(work, key);
-  codec::write_bool(work, attempt.event.is_list);
-  codec::write_bytes(work, attempt.event.value);
-  codec::write_nat(work, attempt.item);
-  codec::write_nat(work, attempt.first_ns);
-  codec::write_nat(work, now_ns);
-  codec::write_list_head(work, running.unjudged ? 2 : 0);
-  if (running.unjudged) {
-    codec::write_text(work, running.unjudged->code);
-    codec::write_text(work, running.unjudged->message);
-  }
-  write_buffers(work, graph, state.steps[step]);
-  write_waits(work, graph, state.steps[step], attempt.item);
-  write_store(work, state);
-
   // Keys in canonical order: shorter first, then bytewise.
   codec::write_map_head(out, 6);
   codec::write_text(out, "run");
@@ -84,11 +78,30 @@ void RunParams::write(codec::Buffer& out, StepIndex step, const Running& running
   codec::write_text(out, "step");
   codec::write_text(out, graph.step(step).name);
   codec::write_text(out, "work");
-  codec::write_bytes(out, work.view());
+  codec::write_wrapped(out, [&](codec::Buffer& work) { write_work(work, step, running); });
   codec::write_text(out, "event");
   codec::write_text(out, graph.type(attempt.event.type).schema);
   codec::write_text(out, "failures");
   codec::write_nat(out, attempt.failures);
+}
+
+void RunParams::write_work(codec::Buffer& out, StepIndex step, const Running& running) const {
+  const Attempt& attempt = running.attempt;
+  codec::write_list_head(out, 10);
+  codec::write_bytes(out, key);
+  codec::write_bool(out, attempt.event.is_list);
+  codec::write_bytes(out, attempt.event.value);
+  codec::write_nat(out, attempt.item);
+  codec::write_nat(out, attempt.first_ns);
+  codec::write_nat(out, now_ns);
+  codec::write_list_head(out, running.unjudged ? 2 : 0);
+  if (running.unjudged) {
+    codec::write_text(out, running.unjudged->code);
+    codec::write_text(out, running.unjudged->message);
+  }
+  write_buffers(out, graph, state.steps[step]);
+  write_waits(out, graph, state.steps[step], attempt.item);
+  write_store(out, state);
 }
 
 std::size_t RunParams::weight(StepIndex step, const Running& running) const {

@@ -23,6 +23,9 @@ struct RunParams {
 
   // At most so many bytes.
   std::size_t weight(StepIndex step, const Running& running) const;
+
+ private:
+  void write_work(codec::Buffer& out, StepIndex step, const Running& running) const;
 };
 
 }  // namespace holdfast::steps

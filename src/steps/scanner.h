@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "codec/cbor_head.h"
+#include "codec/utf8.h"
 
 namespace holdfast::steps {
 
@@ -29,7 +30,11 @@ class Scanner {
     return byte == codec::kTrueByte;
   }
   base::ByteView bytes() { return take(head(codec::Major::kBytes)); }
-  std::string_view text() { return base::as_text(take(head(codec::Major::kText))); }
+  std::string_view text() {
+    const std::string_view text = base::as_text(take(head(codec::Major::kText)));
+    require(codec::is_utf8(text));
+    return good_ ? text : std::string_view();
+  }
 
   // How many items follow. Each takes a byte at least, so it is bounded by what is there.
   std::size_t list() {

@@ -5,6 +5,22 @@
 
 namespace holdfast::steps {
 
+void State::clear() {
+  is_running = false;
+  deadline_ns = last_item = last_run = last_stream = last_change = 0;
+  for (StepState& step : steps) {
+    step.queue.clear();
+    step.running.clear();
+    step.buffers.clear();
+    step.waiters.clear();
+    step.held.clear();
+  }
+  streams.clear();
+  store.clear();
+  early.clear();
+  arena.clear();
+}
+
 Stream* State::find_stream(std::uint64_t id) {
   const auto found = std::lower_bound(
       streams.begin(), streams.end(), id,
@@ -23,6 +39,14 @@ bool State::is_idle() const {
   return is_running && std::all_of(steps.begin(), steps.end(), [](const StepState& step) {
            return step.queue.empty() && step.running.empty();
          });
+}
+
+bool State::goes_on_by_itself() const {
+  return !is_idle() || std::any_of(steps.begin(), steps.end(), [](const StepState& step) {
+    return std::any_of(step.waiters.begin(), step.waiters.end(), [](const Waiter& waiter) {
+      return waiter.is_open() && (waiter.child || waiter.deadline_ns != 0);
+    });
+  });
 }
 
 void State::forget_changes() {

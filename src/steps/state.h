@@ -7,18 +7,18 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
+#include "steps/arena.h"
 #include "steps/graph.h"
 
 namespace holdfast::steps {
 
-// A canonical value and its type. A list: the value is a list of such values, made by a fan-in.
+// A canonical value and its type. A list: the value is a list of such values, made by a fan-in; for
+// a step with slots, of one of each, and the type is that of the first.
 struct Event {
   TypeIndex type = 0;
   bool is_list = false;
@@ -38,7 +38,7 @@ struct Attempt {
   std::uint64_t item = 0;           // the same over all attempts and waits; 0: not numbered yet
   std::uint64_t stream = 0;         // the innermost fan-out that it is part of; 0: none
   std::uint32_t failures = 0;       // so far
-  std::uint64_t first_ns = 0;       // when the first attempt began; 0: none has
+  std::uint64_t first_ns = 0;       // when the first attempt began; 0, without failures: none has
   std::uint64_t not_before_ns = 0;  // a delayed retry; 0: at once
   Lineage lineage;
 };
@@ -73,7 +73,27 @@ struct Requirement {
   base::ByteView value;
 };
 
-// A step that waits for an event from outside; its event runs again when that has come.
+// How an instance of another workflow ended.
+enum class ChildFate : std::uint8_t { kCompleted, kFailed, kCancelled };
+struct ChildEnd {
+  ChildFate fate = ChildFate::kCompleted;
+  base::ByteView result;  // kCompleted
+  Failure failure;        // else
+};
+
+// An instance of another workflow that a step has run, and waits for.
+struct Child {
+  std::uint64_t number = 0;  // of its effect; counted with the runs of steps
+  std::string_view workflow;
+  base::ByteView key;       // canonical; empty: the workflow has none
+  std::string_view schema;  // of what starts it; this and the value until it has been asked for
+  base::ByteView value;
+  bool is_issued = false;
+  std::optional<ChildEnd> end;
+};
+
+// A step that waits for an event from outside, or for the end of a child; its event runs again when
+// that has come.
 struct Waiter {
   std::string_view id;  // one of its item's
   TypeIndex type = 0;
@@ -83,8 +103,18 @@ struct Waiter {
   std::uint64_t deadline_ns = 0;  // 0: none, or over
   bool is_timed_out = false;
   std::optional<Event> resolved;
+  std::optional<Child> child = std::nullopt;  // then the type and requirements mean nothing
 
-  bool is_open() const noexcept { return !is_timed_out && !resolved; }
+  bool is_open() const noexcept {
+    return !is_timed_out && !resolved && !(child && child->end.has_value());
+  }
+};
+
+// An event that has come to one of the slots of a step, and waits for those of the others.
+struct Held {
+  Event event;
+  std::uint64_t stream = 0;  // it is for others of the same fan-out only
+  Lineage lineage;
 };
 
 struct StepState {
@@ -92,6 +122,7 @@ struct StepState {
   std::vector<Running> running;  // by slot
   std::vector<Buffer> buffers;   // by name
   std::vector<Waiter> waiters;   // in the order they came
+  std::vector<Held> held;        // in the order they came
 };
 
 // What one joining step has of a fan-out.
@@ -118,16 +149,10 @@ struct StoreEntry {
   base::ByteView value;
 };
 
-// Values that nobody else holds.
-class Arena {
- public:
-  base::ByteView keep(base::Bytes bytes) { return kept_.emplace_back(std::move(bytes)); }
-  std::string_view keep(std::string_view text) {
-    return base::as_text(kept_.emplace_back(text.begin(), text.end()));
-  }
-
- private:
-  std::deque<base::Bytes> kept_;
+// An event that nobody takes as yet: a wait that begins while the run is busy may be for it.
+struct Early {
+  Event event;
+  std::optional<StepIndex> target;  // that it was sent to
 };
 
 struct State {
@@ -142,7 +167,11 @@ struct State {
   std::vector<StepState> steps;
   std::vector<Stream> streams;    // by id
   std::vector<StoreEntry> store;  // by key
+  std::vector<Early> early;       // in the order they came; none if nobody goes on by itself
   Arena arena;
+
+  // As if it were new.
+  void clear();
 
   Stream* find_stream(std::uint64_t id);
 
@@ -151,6 +180,10 @@ struct State {
 
   // Running, and nothing left to do but wait for the outside.
   bool is_idle() const;
+
+  // Whether a body may come to its next wait without an event from outside: it has something to do,
+  // or waits for a child, or not for ever.
+  bool goes_on_by_itself() const;
 
   // Drops what only runs of long ago could have seen otherwise.
   void forget_changes();

@@ -9,7 +9,12 @@
 namespace holdfast::steps {
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
+// In 2 steps have slots. A state with nothing in one is written as it was before there were any:
+// what replays a journal of that time must come to the same bytes.
+constexpr std::uint64_t kWithoutSlots = 1;
+constexpr std::uint64_t kWithSlots = 2;
+// One more: what came early, if something has.
+constexpr std::size_t kParts = 10;
 constexpr std::size_t kReserved = 1024;  // what bytes may claim before they show it
 
 class StateWriter {
@@ -17,8 +22,10 @@ class StateWriter {
   explicit StateWriter(codec::Buffer& out) : out_(out) {}
 
   void write(const State& state) {
-    codec::write_list_head(out_, 10);
-    codec::write_nat(out_, kVersion);
+    has_slots_ = std::any_of(state.steps.begin(), state.steps.end(),
+                             [](const StepState& step) { return !step.held.empty(); });
+    codec::write_list_head(out_, kParts + (state.early.empty() ? 0 : 1));
+    codec::write_nat(out_, has_slots_ ? kWithSlots : kWithoutSlots);
     codec::write_bool(out_, state.is_running);
     codec::write_nat(out_, state.deadline_ns);
     codec::write_nat(out_, state.last_item);
@@ -28,6 +35,7 @@ class StateWriter {
     write_all(state.steps);
     write_all(state.streams);
     write_all(state.store);
+    if (!state.early.empty()) write_all(state.early);
   }
 
  private:
@@ -83,8 +91,24 @@ class StateWriter {
     write(buffer.events);
   }
 
+  void write(const Child& child) {
+    codec::write_list_head(out_, 7);
+    codec::write_nat(out_, child.number);
+    codec::write_text(out_, child.workflow);
+    codec::write_bytes(out_, child.key);
+    codec::write_text(out_, child.schema);
+    codec::write_bytes(out_, child.value);
+    codec::write_bool(out_, child.is_issued);
+    codec::write_list_head(out_, child.end ? 4 : 0);
+    if (!child.end) return;
+    codec::write_nat(out_, static_cast<std::uint64_t>(child.end->fate));
+    codec::write_bytes(out_, child.end->result);
+    codec::write_text(out_, child.end->failure.code);
+    codec::write_text(out_, child.end->failure.message);
+  }
+
   void write(const Waiter& waiter) {
-    codec::write_list_head(out_, 8);
+    codec::write_list_head(out_, waiter.child ? 9 : 8);
     codec::write_text(out_, waiter.id);
     codec::write_nat(out_, waiter.type);
     codec::write_list_head(out_, waiter.requirements.size());
@@ -99,6 +123,7 @@ class StateWriter {
     codec::write_bool(out_, waiter.is_timed_out);
     codec::write_list_head(out_, waiter.resolved ? 1 : 0);
     if (waiter.resolved) write(*waiter.resolved);
+    if (waiter.child) write(*waiter.child);
   }
 
   template <class T>
@@ -107,12 +132,26 @@ class StateWriter {
     for (const T& one : all) write(one);
   }
 
+  void write(const Held& held) {
+    codec::write_list_head(out_, 3);
+    write(held.event);
+    codec::write_nat(out_, held.stream);
+    write(held.lineage);
+  }
+
+  void write(const Early& early) {
+    codec::write_list_head(out_, early.target ? 2 : 1);
+    write(early.event);
+    if (early.target) codec::write_nat(out_, *early.target);
+  }
+
   void write(const StepState& step) {
-    codec::write_list_head(out_, 4);
+    codec::write_list_head(out_, has_slots_ ? 5 : 4);
     write_all(step.queue);
     write_all(step.running);
     write_all(step.buffers);
     write_all(step.waiters);
+    if (has_slots_) write_all(step.held);
   }
 
   void write(const JoinState& join) {
@@ -140,6 +179,7 @@ class StateWriter {
   }
 
   codec::Pen out_;
+  bool has_slots_ = false;
 };
 
 class StateReader {
@@ -147,8 +187,11 @@ class StateReader {
   StateReader(base::ByteView bytes, const Graph& graph) : in_(bytes), graph_(graph) {}
 
   bool read(State& state) {
-    in_.list(10);
-    in_.require(in_.nat() == kVersion);
+    const std::size_t parts = in_.list();
+    in_.require(parts == kParts || parts == kParts + 1);
+    const std::uint64_t version = in_.nat();
+    in_.require(version == kWithoutSlots || version == kWithSlots);
+    has_slots_ = version == kWithSlots;
     state.is_running = in_.boolean();
     state.deadline_ns = in_.nat();
     state.last_item = in_.nat();
@@ -156,9 +199,16 @@ class StateReader {
     state.last_stream = in_.nat();
     state.last_change = in_.nat();
     in_.list(state.steps.size());
-    for (StepState& step : state.steps) read(step);
+    for (StepIndex step = 0; step < state.steps.size(); ++step) {
+      read(state.steps[step]);
+      for (const Held& held : state.steps[step].held) require_slot(step, held.event);
+    }
     read_all(state.streams);
     read_all(state.store);
+    if (parts == kParts + 1) {
+      read_all(state.early);
+      in_.require(!state.early.empty());
+    }
     ascend(state.streams, &Stream::id);
     ascend(state.store, &StoreEntry::key);
     return in_.done();
@@ -233,8 +283,26 @@ class StateReader {
     requirement.field = in_.text();
     requirement.value = in_.bytes();
   }
+  void read(Child& child) {
+    in_.list(7);
+    child.number = in_.nat();
+    child.workflow = in_.text();
+    child.key = in_.bytes();
+    child.schema = in_.text();
+    child.value = in_.bytes();
+    child.is_issued = in_.boolean();
+    const std::size_t parts = in_.list();
+    in_.require(parts == 0 || parts == 4);
+    if (parts != 4) return;
+    ChildEnd& end = child.end.emplace();
+    end.fate = in_.choice(ChildFate::kCancelled);
+    end.result = in_.bytes();
+    end.failure.code = in_.text();
+    end.failure.message = in_.text();
+  }
   void read(Waiter& waiter) {
-    in_.list(8);
+    const std::size_t fields = in_.list();
+    in_.require(fields == 8 || fields == 9);
     waiter.id = in_.text();
     waiter.type = type();
     read_all(waiter.requirements);
@@ -245,14 +313,33 @@ class StateReader {
     const std::size_t answers = in_.list();
     in_.require(answers <= 1);
     if (answers == 1) read(waiter.resolved.emplace());
+    if (fields == 9) read(waiter.child.emplace());
     in_.require(waiter.is_open() || waiter.deadline_ns == 0);
   }
+  void read(Held& held) {
+    in_.list(3);
+    read(held.event);
+    held.stream = in_.nat();
+    read_all(held.lineage);
+  }
+  void read(Early& early) {
+    const std::size_t parts = in_.list();
+    in_.require(parts == 1 || parts == 2);
+    read(early.event);
+    in_.require(!early.event.is_list);  // only a fan-in makes lists, and gives them to its step
+    if (parts == 2) early.target = step();
+  }
+  void require_slot(StepIndex step, const Event& event) {
+    const std::vector<TypeIndex>& slots = graph_.step(step).slots;
+    in_.require(!event.is_list && std::find(slots.begin(), slots.end(), event.type) != slots.end());
+  }
   void read(StepState& step) {
-    in_.list(4);
+    in_.list(has_slots_ ? 5 : 4);
     read_all(step.queue);
     read_all(step.running);
     read_all(step.buffers);
     read_all(step.waiters);
+    if (has_slots_) read_all(step.held);
     ascend(step.running, &Running::slot);
     ascend(step.buffers, &Buffer::name);
   }
@@ -282,6 +369,7 @@ class StateReader {
 
   Scanner in_;
   const Graph& graph_;
+  bool has_slots_ = false;
 };
 
 }  // namespace

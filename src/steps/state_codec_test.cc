@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/hex.h"
 #include "steps/testing.h"
 
 namespace holdfast::steps::testing {
@@ -55,6 +56,64 @@ TEST_F(StateCodec, a_state_is_read_as_it_was_written) {
   codec::Buffer again;
   write_state(again, *state);
   EXPECT_EQ(again.to_bytes(), bytes);
+}
+
+TEST_F(StateCodec, what_waits_in_slots_is_read_as_it_was_written) {
+  Table table("begin: Start -> A | B \n pack: A & B -> Stop \n rescue!1: StepFailed -> A");
+  const char* const text = R"(
+    last s1
+    pack holds A1
+    pack holds B2 s1 rescue=1
+    stream 1 open 1 in 0)";
+  codec::Buffer out;
+  write_state(out, table.parse().state(text));
+  const base::Bytes bytes = out.to_bytes();
+  const auto state = read_state(bytes, table.graph());
+  ASSERT_TRUE(state);
+  EXPECT_EQ(table.print().state(*state), trimmed(text));
+  // In a step that has no slot for it there is nothing to hold.
+  EXPECT_FALSE(read_state(
+      bytes, graph_of("begin: Start -> A | B \n pack: A -> Stop \n rescue!1: StepFailed -> A")));
+}
+
+TEST_F(StateCodec, what_came_early_is_read_as_it_was_written) {
+  const std::string text = std::string(kState) + "early B1\nearly A2 to work\n";
+  const base::Bytes bytes = written(text);
+  const auto state = read_state(bytes, table_.graph());
+  ASSERT_TRUE(state);
+  EXPECT_EQ(table_.print().state(*state), trimmed(text));
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(read_state(base::ByteView(bytes).first(size), table_.graph())) << size;
+}
+
+// The bytes of kState before there were slots.
+constexpr char kVersion1[] =
+    "8a01f5182d0908020384848080808084808186878300f44101010000020080000100f5808080848080808084828783"
+    "01"
+    "f4410304010000184680878301f441040500000000808286878301f44101020101030081820001000203f482646f6f"
+    "70"
+    "736086878301f44102030200030080010302f58082836764656661756c7401828301f441018301f4410283656f7468"
+    "65"
+    "720380838861770282826377686f42617882616e4107878301f441010600000000800009f4808861760280878301f4"
+    "41"
+    "020700000000800000f4818302f441038861750280878301f441030800000000800000f580828501000280818402f4"
+    "82"
+    "8302f441018302f44102808502010180818402f58080828361610241058361620340";
+
+TEST_F(StateCodec, a_state_without_slots_is_what_it_always_was) {
+  const auto bytes = base::from_hex(kVersion1);
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(written(kState), *bytes);
+  const auto state = read_state(*bytes, table_.graph());
+  ASSERT_TRUE(state);
+  EXPECT_EQ(table_.print().state(*state), trimmed(kState));
+}
+
+TEST_F(StateCodec, a_state_of_a_version_to_come_is_refused) {
+  base::Bytes bytes = written(kState);
+  ASSERT_EQ(bytes.at(1), 1);
+  bytes[1] = 3;
+  EXPECT_FALSE(read_state(bytes, table_.graph()));
 }
 
 TEST_F(StateCodec, an_idle_run_takes_little) {

@@ -33,6 +33,7 @@ const T* find(const StepResult& tick) {
 }
 
 void stop(Work& work, const Event& event) {
+  tell_early(work);
   work.publish({.kind = EntryKind::kStopped, .event = event});
   State& state = work.state;
   state.is_running = false;
@@ -144,8 +145,10 @@ void reduce_step_result(Work& work, const StepResult& tick) {
   if (const AddWaiter* added = find<AddWaiter>(tick)) {
     const Attempt attempt = leave_slot(work, step, at);
     const std::uint64_t let_out = let_out_before_wait(work, step, attempt, tick);
-    add_waiter(work, step, attempt, *added, let_out);
-    return drain(work, step);
+    const Waiter* answered = add_waiter(work, step, attempt, *added, let_out);
+    drain(work, step);
+    if (answered != nullptr) restart_trigger(work, step, *answered);
+    return;
   }
   if (is_stale(work, state, state.running[at], tick))
     return run_again(work, step, state.running[at]);

@@ -335,5 +335,49 @@ TEST(StepResult, a_set_is_completed_once) {
               "publish not-running pair/2 \n schedule idle-check");
 }
 
+TEST(StepResult, a_buffer_is_found_by_its_name_and_not_by_its_neighbour) {
+  Table table(kLine);
+  table.check(R"(last i1 r1 c1
+                 work running 0 r1 A1 i1 t2
+                 work buffer other c1 A9)",
+              Table::result(1, table.collects("A1"), Table::returns_nothing()),
+              R"(last i1 r1 c2
+                 work buffer default c2 A1
+                 work buffer other c1 A9)",
+              "publish not-running work/0 \n schedule idle-check");
+  table.check(R"(last i1 r1 c1
+                 work running 0 r1 A1 i1 t2
+                 work buffer other c1 A9)",
+              Table::result(1, Table::empties(), Table::returns_nothing()),
+              R"(last i1 r1 c1
+                 work buffer other c1 A9)",
+              "publish not-running work/0 \n schedule idle-check");
+}
+
+TEST(StepResult, an_update_is_held_against_its_own_entry_and_not_its_neighbour) {
+  Table table(kLine);
+  table.check(R"(last i1 r1 c1
+                 work running 0 r1 A1 i1 t2
+                 store b c1 1)",
+              Table::result(1, table.updates("a", "7"), Table::returns_nothing()),
+              R"(last i1 r1 c2
+                 store a c2 7
+                 store b c1 1)",
+              "publish not-running work/0 \n schedule idle-check");
+}
+
+TEST(StepResult, a_wait_under_the_id_of_one_that_is_over_is_a_new_one) {
+  Table table(kLine);
+  table.check(R"(last i1 r1
+                 work running 0 r1 A1 i1 t2
+                 work waits w B for A1 i1 answered B1)",
+              Table::result(1, table.waits("w", "B", 4)),
+              R"(last i1 r1
+                 work waits w B for A1 i1 t2 until 9)",
+              R"(publish not-running work/0
+                 schedule timeout of work i1 w @9
+                 schedule idle-check)");
+}
+
 }  // namespace
 }  // namespace holdfast::steps::testing

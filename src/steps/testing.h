@@ -20,7 +20,7 @@ inline base::ByteView Parser::value(std::string_view json) {
   codec::Normaliser normaliser;
   const auto made = normaliser.part_from_json(codec::Schema::any(), json);
   EXPECT_TRUE(made) << json << ": " << made.error().to_string();
-  return arena_.keep(base::Bytes(made->begin(), made->end()));
+  return arena_.keep(*made);
 }
 
 // The lines without what indents them.
@@ -36,8 +36,13 @@ inline std::string trimmed(std::string_view text) {
 
 class Table {
  public:
-  explicit Table(std::string_view graph, std::uint64_t timeout_ns = 0)
-      : graph_(graph_of(graph, timeout_ns)), print_(graph_), parse_(graph_) {}
+  // Early: of a graph that keeps what comes early, as all do that are made today.
+  enum class Keeps : std::uint8_t { kNothing, kEarly };
+  explicit Table(std::string_view graph, std::uint64_t timeout_ns = 0,
+                 Keeps keeps = Keeps::kNothing)
+      : graph_(graph_of(graph, timeout_ns, keeps == Keeps::kEarly)),
+        print_(graph_),
+        parse_(graph_) {}
 
   std::uint64_t now_ns = 5;
 

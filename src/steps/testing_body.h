@@ -27,19 +27,20 @@ inline std::string short_name(std::string_view name) {
   return std::string(name.substr(0, name.rfind('@')));
 }
 
-inline base::Bytes numbered(std::uint64_t n) {
+inline base::Bytes numbered(std::uint64_t n, std::string_view id = kKey) {
   codec::Buffer out;
   codec::write_map_head(out, 2);
   codec::write_text(out, "n");
   codec::write_nat(out, n);
   codec::write_text(out, "id");
-  codec::write_text(out, kKey);
+  codec::write_text(out, id);
   return out.to_bytes();
 }
-// A sys/StepFailed@1 has none: then how often it was tried.
+// A sys/StepFailed@1 has none: then how often it was tried. A list has neither.
 inline std::uint64_t number_in(codec::View value) {
-  const auto found = value.find("n");
-  return *(found ? found : value.find("attempts"))->nat();
+  auto found = value.find("n");
+  if (!found) found = value.find("attempts");
+  return found ? *found->nat() : 0;
 }
 inline std::uint64_t number_in(base::ByteView value) { return number_in(codec::View::of(value)); }
 
@@ -50,9 +51,12 @@ struct Seen {
   std::uint64_t n = 0;                 // the first
   std::uint64_t failures = 0;
   std::uint64_t item = 0;
+  std::uint64_t first_ns = 0;
+  std::uint64_t now_ns = 0;
   bool is_judging = false;
   std::map<std::string, std::vector<std::uint64_t>> buffers;
   std::map<std::string, std::optional<std::uint64_t>> waits;  // nothing: it timed out
+  std::map<std::string, std::string> ends;  // of children: "completed 7", "failed code"
   std::map<std::string, std::uint64_t> store;
 
   explicit Seen(base::ByteView params) {
@@ -73,8 +77,8 @@ struct Seen {
     }
     n = numbers.empty() ? 0 : numbers[0];
     item = in.nat();
-    in.nat();
-    in.nat();
+    first_ns = in.nat();
+    now_ns = in.nat();
     is_judging = in.list() == 2;
     if (is_judging) {
       in.text();
@@ -91,7 +95,18 @@ struct Seen {
     }
     for (std::size_t count = in.list(); count != 0 && in.good(); --count) {
       const std::size_t parts = in.list();
-      std::optional<std::uint64_t>& answer = waits[std::string(in.text())];
+      const std::string id(in.text());
+      if (parts == 5) {
+        const std::uint64_t fate = in.nat();
+        const base::ByteView result = in.bytes();
+        const std::string code(in.text());
+        ends[id] = fate == 0   ? "completed " + std::to_string(number_in(result))
+                   : fate == 1 ? "failed " + code
+                               : "cancelled " + code;
+        in.text();
+        continue;
+      }
+      std::optional<std::uint64_t>& answer = waits[id];
       if (parts == 1) continue;
       in.text();
       answer = number_in(in.bytes());
@@ -109,6 +124,12 @@ struct Seen {
 class Doing {
  public:
   Doing& returns(std::string_view type, std::uint64_t n) { return begin(0, 3).event(type, n); }
+  // With a text instead of its key.
+  Doing& returns_text(std::string_view type, std::string_view id) {
+    begin(0, 3).text(full_name(type));
+    codec::write_bytes(out_, numbered(0, id));
+    return *this;
+  }
   Doing& returns_nothing() { return begin(0, 1); }
   Doing& returns_list(std::string_view type, const std::vector<std::uint64_t>& numbers) {
     begin(1, 2);
@@ -165,6 +186,19 @@ class Doing {
   }
   Doing& cancels(std::string_view step) { return begin(9, 2).text(step); }
   Doing& cancels_run(std::string_view reason) { return begin(10, 2).text(reason); }
+
+  // Runs another instance of the same workflow.
+  Doing& runs(std::string_view id, std::string_view key, std::uint64_t n,
+              std::uint64_t timeout_ns = 0, std::string_view workflow = "t/Flow@1") {
+    begin(11, 7).text(id).text(workflow);
+    codec::Buffer name;
+    codec::write_text(name, key);
+    codec::write_bytes(out_, name.view());
+    text(full_name("Start"));
+    codec::write_bytes(out_, numbered(n, key));
+    codec::write_nat(out_, timeout_ns);
+    return *this;
+  }
 
   // Not what a body could do: the effect itself comes to an error.
   Doing& is_lost() {

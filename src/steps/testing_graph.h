@@ -4,6 +4,7 @@
 //   first: Start -> A[]            returns a list: fans out
 //   work*2: A -> B | C             two slots
 //   sum: B[] -> Stop               joins all; B[3]: the first three
+//   pack: B & C -> Stop            takes one of each, together
 //   rescue!2 work: StepFailed -> B handles errors of `work`, twice on a lineage; none: of all steps
 //
 // What a type is for is in its name: Start, Stop, Ask..., Answer..., StepFailed.
@@ -42,7 +43,9 @@ class GraphText {
   explicit GraphText(std::string_view text) {
     for (const std::string& line : lines_of(text)) add_step(line);
   }
-  Graph graph(std::uint64_t timeout_ns = 0) const { return {types_, steps_, timeout_ns}; }
+  Graph graph(std::uint64_t timeout_ns = 0, bool keeps_early = false) const {
+    return {types_, steps_, timeout_ns, {}, keeps_early};
+  }
 
  private:
   TypeIndex type(const std::string& name) {
@@ -64,8 +67,10 @@ class GraphText {
     EXPECT_NE(colon, line.npos) << line;
     StepDef step = head(words_of(line.substr(0, colon)));
     bool is_behind_arrow = false;
-    for (const std::string& word : words_of(line.substr(colon + 1))) {
-      if (word == "|") continue;
+    const std::vector<std::string> words = words_of(line.substr(colon + 1));
+    const bool has_slots = std::find(words.begin(), words.end(), "&") != words.end();
+    for (const std::string& word : words) {
+      if (word == "|" || word == "&") continue;
       if (word == "->") {
         is_behind_arrow = true;
       } else if (const std::size_t open = word.find('['); open != word.npos) {
@@ -76,7 +81,10 @@ class GraphText {
           step.join = Join{element, number(word.substr(open + 1))};
         }
       } else {
-        (is_behind_arrow ? step.returns : step.accepts).push_back(type(word));
+        (is_behind_arrow ? step.returns
+         : has_slots     ? step.slots
+                         : step.accepts)
+            .push_back(type(word));
       }
     }
     steps_.push_back(step);
@@ -108,8 +116,9 @@ class GraphText {
   std::vector<StepDef> steps_;
 };
 
-inline Graph graph_of(std::string_view text, std::uint64_t timeout_ns = 0) {
-  return GraphText(text).graph(timeout_ns);
+inline Graph graph_of(std::string_view text, std::uint64_t timeout_ns = 0,
+                      bool keeps_early = false) {
+  return GraphText(text).graph(timeout_ns, keeps_early);
 }
 
 }  // namespace holdfast::steps::testing

@@ -35,6 +35,11 @@ struct Story {
   std::map<std::string, Body> bodies;
   std::vector<std::pair<std::string, std::uint64_t>> events = {{"Start", 1}};
   std::uint64_t timeout_ns = 0;
+  bool runs_others = false;  // of its own workflow
+  bool keeps_early = true;
+  std::size_t eager = 0;  // so many of the events come at once, whatever is to be done inside
+  // Whom an event from outside is for, by its number; nothing: the one run that there is.
+  std::string (*key_of)(std::uint64_t) = nullptr;
 };
 
 // The graph with the names of the world.
@@ -48,7 +53,9 @@ inline Graph world_graph(const Story& story) {
       type.schema = full_name(type.schema);
     }
   }
-  return {types, plain.steps(), story.timeout_ns};
+  std::vector<std::string> children;
+  if (story.runs_others) children.emplace_back(kWorkflow);
+  return {types, plain.steps(), story.timeout_ns, children, story.keeps_early};
 }
 
 inline std::string definitions_of(const Graph& graph) {
@@ -79,6 +86,7 @@ inline std::string definitions_of(const Graph& graph) {
     list(effects, R"({"name":)" + quoted(name) + "}");
     list(emitted, quoted(name));
   }
+  if (!graph.children().empty()) list(emitted, R"("sys/workflow.run@1","sys/workflow.stop@1")");
   all += R"({"$kind":"defschema","name":"t/Key@1","type":{"text":{}}},
     {"$kind":"defschema","name":"t/Event@1","type":{"variant":{)" +
          arms + R"(,
@@ -122,15 +130,11 @@ class Stage : public kernel::MachineSource {
       EXPECT_TRUE(outcome) << outcome.error().to_string();
       journal_.push_back(other.journal_[i]);
       sent_after_.push_back(other.sent_after_[i]);
+      if (outcome) take(outcome->commands);
     }
     sent_ = sent_after_.back();
     now_ns_ = world_.latest_ns();
-    const kernel::Cell* cell = *world_.find(kWorkflow, key());
-    if (cell == nullptr) return;
-    for (const base::Hash& hash : std::vector<base::Hash>(cell->intents)) {
-      const auto intent = world_.find_intent(hash);
-      open_.push_back(world_.command_of(hash, **intent));
-    }
+    expect_open();
   }
 
   const kernel::Machine* find(const defs::ModuleDef&, std::string_view) const override {
@@ -146,6 +150,11 @@ class Stage : public kernel::MachineSource {
   bool play_once() {
     if (world_.has_ready()) {
       tick(kernel::Continue{});
+      return true;
+    }
+    if (sent_ < story_.eager && !has_ended()) {
+      const auto& [type, n] = story_.events[sent_++];
+      send(type, n);
       return true;
     }
     for (auto at = open_.begin(); at != open_.end(); ++at) {
@@ -165,7 +174,7 @@ class Stage : public kernel::MachineSource {
   }
 
   kernel::Outcome send(std::string_view type, std::uint64_t n) {
-    const base::Bytes value = numbered(n);
+    const base::Bytes value = numbered(n, story_.key_of == nullptr ? kKey : story_.key_of(n));
     const std::string schema = full_name(type);
     return tick(kernel::EventArrived{.schema = schema, .value = value, .id = {}});
   }
@@ -201,11 +210,7 @@ class Stage : public kernel::MachineSource {
       journal_.push_back(outcome.record);
       sent_after_.push_back(sent_);
     }
-    for (const kernel::Command& command : outcome.commands) {
-      if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) open_.push_back(*open);
-      if (const auto* stop = std::get_if<kernel::StopIntent>(&command))
-        std::erase_if(open_, [&](const auto& one) { return one.intent == stop->intent; });
-    }
+    take(outcome.commands);
     return outcome;
   }
 
@@ -252,7 +257,7 @@ class Stage : public kernel::MachineSource {
       EXPECT_TRUE(view);
       for (const kernel::InstanceView& touched : view->instances) {
         EXPECT_LE(touched.annotations.size(), 32U * std::max<std::uint64_t>(touched.steps, 1));
-        for (const base::ByteView entry : touched.annotations) lines.push_back(line_of(entry));
+        for (const base::ByteView entry : touched.annotations) add_lines(entry, lines);
       }
     }
     return lines;
@@ -267,6 +272,28 @@ class Stage : public kernel::MachineSource {
   std::vector<std::string> performed;  // bodies, since this stage was made
 
  private:
+  void take(const std::vector<kernel::Command>& commands) {
+    for (const kernel::Command& command : commands) {
+      if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) open_.push_back(*open);
+      if (const auto* stop = std::get_if<kernel::StopIntent>(&command))
+        std::erase_if(open_, [&](const auto& one) { return one.intent == stop->intent; });
+    }
+  }
+  // What is open for others to perform, as the world itself knows it.
+  void expect_open() {
+    std::size_t count = 0;
+    // What was answered in one of the records is open no more.
+    std::erase_if(open_,
+                  [&](const auto& one) { return *world_.find_intent(one.intent) == nullptr; });
+    const auto visited = world_.visit_intents([&](const base::Hash&, const kernel::Intent& intent) {
+      const kernel::EffectProgram& effect = world_.program().effect(intent.effect());
+      count += effect.in_kernel == kernel::InKernel::kNo ? 1U : 0U;
+      return true;
+    });
+    EXPECT_TRUE(visited);
+    EXPECT_EQ(open_.size(), count);
+  }
+
   static base::Bytes codec_error() {
     codec::Buffer out;
     codec::write_map_head(out, 4);
@@ -305,6 +332,14 @@ class Stage : public kernel::MachineSource {
     return true;
   }
 
+  // Several may stand in one.
+  static void add_lines(base::ByteView entry, std::vector<std::string>& lines) {
+    const codec::View view = codec::View::of(entry);
+    if (*view.find("kind")->text() != "several") return lines.push_back(line_of(entry));
+    EXPECT_EQ(view.find("schema")->text(), "sys/StepEntry@1");
+    for (const codec::View part : codec::View::of(*view.find("value")->bytes()).elements())
+      lines.push_back(line_of(part.encoded()));
+  }
   static std::string line_of(base::ByteView entry) {
     const codec::View view = codec::View::of(entry);
     std::string line(*view.find("kind")->text());

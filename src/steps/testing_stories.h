@@ -141,4 +141,98 @@ inline Story pairs_story() {
                       }}}};
 }
 
+// Two instances are run at a time, each asks a person; one of them asks twice.
+inline Story family_story() {
+  return {.graph = R"(
+            begin: Start -> A[] | B
+            each: A -> C
+            sum: C[] -> Stop
+            ask: B -> Stop
+            note: Answer -> D)",
+          .bodies = {{"begin",
+                      [](const Seen& s, Doing& d) {
+                        if (s.n >= 10) {
+                          d.returns("B", s.n);
+                        } else {
+                          d.returns_list("A", {10, 20});
+                        }
+                      }},
+                     {"each",
+                      [](const Seen& s, Doing& d) {
+                        const auto end = s.ends.find("child");
+                        if (end == s.ends.end()) {
+                          d.streams("D", s.n).runs("child", "c" + std::to_string(s.n), s.n);
+                        } else {
+                          d.returns("C", std::stoull(end->second.substr(end->second.find(' '))));
+                        }
+                      }},
+                     {"sum", [](const Seen& s, Doing& d) { d.returns("Stop", sum_of(s.numbers)); }},
+                     {"ask",
+                      [](const Seen& s, Doing& d) {
+                        if (!s.waits.contains("1")) {
+                          d.waits("1", "Answer");
+                        } else if (s.n == 20 && !s.waits.contains("2")) {
+                          d.waits("2", "Answer");
+                        } else {
+                          d.returns("Stop", *s.waits.rbegin()->second);
+                        }
+                      }},
+                     {"note", [](const Seen&, Doing& d) { d.returns_nothing(); }}},
+          .events = {{"Start", 1}, {"Answer", 201}, {"Answer", 101}, {"Answer", 202}},
+          .runs_others = true,
+          .key_of = [](std::uint64_t n) {
+            return n < 100 ? std::string(kKey) : "c" + std::to_string(n / 100 * 10);
+          }};
+}
+
+// Three branches go two ways each, and what comes of both is put together in the order in which it
+// comes; one is late, and one comes to nothing.
+inline Story slots_story() {
+  return {
+      .graph = R"(
+            split: Start -> P[]
+            left*1: P -> A
+            right*2: P -> B
+            pack: A & B -> C
+            sum: C[] -> Stop)",
+      .bodies = {{"split",
+                  [](const Seen&, Doing& d) {
+                    d.returns_list("P", {1, 2, 3});
+                  }},
+                 {"left",
+                  [](const Seen& s, Doing& d) {
+                    if (s.n == 2 && s.failures == 0) {
+                      d.fails("oops", 50);
+                    } else {
+                      d.returns("A", s.n);
+                    }
+                  }},
+                 {"right",
+                  [](const Seen& s, Doing& d) {
+                    if (s.n == 3) {
+                      d.returns_nothing();
+                    } else {
+                      d.streams("B", s.n).returns("B", s.n * 1000);
+                    }
+                  }},
+                 {"pack", [](const Seen& s,
+                             Doing& d) { d.returns("C", s.numbers.at(0) + s.numbers.at(1)); }},
+                 {"sum", [](const Seen& s, Doing& d) { d.returns("Stop", sum_of(s.numbers)); }}}};
+}
+
+// A body that waits three times, for what was sent before it came there.
+inline Story impatient_story() {
+  return {.graph = "ask: Start -> Stop | Answer",
+          .bodies = {{"ask",
+                      [](const Seen& s, Doing& d) {
+                        for (const char* id : {"1", "2", "3"}) {
+                          if (!s.waits.contains(id)) return void(d.waits(id, "Answer"));
+                        }
+                        d.returns("Stop", *s.waits.at("1") * 100 + *s.waits.at("2") * 10 +
+                                              *s.waits.at("3"));
+                      }}},
+          .events = {{"Start", 1}, {"Answer", 4}, {"Answer", 5}, {"Answer", 6}, {"Answer", 7}},
+          .eager = 5};
+}
+
 }  // namespace holdfast::steps::testing

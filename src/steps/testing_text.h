@@ -8,9 +8,11 @@
 //   work queued A2 i2 f1 t5 @9               f: failures, @: not before
 //   work buffer default c1 A1 A2
 //   work waits w Answer for A1 i1 until 9    [where field=value] [answered Answer2] [timed-out]
+//   work holds A1                            in a slot; an attempt that has all: [A1,B2]
 //   stream 1 open 2 in 0
 //   stream 1 joins sum B1 B2                 [fired]
 //   store name c1 5
+//   early B1                                 [to work]
 //
 // An event is its type and a number: A1; a list of them [A1,A2]. Also of an attempt: s1 its stream,
 // rescue=1 what handlers did; of a wait: out2 what its body has let out; of a run: saw2 what it has
@@ -36,12 +38,16 @@ class Printer {
  public:
   explicit Printer(const Graph& graph) : graph_(graph) {}
 
-  std::string event(const Event& event) const {
+  // `slots` are those of the step that it is for.
+  std::string event(const Event& event, const std::vector<TypeIndex>& slots = {}) const {
     const std::string& type = graph_.type(event.type).schema;
     if (!event.is_list) return type + text_of(event.value);
     std::string list;
-    for (const codec::View element : codec::View::of(event.value).elements())
-      list += (list.empty() ? "" : ",") + type + text_of(element.encoded());
+    std::size_t at = 0;
+    for (const codec::View element : codec::View::of(event.value).elements()) {
+      const std::string& own = slots.empty() ? type : graph_.type(slots.at(at++)).schema;
+      list += (list.empty() ? "" : ",") + own + text_of(element.encoded());
+    }
     return "[" + list + "]";
   }
 
@@ -55,11 +61,15 @@ class Printer {
     if (!state.is_running) out += "not running\n";
     if (state.deadline_ns != 0) out += "deadline " + std::to_string(state.deadline_ns) + "\n";
     for (StepIndex step = 0; step < state.steps.size(); ++step)
-      out += step_lines(graph_.step(step).name, state.steps[step]);
+      out += step_lines(graph_.step(step), state.steps[step]);
     for (const Stream& stream : state.streams) out += stream_lines(stream);
     for (const StoreEntry& entry : state.store) {
       out += "store " + std::string(entry.key) + " c" + std::to_string(entry.changed) +
              (entry.value.empty() ? "" : " " + text_of(entry.value)) + "\n";
+    }
+    for (const Early& early : state.early) {
+      out += "early " + event(early.event) +
+             (early.target ? " to " + graph_.step(*early.target).name : "") + "\n";
     }
     return out;
   }
@@ -93,6 +103,9 @@ class Printer {
            std::to_string(timeout.item) + " " + std::string(timeout.id) + " @" +
            std::to_string(timeout.at_ns);
   }
+  std::string operator()(const StopChild& stopped) const {
+    return "stop child " + std::string(stopped.workflow) + " " + text_of(stopped.key);
+  }
   std::string operator()(const ScheduleIdleCheck&) const { return "schedule idle-check"; }
   std::string operator()(const ScheduleWakeUp& wake) const {
     return "schedule wake-up @" + std::to_string(wake.at_ns);
@@ -111,8 +124,8 @@ class Printer {
       out += " " + graph_.step(recovery.handler).name + "=" + std::to_string(recovery.count);
     return out;
   }
-  std::string attempt(const Attempt& attempt) const {
-    std::string out = event(attempt.event);
+  std::string attempt(const StepDef& def, const Attempt& attempt) const {
+    std::string out = event(attempt.event, def.slots);
     number(out, " i", attempt.item);
     number(out, " s", attempt.stream);
     number(out, " f", attempt.failures);
@@ -126,34 +139,50 @@ class Printer {
     return out;
   }
 
-  std::string step_lines(const std::string& name, const StepState& step) const {
+  std::string step_lines(const StepDef& def, const StepState& step) const {
+    const std::string& name = def.name;
     std::string out;
     for (const Running& running : step.running) {
       out += name + " running " + std::to_string(running.slot) + " r" +
-             std::to_string(running.run) + " " + attempt(running.attempt);
+             std::to_string(running.run) + " " + attempt(def, running.attempt);
       number(out, " saw", running.seen);
       if (running.is_issued) out += " issued";
       if (running.unjudged) out += " judging:" + std::string(running.unjudged->code);
       out += "\n";
     }
-    for (const Attempt& queued : step.queue) out += name + " queued " + attempt(queued) + "\n";
+    for (const Attempt& queued : step.queue) out += name + " queued " + attempt(def, queued) + "\n";
     for (const Buffer& buffer : step.buffers) {
       out += name + " buffer " + std::string(buffer.name) + " c" + std::to_string(buffer.changed) +
              events(buffer.events) + "\n";
     }
-    for (const Waiter& waiter : step.waiters) out += name + " waits " + waiter_line(waiter) + "\n";
+    for (const Waiter& waiter : step.waiters)
+      out += name + " waits " + waiter_line(def, waiter) + "\n";
+    for (const Held& held : step.held) {
+      out += name + " holds " + event(held.event);
+      number(out, " s", held.stream);
+      out += lineage(held.lineage) + "\n";
+    }
     return out;
   }
-  std::string waiter_line(const Waiter& waiter) const {
+  std::string waiter_line(const StepDef& def, const Waiter& waiter) const {
     std::string out = std::string(waiter.id) + " " + graph_.type(waiter.type).schema + " for " +
-                      attempt(waiter.trigger);
+                      attempt(def, waiter.trigger);
     number(out, " out", waiter.let_out);
     number(out, " until ", waiter.deadline_ns);
     for (const Requirement& wanted : waiter.requirements)
       out += " where " + std::string(wanted.field) + "=" + text_of(wanted.value);
     if (waiter.resolved) out += " answered " + event(*waiter.resolved);
     if (waiter.is_timed_out) out += " timed-out";
+    if (waiter.child) out += child_words(*waiter.child);
     return out;
+  }
+  static std::string child_words(const Child& child) {
+    std::string out = " w" + std::to_string(child.number) + " of " + std::string(child.workflow);
+    if (!child.is_issued) out += " not-started";
+    if (!child.end) return out;
+    if (child.end->fate == ChildFate::kCompleted) return out + " completed";
+    return out + (child.end->fate == ChildFate::kFailed ? " failed " : " cancelled ") +
+           std::string(child.end->failure.code);
   }
   std::string stream_lines(const Stream& stream) const {
     const std::string name = "stream " + std::to_string(stream.id);
@@ -234,7 +263,7 @@ class Parser {
     }
     codec::write_list_head(out, members.size());
     for (const Event& member : members) out.append(member.value);
-    return {members.empty() ? 0 : members[0].type, true, arena_.keep(out.to_bytes())};
+    return {members.empty() ? 0 : members[0].type, true, arena_.keep(out.view())};
   }
 
   static std::uint64_t number(std::string_view text) {
@@ -275,6 +304,10 @@ class Parser {
       entry.key = keep(words.at(1));
       entry.changed = number(words.at(2).substr(1));
       if (words.size() > 3) entry.value = value(words[3]);
+    } else if (words[0] == "early") {
+      Early& early = state.early.emplace_back();
+      early.event = event(words.at(1));
+      if (words.size() > 3) early.target = step(words[3]);
     } else {
       read_step(state.steps[step(words[0])], words);
     }
@@ -310,6 +343,11 @@ class Parser {
       for (std::size_t i = 4; i < words.size(); ++i) buffer.events.push_back(event(words[i]));
     } else if (words[1] == "waits") {
       read_waiter(step.waiters.emplace_back(), words);
+    } else if (words[1] == "holds") {
+      Attempt attempt;
+      for (std::size_t i = 3; i < words.size(); ++i)
+        EXPECT_TRUE(read_attempt(attempt, words[i])) << words[i];
+      step.held.push_back({event(words.at(2)), attempt.stream, attempt.lineage});
     } else {
       ADD_FAILURE() << words[1];
     }

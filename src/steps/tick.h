@@ -40,12 +40,19 @@ struct AddCollected {
 struct DeleteCollected {
   std::string_view buffer;
 };
+struct StartChild {
+  std::string_view workflow;
+  base::ByteView key;
+  std::string_view schema;
+  base::ByteView value;
+};
 struct AddWaiter {
   std::string_view id;
   TypeIndex type = 0;
   std::vector<Requirement> requirements;
-  std::uint64_t timeout_ns = 0;  // 0: none
-  std::optional<Event> asks;     // published when the wait begins
+  std::uint64_t timeout_ns = 0;                    // 0: none
+  std::optional<Event> asks;                       // published when the wait begins
+  std::optional<StartChild> child = std::nullopt;  // it waits for the end of this one
 };
 struct Sent {
   Event event;
@@ -83,6 +90,12 @@ struct WaiterTimeout {
   std::string_view id;
 };
 
+// A child has ended.
+struct ChildEnded {
+  std::uint64_t number = 0;
+  ChildEnd end;
+};
+
 struct Publish {
   Event event;
 };
@@ -90,12 +103,16 @@ struct Publish {
 struct IdleCheck {};
 struct IdleRelease {};
 
+// Everything that came of a tick is reduced, and nobody is left who could come to a wait by itself
+// for what came early.
+struct TellEarly {};
+
 // It is so late. Which attempts may go on is decided by this and never by a clock.
 struct WakeUp {
   std::uint64_t due_ns = 0;
 };
 
 using Tick = std::variant<AddEvent, StepResult, CancelRun, Timeout, WaiterTimeout, Publish,
-                          IdleCheck, IdleRelease, WakeUp>;
+                          IdleCheck, IdleRelease, WakeUp, ChildEnded, TellEarly>;
 
 }  // namespace holdfast::steps

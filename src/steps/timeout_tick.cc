@@ -5,6 +5,7 @@
 namespace holdfast::steps {
 
 void reduce_timeout(Work& work) {
+  tell_early(work);
   Entry entry{.kind = EntryKind::kTimedOut, .elapsed_ns = work.graph.timeout_ns()};
   for (StepIndex step = 0; step < work.state.steps.size(); ++step) {
     if (!work.state.steps[step].running.empty()) entry.active.push_back(step);

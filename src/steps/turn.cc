@@ -3,12 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
-#include <utility>
 
 #include "codec/view.h"
 #include "kernel/text.h"
-#include "steps/due.h"
-#include "steps/reduce.h"
 #include "steps/results_codec.h"
 #include "steps/scanner.h"
 
@@ -51,7 +48,10 @@ Turn::Turn(const StepsMachine& machine, const kernel::StepInput& input, kernel::
       outbox_(broker.outbox),
       now_ns_(input.context.logical_ns()),
       old_entries_(broker.outbox.entries.size()),
-      entries_(graph_, broker.state.arena, broker.outbox.entries) {}
+      entries_(graph_, broker.state.arena, broker.outbox.entries),
+      reduction_(graph_, broker.state, broker.outbox.ending, entries_) {
+  reduction_.now_ns = now_ns_;
+}
 
 void Turn::take(const kernel::Mail& mail) {
   switch (mail.kind) {
@@ -65,51 +65,53 @@ void Turn::take(const kernel::Mail& mail) {
 void Turn::take_event(const kernel::Mail& mail) {
   const auto type = graph_.type_named(mail.schema);
   if (!type) return fail_run("steps.unknown_event", "the workflow has no such event");
-  const Event event{*type, false, mail.value};
-  if (!input_.state && graph_.type(*type).role != Role::kStart) {
-    // Nobody has begun the run that it is for. It leaves no run behind.
-    entries_.add({.kind = EntryKind::kUnhandled, .event = event, .is_idle = true});
-    is_removed_ = true;
-    return;
-  }
-  if (!outbox_.ending) reduce_all(AddEvent{.event = event});
+  is_removed_ = !reduction_.take_event(*type, mail.value, !input_.state);
 }
 
 void Turn::take_answer(const kernel::Mail& mail) {
   const std::string_view ref = mail.origin.issuer_ref;
   if (const auto run = number_behind('r', ref)) return take_result(*run, mail);
   if (const auto due_ns = number_behind('a', ref)) return take_alarm(*due_ns);
+  if (const auto number = number_behind('w', ref)) return take_child(*number, mail);
   if (ref == "c") outbox_.is_continuing = false;
 }
 
 void Turn::take_result(std::uint64_t run, const kernel::Mail& mail) {
   if (outbox_.open_runs != 0) --outbox_.open_runs;
   if (outbox_.ending) return;
-  const auto lost = [&](std::string_view code, std::string_view message) {
-    reduce_all(StepResult{run, {Failed{{code, message}, false, std::nullopt}}});
-  };
-  if (mail.kind == kernel::MailKind::kRejected) return lost(mail.fault(), mail.note);
+  if (mail.kind == kernel::MailKind::kRejected)
+    return reduction_.take_lost(run, mail.fault(), mail.note);
   if (mail.status != kernel::ReceiptStatus::kOk) {
     const Failure failure = failure_of(mail.value, state_.arena);
-    return lost(failure.code, failure.message);
+    return reduction_.take_lost(run, failure.code, failure.message);
   }
   const auto results = codec::View::of(mail.value).find("results");
-  auto did = read_results(results ? results->bytes().value_or(base::ByteView()) : base::ByteView(),
-                          graph_, state_.arena);
-  if (!did) return lost("steps.bad_result", state_.arena.keep(did.error().to_string()));
-  reduce_all(StepResult{run, std::move(*did)});
+  reduction_.take_results(run,
+                          results ? results->bytes().value_or(base::ByteView()) : base::ByteView());
 }
 
-// Everything that is due by now, the earliest first. Each is over when it is reduced, so this ends.
+void Turn::take_child(std::uint64_t number, const kernel::Mail& mail) {
+  if (outbox_.open_runs != 0) --outbox_.open_runs;
+  if (outbox_.ending) return;
+  ChildEnd end;
+  if (mail.kind == kernel::MailKind::kRejected) {
+    end = {ChildFate::kFailed, {}, {mail.fault(), mail.note}};
+  } else if (mail.status == kernel::ReceiptStatus::kOk) {
+    const auto result = codec::View::of(mail.value).find("result");
+    end.result = result ? result->bytes().value_or(base::ByteView()) : base::ByteView();
+  } else {
+    const bool is_cancelled = mail.status == kernel::ReceiptStatus::kCancelled;
+    end = {is_cancelled ? ChildFate::kCancelled : ChildFate::kFailed,
+           {},
+           failure_of(mail.value, state_.arena)};
+  }
+  reduction_.take(ChildEnded{number, end});
+}
+
 void Turn::take_alarm(std::uint64_t due_ns) {
   const auto set = std::find(outbox_.alarms.begin(), outbox_.alarms.end(), due_ns);
   if (set != outbox_.alarms.end()) outbox_.alarms.erase(set);
-  const std::uint64_t now_ns = std::max(now_ns_, due_ns);
-  while (!outbox_.ending) {
-    auto next = next_due(state_);
-    if (!next || next->at_ns > now_ns) return;
-    reduce_all(std::move(next->tick));
-  }
+  reduction_.take_due(std::max(now_ns_, due_ns));
 }
 
 // [schema, value], as a body puts it out while it is running.
@@ -122,56 +124,7 @@ void Turn::take_progress(const kernel::Mail& mail) {
   const base::ByteView value = in.bytes();
   if (!in.done() || !type) return;
   const auto event = read_event(*type, value, graph_, state_.arena);
-  if (event) reduce_all(Publish{*event});
-}
-
-void Turn::reduce_all(Tick first) {
-  ticks_.push_back(std::move(first));
-  while (!ticks_.empty()) {
-    const Tick tick = std::move(ticks_.front());
-    ticks_.pop_front();
-    commands_.clear();
-    reduce(graph_, state_, tick, now_ns_, commands_);
-    for (const Command& command : commands_) perform(command);
-    if (outbox_.ending) ticks_.clear();
-  }
-}
-
-void Turn::perform(const Command& command) {
-  if (const auto* queued = std::get_if<QueueEvent>(&command)) {
-    ticks_.emplace_back(queued->event);
-  } else if (const auto* published = std::get_if<PublishEntry>(&command)) {
-    entries_.add(published->entry);
-  } else if (const auto* completed = std::get_if<CompleteRun>(&command)) {
-    if (completed->result)
-      end({.is_failure = false, .failure = {}, .result = completed->result->value});
-  } else if (const auto* halted = std::get_if<HaltRun>(&command)) {
-    const bool is_late = halted->kind == HaltKind::kTimedOut;
-    end({.is_failure = true,
-         .failure = {is_late ? "steps.timed_out" : "steps.cancelled", halted->message},
-         .result = {}});
-  } else if (const auto* failed = std::get_if<FailRun>(&command)) {
-    end({.is_failure = true, .failure = failed->failure, .result = {}});
-  } else if (std::holds_alternative<ScheduleIdleCheck>(command)) {
-    idle_check_ = true;
-  }
-  // Runs that are to be issued and times that are to be kept stand in the state.
-}
-
-void Turn::end(const Ending& ending) {
-  if (!outbox_.ending) outbox_.ending = ending;
-}
-
-// Behind everything else, and not while a message waits that may make it busy again: then it is
-// for the turn of that message, whatever it brings.
-void Turn::check_idle() {
-  if (outbox_.ending || !state_.is_idle() || input_.context.mail_waiting() != 0) {
-    outbox_.is_idle_told = false;
-    return;
-  }
-  if (outbox_.is_idle_told && !idle_check_) return;
-  outbox_.is_idle_told = true;
-  reduce_all(IdleCheck{});
+  if (event) reduction_.take(Publish{*event});
 }
 
 }  // namespace holdfast::steps

@@ -3,17 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "kernel/machine.h"
 #include "steps/broker.h"
-#include "steps/command.h"
 #include "steps/entry_codec.h"
 #include "steps/machine.h"
-#include "steps/tick.h"
+#include "steps/reduction.h"
 
 namespace holdfast::steps {
 
@@ -26,24 +23,23 @@ class Turn {
   void finish();
 
  private:
-  // turn.cc: messages become ticks, ticks are reduced.
+  // turn.cc: messages become ticks.
   void take_event(const kernel::Mail& mail);
   void take_answer(const kernel::Mail& mail);
   void take_result(std::uint64_t run, const kernel::Mail& mail);
   void take_alarm(std::uint64_t due_ns);
+  void take_child(std::uint64_t number, const kernel::Mail& mail);
   void take_progress(const kernel::Mail& mail);
-  void reduce_all(Tick first);
-  void perform(const Command& command);
-  void check_idle();
-  void end(const Ending& ending);
 
   // turn_output.cc: what they asked for goes out, as far as it fits.
   void check_size();
   void issue_entries();
   void issue_runs();
+  void issue_children();
+  void issue_stops();
   void set_alarm();
   void go_on_later();
-  bool try_to_end();
+  void end_run();
   void write_state(std::string_view status);
   void write_timer(std::uint64_t due_ns, std::string_view ref);
   void fail_run(std::string_view code, std::string_view message);
@@ -56,11 +52,9 @@ class Turn {
   State& state_;
   Outbox& outbox_;
   const std::uint64_t now_ns_;
-  const std::size_t old_entries_;  // that were there before this turn
+  const std::size_t old_entries_;  // of an older state: they go out whatever becomes of this turn
   EntryWriter entries_;
-  std::vector<Command> commands_;
-  std::deque<Tick> ticks_;
-  bool idle_check_ = false;  // it was asked for
+  Reduction reduction_;
   bool is_removed_ = false;
   std::size_t issued_ = 0;  // in this turn: effects
   std::size_t issued_bytes_ = 0;

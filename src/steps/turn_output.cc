@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a turn asks of the kernel, within the budgets of a step (kernel/limits.h). What does not fit
-// stays in the state: a run that is not issued, an entry that is not out, an end. The next turn
-// goes on with it; if nothing else would bring one, a timer that is due at once does.
+// What a turn asks of the kernel, within the budgets of a step (kernel/limits.h). Entries always go
+// out: more than there may be are put together. A run that does not fit stays in the state. The
+// next turn goes on with it; if nothing else would bring one, a timer that is due at once does.
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "codec/cbor_writer.h"
+#include "codec/wrapped.h"
 #include "defs/system_names.h"
 #include "kernel/limits.h"
 #include "steps/due.h"
+#include "steps/room.h"
 #include "steps/run_params.h"
 #include "steps/turn.h"
 #include "steps/weight.h"
@@ -25,24 +28,9 @@ constexpr std::uint64_t kMaxOpenRuns = 8000;
 constexpr std::size_t kMaxAlarms = 8000;
 static_assert(kMaxOpenRuns + kMaxAlarms < kernel::kMaxOpenIntents);
 
-// With more than that waiting nothing else is begun: what runs puts out faster than it can leave.
-constexpr std::size_t kMaxEntriesWaiting = 256;
-
-// What stands around the values: names, heads, timers.
-constexpr std::size_t kReservedBytes = std::size_t{32} << 10;
-constexpr std::size_t kOutputBytes = kernel::kMaxStepOutputBytes - kReservedBytes;
-
-// What is live in a run. The rest of a step's bytes is for what goes out.
-constexpr std::size_t kMaxLiveBytes = std::size_t{896} << 10;
-static_assert(kMaxLiveBytes < kOutputBytes);
-
 std::size_t weight_of(const Outbox& outbox) {
-  std::size_t bytes = kBesides + kNumberBytes * outbox.alarms.size();
-  for (const base::ByteView entry : outbox.entries) bytes += entry.size() + kNumberBytes;
-  if (outbox.ending) {
-    bytes += outbox.ending->failure.code.size() + outbox.ending->failure.message.size() +
-             outbox.ending->result.size();
-  }
+  std::size_t bytes = weight(outbox);
+  for (const base::ByteView entry : outbox.entries) bytes += weight_of_entry(entry.size());
   return bytes;
 }
 
@@ -59,73 +47,104 @@ std::vector<std::pair<StepIndex, Running*>> not_issued(State& state) {
   return all;
 }
 
+// Children that have to be started, in the order in which they were asked for.
+std::vector<Child*> not_started(State& state) {
+  std::vector<Child*> all;
+  for (StepState& step : state.steps) {
+    for (Waiter& waiter : step.waiters) {
+      if (waiter.is_open() && waiter.child && !waiter.child->is_issued)
+        all.push_back(&*waiter.child);
+    }
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Child* a, const Child* b) { return a->number < b->number; });
+  return all;
+}
+
+// Keys in canonical order: shorter first, then bytewise.
+void write_key(codec::Buffer& out, base::ByteView key) {
+  codec::write_text(out, "key");
+  if (key.empty()) return codec::write_null(out);
+  codec::write_bytes(out, key);
+}
+void write_workflow(codec::Buffer& out, std::string_view workflow) {
+  codec::write_text(out, "workflow");
+  codec::write_text(out, workflow);
+}
+
 }  // namespace
 
 void Turn::finish() {
-  check_idle();
+  reduction_.check_idle(input_.context.mail_waiting() != 0, outbox_.is_idle_told);
+  for (const StopChild& stop : reduction_.stops())
+    outbox_.stops.push_back({stop.workflow, stop.key});
   entries_.finish();
   check_size();
-  issue_entries();
-  if (is_removed_) return output_.remove();
-  if (try_to_end()) return;
+  if (is_removed_) return issue_entries(), output_.remove();
   if (!outbox_.ending) {
     issue_runs();
+    issue_children();
+    issue_stops();
     set_alarm();
   }
+  issue_entries();
+  if (outbox_.ending) return end_run();
   go_on_later();
-  write_state(outbox_.ending ? "ending" : outbox_.is_idle_told ? "idle" : "running");
+  write_state(outbox_.is_idle_told ? "idle" : "running");
 }
 
-// Entries weigh the same in the state and outside.
 std::size_t Turn::room() const {
-  const std::size_t taken = weight(state_) + weight_of(outbox_) + issued_bytes_;
-  return taken < kOutputBytes ? kOutputBytes - taken : 0;
+  return room_for_params(weight(state_) + weight_of(outbox_) + issued_bytes_);
 }
 
-// A run that cannot be kept any more ends, with what it had published before.
+// A run that cannot be kept any more ends.
 void Turn::fail_run(std::string_view code, std::string_view message) {
   state_.is_running = false;
   state_.steps.assign(state_.steps.size(), StepState());
   state_.streams.clear();
   state_.store.clear();
-  entries_.finish();
-  outbox_.entries.resize(std::min(outbox_.entries.size(), old_entries_));
+  state_.early.clear();
+  outbox_.stops.clear();
   outbox_.ending.reset();
   entries_.add({.kind = EntryKind::kFailed, .failure = {code, message}});
-  end({.is_failure = true, .failure = {code, message}, .result = {}});
+  outbox_.ending = Ending{.is_failure = true, .failure = {code, message}, .result = {}};
 }
 
 void Turn::check_size() {
-  if (weight(state_) + weight_of(outbox_) <= kMaxLiveBytes) return;
-  fail_run("steps.state_too_large",
-           "what is live in the run, and what it puts out at once, is more than 896 KiB");
+  const auto failure = too_large(weight(state_) + weight_of(outbox_), outbox_.ending);
+  if (!failure) return;
+  outbox_.entries.resize(std::min(outbox_.entries.size(), old_entries_));
+  fail_run(failure->code, failure->message);
 }
 
+// The last stands alone, so that whoever looks for the end of a run sees it.
 void Turn::issue_entries() {
-  const std::size_t count = std::min(outbox_.entries.size(), kernel::kMaxAnnotationsPerStep);
-  for (std::size_t i = 0; i < count; ++i) {
+  const std::span<const base::ByteView> all = outbox_.entries;
+  constexpr std::size_t kMost = kernel::kMaxAnnotationsPerStep;
+  const std::size_t together = all.size() > kMost ? all.size() - 1 : 0;
+  const std::size_t size = (together + kMost - 2) / (kMost - 1);  // of a group
+  for (std::size_t at = 0; at < together; at += size) {
     output_.begin_annotation();
-    output_.bytes().append(outbox_.entries[i]);
-    issued_bytes_ += outbox_.entries[i].size() + kNumberBytes;
+    write_several(output_.bytes(), all.subspan(at, std::min(size, together - at)));
   }
-  outbox_.entries.erase(outbox_.entries.begin(),
-                        outbox_.entries.begin() + static_cast<std::ptrdiff_t>(count));
-  has_moved_ = count != 0;
+  for (const base::ByteView entry : all.subspan(together)) {
+    output_.begin_annotation();
+    output_.bytes().append(entry);
+  }
+  outbox_.entries.clear();
 }
 
 void Turn::issue_runs() {
   const RunParams params{graph_, state_, input_.context.key(), now_ns_};
   std::size_t left = room();
+  has_moved_ = !outbox_.entries.empty();  // they will be out the next time
   for (const auto& [step, running] : not_issued(state_)) {
     if (issued_ == kMaxRunsPerTurn || outbox_.open_runs == kMaxOpenRuns) return;
-    if (outbox_.entries.size() > kMaxEntriesWaiting) return;  // first what others have put out
     const std::size_t bytes = params.weight(step, *running);
     if (bytes > left) {
       if (has_moved_ || outbox_.open_runs != 0) return;  // there will be more room
-      fail_run("steps.too_large_to_run",
-               state_.arena.keep("there is no room to give step '" + graph_.step(step).name +
-                                 "' what it needs to see"));
-      return issue_entries();
+      const Failure failure = too_large_to_run(graph_, step, state_.arena);
+      return fail_run(failure.code, failure.message);
     }
     left -= bytes;
     running->is_issued = true;
@@ -139,27 +158,69 @@ void Turn::issue_runs() {
   }
 }
 
+// What starts a child moves from the state into the params of its effect: there is room for it.
+void Turn::issue_children() {
+  for (Child* child : not_started(state_)) {
+    if (issued_ == kMaxRunsPerTurn || outbox_.open_runs == kMaxOpenRuns) return;
+    const std::size_t bytes =
+        kBesides + child->workflow.size() + child->key.size() + child->schema.size();
+    if (bytes > room()) return;
+    output_.begin_effect(defs::kWorkflowRun, {}, "w" + std::to_string(child->number));
+    codec::Buffer& out = output_.bytes();
+    codec::write_map_head(out, 4);
+    write_key(out, child->key);
+    codec::write_text(out, "event");
+    codec::write_text(out, child->schema);
+    codec::write_text(out, "value");
+    codec::write_bytes(out, child->value);
+    write_workflow(out, child->workflow);
+    issued_bytes_ += bytes + child->value.size();
+    child->is_issued = true;
+    child->schema = {};
+    child->value = {};
+    ++outbox_.open_runs;
+    ++issued_;
+    has_moved_ = true;
+  }
+}
+
+void Turn::issue_stops() {
+  std::size_t done = 0;
+  for (const ChildName& child : outbox_.stops) {
+    if (issued_ == kMaxRunsPerTurn) break;
+    output_.begin_effect(defs::kWorkflowStop, {}, "s");
+    codec::Buffer& out = output_.bytes();
+    codec::write_map_head(out, 2);
+    write_key(out, child.key);
+    write_workflow(out, child.workflow);
+    ++issued_;
+    ++done;
+  }
+  outbox_.stops.erase(outbox_.stops.begin(),
+                      outbox_.stops.begin() + static_cast<std::ptrdiff_t>(done));
+}
+
 // The next thing that is due needs a timer, unless one is set that is not later.
 void Turn::set_alarm() {
   if (outbox_.ending) return;
   const auto next = next_due(state_);
-  if (!next || (!outbox_.alarms.empty() && outbox_.alarms.front() <= next->at_ns)) return;
+  if (!next || (!outbox_.alarms.empty() && outbox_.alarms.front() <= *next)) return;
   if (outbox_.alarms.size() == kMaxAlarms)
     return fail_run("steps.too_many_alarms", "more than 8000 timers would be set");
-  outbox_.alarms.insert(outbox_.alarms.begin(), next->at_ns);
-  write_timer(next->at_ns, "a" + std::to_string(next->at_ns));
+  outbox_.alarms.insert(outbox_.alarms.begin(), *next);
+  write_timer(*next, "a" + std::to_string(*next));
 }
 
 void Turn::go_on_later() {
   const bool is_left =
-      !outbox_.entries.empty() || outbox_.ending || (has_moved_ && !not_issued(state_).empty());
+      !outbox_.stops.empty() ||
+      (has_moved_ && (!not_issued(state_).empty() || !not_started(state_).empty()));
   if (!is_left || outbox_.is_continuing) return;
   outbox_.is_continuing = true;
   write_timer(0, "c");  // due whatever the clock says
 }
 
-bool Turn::try_to_end() {
-  if (!outbox_.ending || !outbox_.entries.empty()) return false;
+void Turn::end_run() {
   const Ending ending = *std::exchange(outbox_.ending, std::nullopt);
   output_.drop_effects();
   write_state(ending.is_failure ? "failed" : "completed");
@@ -169,18 +230,15 @@ bool Turn::try_to_end() {
     output_.begin_result();
     output_.bytes().append(ending.result);
   }
-  return true;
 }
 
 // Keys in canonical order: shorter first, then bytewise.
 void Turn::write_state(std::string_view status) {
-  codec::Buffer broker;
-  write_broker(broker, state_, outbox_);
   output_.begin_state();
   codec::Buffer& out = output_.bytes();
   codec::write_map_head(out, 2);
   codec::write_text(out, "broker");
-  codec::write_bytes(out, broker.view());
+  codec::write_wrapped(out, [&](codec::Buffer& broker) { write_broker(broker, state_, outbox_); });
   codec::write_text(out, "status");
   codec::write_text(out, status);
 }

@@ -4,26 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "steps/state_codec.h"
 #include "steps/testing.h"
+#include "steps/testing_context.h"
 
 namespace holdfast::steps::testing {
 namespace {
-
-class FixedContext : public kernel::Context {
- public:
-  std::uint64_t time_ns() const override { return 5; }
-  std::uint64_t logical_ns() const override { return 5; }
-  std::uint64_t record() const override { return 1; }
-  base::Hash entropy() const override { return {}; }
-  base::Hash manifest_hash() const override { return {}; }
-  std::string_view workflow() const override { return "t/Flow@1"; }
-  base::Hash workflow_hash() const override { return {}; }
-  base::ByteView key() const override { return {}; }
-  bool is_keyed() const override { return false; }
-  std::uint64_t mail_waiting() const override { return 0; }
-  void write_event(const kernel::Mail&, codec::Buffer&) const override {}
-  bool write_context(const kernel::Mail&, codec::Buffer&) const override { return false; }
-};
 
 class TurnTest : public ::testing::Test {
  protected:
@@ -37,10 +23,13 @@ class TurnTest : public ::testing::Test {
   void step(std::string_view state, const Outbox& outbox, const kernel::Mail& mail) {
     codec::Buffer broker;
     write_broker(broker, table_.parse().state(state), outbox);
+    step_with(broker.view(), mail);
+  }
+  void step_with(base::ByteView broker, const kernel::Mail& mail) {
     codec::Buffer value;
     codec::write_map_head(value, 2);
     codec::write_text(value, "broker");
-    codec::write_bytes(value, broker.view());
+    codec::write_bytes(value, broker);
     codec::write_text(value, "status");
     codec::write_text(value, "running");
     machine_.step({value.view(), mail, context_}, output_);
@@ -48,12 +37,6 @@ class TurnTest : public ::testing::Test {
   }
   std::string status() const {
     return std::string(*codec::View::of(*output_.state()).find("status")->text());
-  }
-  // How the run is to end.
-  std::string ending() {
-    const auto broker =
-        read_broker(*codec::View::of(*output_.state()).find("broker")->bytes(), machine_.graph());
-    return broker && broker->outbox.ending ? std::string(broker->outbox.ending->failure.code) : "";
   }
   std::vector<std::string> effects() const {
     std::vector<std::string> names;
@@ -86,8 +69,10 @@ TEST_F(TurnTest, what_a_step_cannot_be_given_ends_the_run) {
   const std::string large(600'000, 'x');
   const std::string state = "last i1 r1 \n work running 0 r1 A\"" + large + "\" i1 t5";
   go_on(state, {});
-  EXPECT_EQ(ending(), "steps.too_large_to_run");
-  EXPECT_EQ(effects(), Names({"sys/timer.set@1"}));
+  EXPECT_EQ(output_.fate(), kernel::Fate::kFailed);
+  EXPECT_EQ(output_.error_code(), "steps.too_large_to_run");
+  EXPECT_EQ(effects(), Names());
+  EXPECT_EQ(output_.annotations().size(), 1U);
 }
 
 TEST_F(TurnTest, what_has_no_room_yet_waits_for_those_that_run) {
@@ -96,7 +81,7 @@ TEST_F(TurnTest, what_has_no_room_yet_waits_for_those_that_run) {
   Outbox outbox;
   outbox.open_runs = 1;
   go_on(state, outbox);
-  EXPECT_EQ(ending(), "");
+  EXPECT_EQ(output_.fate(), kernel::Fate::kGoesOn);
   EXPECT_EQ(effects(), Names());
 }
 
@@ -104,7 +89,8 @@ TEST_F(TurnTest, more_timers_than_can_be_set_end_the_run) {
   Outbox outbox;
   for (std::uint64_t due = 100; due < 8100; ++due) outbox.alarms.push_back(due);
   go_on("last i1 r1 \n work queued A1 i1 f1 t5 @50", outbox);
-  EXPECT_EQ(ending(), "steps.too_many_alarms");
+  EXPECT_EQ(output_.fate(), kernel::Fate::kFailed);
+  EXPECT_EQ(output_.error_code(), "steps.too_many_alarms");
 }
 
 TEST_F(TurnTest, a_timer_that_is_set_and_early_enough_is_enough) {
@@ -116,6 +102,52 @@ TEST_F(TurnTest, a_timer_that_is_set_and_early_enough_is_enough) {
   outbox.alarms = {51};
   go_on("last i1 r1 \n work queued A1 i1 f1 t5 @50", outbox);
   EXPECT_EQ(effects(), Names({"sys/timer.set@1"}));
+}
+
+// Ends and entries had to wait once, in states that may still be there.
+TEST_F(TurnTest, an_end_that_waits_in_an_older_state_comes_with_the_next_turn) {
+  const base::Bytes entry = {0xa0};
+  const base::Bytes result = {0x07};
+  codec::Buffer broker;
+  codec::write_list_head(broker, 6);
+  codec::write_list_head(broker, 0);
+  codec::write_bool(broker, true);
+  codec::write_bool(broker, false);
+  codec::write_nat(broker, 0);
+  codec::write_list_head(broker, 1);
+  codec::write_bytes(broker, entry);
+  codec::write_list_head(broker, 4);
+  codec::write_bool(broker, false);
+  codec::write_text(broker, "");
+  codec::write_text(broker, "");
+  codec::write_bytes(broker, result);
+  write_state(broker, table_.parse().state("last i1 r1 \n not running"));
+  kernel::Mail mail;
+  mail.schema = "A";
+  mail.value = {0x01};
+  step_with(broker.view(), mail);
+  EXPECT_EQ(output_.fate(), kernel::Fate::kCompleted);
+  ASSERT_EQ(output_.annotations().size(), 1U);
+  EXPECT_EQ(output_.value(output_.annotations()[0]).size(), entry.size());
+  EXPECT_EQ(output_.result()->front(), result.front());
+  EXPECT_EQ(effects(), Names());
+}
+
+TEST_F(TurnTest, everything_that_is_due_comes_with_one_timer) {
+  kernel::Mail mail;
+  mail.kind = kernel::MailKind::kReceipt;
+  mail.origin.issuer_ref = "a3";
+  Outbox outbox;
+  outbox.alarms = {3};
+  step(R"(last i4 r1
+          work queued A1 i1 f1 t1 @4
+          work queued A2 i2 f1 t1 @3
+          work queued A3 i3 f1 t1 @6
+          work waits w Start for A4 i4 until 5)",
+       outbox, mail);
+  // Two retries and a wait that timed out; the third retry has a timer of its own.
+  EXPECT_EQ(effects(),
+            Names({"t/Flow.work@1", "t/Flow.work@1", "t/Flow.work@1", "sys/timer.set@1"}));
 }
 
 TEST_F(TurnTest, an_event_that_the_workflow_does_not_have_ends_the_run) {

@@ -12,6 +12,7 @@ void reduce_waiter_timeout(Work& work, const WaiterTimeout& tick) {
     if (waiter.trigger.item != tick.item || waiter.id != tick.id || !waiter.is_open()) continue;
     waiter.is_timed_out = true;
     waiter.deadline_ns = 0;
+    stop_child(work, waiter);
     return restart_trigger(work, tick.step, waiter);
   }
 }

@@ -22,13 +22,21 @@ bool has_field(base::ByteView value, const Requirement& wanted) {
   return at && base::equal(at->encoded(), wanted.value);
 }
 
-bool answers(const Event& event, const Waiter& waiter) {
-  return waiter.is_open() && waiter.type == event.type &&
-         std::all_of(waiter.requirements.begin(), waiter.requirements.end(),
-                     [&](const Requirement& wanted) { return has_field(event.value, wanted); });
+// With what has come before it, if something has; null: nothing has.
+const Waiter* answered_early(Work& work, Waiter& waiter) {
+  waiter.resolved = take_early(work, waiter);
+  if (!waiter.resolved) return nullptr;
+  waiter.deadline_ns = 0;
+  return &waiter;
 }
 
 }  // namespace
+
+bool answers(const Event& event, const Waiter& waiter) {
+  return waiter.is_open() && !waiter.child && waiter.type == event.type &&
+         std::all_of(waiter.requirements.begin(), waiter.requirements.end(),
+                     [&](const Requirement& wanted) { return has_field(event.value, wanted); });
+}
 
 // A fresh attempt of the same item, with what it has learned.
 void restart_trigger(Work& work, StepIndex step, const Waiter& waiter) {
@@ -51,8 +59,8 @@ bool wake_waiters(Work& work, StepIndex step, const Event& event) {
 }
 
 // One that is open already is replaced in silence, and keeps its deadline.
-void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added,
-                std::uint64_t let_out) {
+const Waiter* add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added,
+                         std::uint64_t let_out) {
   std::vector<Waiter>& waiters = work.state.steps[step].waiters;
   const auto found = std::find_if(waiters.begin(), waiters.end(), [&](const Waiter& waiter) {
     return waiter.trigger.item == attempt.item && waiter.id == added.id;
@@ -61,7 +69,7 @@ void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWai
     found->type = added.type;
     found->requirements = added.requirements;
     found->let_out = let_out;
-    return;
+    return answered_early(work, *found);
   }
   if (found != waiters.end()) waiters.erase(found);
   Waiter waiter{.id = added.id,
@@ -70,12 +78,23 @@ void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWai
                 .trigger = attempt,
                 .let_out = let_out,
                 .resolved = std::nullopt};
-  if (added.asks) work.publish({.event = added.asks});
-  if (added.timeout_ns != 0) {
-    waiter.deadline_ns = after(work.now_ns, added.timeout_ns);
-    work.emit(ScheduleWaiterTimeout{step, attempt.item, added.id, waiter.deadline_ns});
+  if (added.child) {
+    waiter.child = Child{.number = ++work.state.last_run,
+                         .workflow = added.child->workflow,
+                         .key = added.child->key,
+                         .schema = added.child->schema,
+                         .value = added.child->value,
+                         .end = std::nullopt};
   }
+  if (added.asks) work.publish({.event = added.asks});
   waiters.push_back(std::move(waiter));
+  Waiter& begun = waiters.back();
+  if (const Waiter* answered = answered_early(work, begun)) return answered;
+  if (added.timeout_ns != 0) {
+    begun.deadline_ns = after(work.now_ns, added.timeout_ns);
+    work.emit(ScheduleWaiterTimeout{step, attempt.item, added.id, begun.deadline_ns});
+  }
+  return nullptr;
 }
 
 void end_item(Work& work, StepIndex step, std::uint64_t item) {

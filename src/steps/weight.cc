@@ -18,8 +18,18 @@ std::size_t weight(const Stream& stream) {
   return bytes;
 }
 
+std::size_t weight(const Child& child) {
+  const std::size_t end = child.end ? child.end->result.size() + child.end->failure.code.size() +
+                                          child.end->failure.message.size() + numbers(4)
+                                    : 0;
+  return numbers(8) + child.workflow.size() + child.key.size() + child.schema.size() +
+         child.value.size() + end;
+}
+
 std::size_t weight(const StepState& step) {
-  std::size_t bytes = numbers(5);
+  std::size_t bytes = numbers(6);
+  for (const Held& held : step.held)
+    bytes += numbers(2) + steps::weight(held.event) + of_lineage(held.lineage);
   for (const Attempt& attempt : step.queue) bytes += steps::weight(attempt);
   for (const Running& running : step.running) bytes += steps::weight(running);
   for (const Buffer& buffer : step.buffers) bytes += steps::weight(buffer);
@@ -56,6 +66,7 @@ std::size_t weight(const Waiter& waiter) {
   std::size_t bytes = numbers(8) + waiter.id.size() + weight(waiter.trigger);
   for (const Requirement& wanted : waiter.requirements)
     bytes += numbers(3) + wanted.field.size() + wanted.value.size();
+  if (waiter.child) bytes += weight(*waiter.child);
   return bytes + (waiter.resolved ? weight(*waiter.resolved) : 0);
 }
 
@@ -68,6 +79,7 @@ std::size_t weight(const State& state) {
   for (const StepState& step : state.steps) bytes += weight(step);
   for (const Stream& stream : state.streams) bytes += weight(stream);
   for (const StoreEntry& entry : state.store) bytes += weight(entry);
+  for (const Early& early : state.early) bytes += numbers(3) + weight(early.event);
   return bytes;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "steps/state.h"
 
@@ -13,6 +14,12 @@ namespace holdfast::steps {
 inline constexpr std::size_t kBesides = 512;
 
 inline constexpr std::size_t kNumberBytes = 9;
+
+// What may be live in a run.
+inline constexpr std::size_t kMaxLiveBytes = std::size_t{896} << 10;
+inline constexpr std::string_view kStateTooLargeCode = "steps.state_too_large";
+inline constexpr std::string_view kStateTooLarge =
+    "what is live in the run, and what it puts out at once, is more than 896 KiB";
 
 std::size_t weight(const Event& event);
 std::size_t weight(const Attempt& attempt);

@@ -38,6 +38,8 @@ void reduce_publish(Work& work, const Publish& tick);
 void reduce_idle_check(Work& work);
 void reduce_idle_release(Work& work);
 void reduce_wake_up(Work& work, const WakeUp& tick);
+void reduce_child_ended(Work& work, const ChildEnded& tick);
+void reduce_tell_early(Work& work);
 
 // dispatch.cc. A free slot, or the end of the queue.
 void dispatch(Work& work, StepIndex step, Attempt attempt);
@@ -60,6 +62,16 @@ void settle_item(Work& work, std::uint64_t stream, std::uint64_t successors);
 enum class Joined : std::uint8_t { kNo, kYes, kCannot };
 Joined join(Work& work, StepIndex step, const AddEvent& tick);
 
+// One list of all values, in their order.
+Event list_of(Work& work, TypeIndex type, const std::vector<Event>& members);
+void merge(Lineage& lineage, const Lineage& other);
+
+// slots.cc. Into a slot of the step, if it has one for it; that may make a set complete.
+enum class Filled : std::uint8_t { kNo, kHeld, kComplete };
+Filled fill_slot(Work& work, StepIndex step, const AddEvent& tick);
+// What waits for others of a fan-out that has closed: none will come.
+void drop_held(Work& work, std::uint64_t stream);
+
 // collect.cc. Whether a run saw buffers and store as they are, where it matters.
 bool is_stale(const Work& work, const StepState& step, const Running& running,
               const StepResult& result);
@@ -67,13 +79,25 @@ void add_collected(Work& work, StepState& step, const AddCollected& added);
 void delete_collected(Work& work, StepState& step, const DeleteCollected& deleted);
 void edit_store(Work& work, const StoreEdit& edit);
 
+// early.cc. An event that nobody takes: kept, if there is room for it, or told.
+void keep_early(Work& work, const AddEvent& tick);
+// The first that answers this waiter, which is for nobody else then.
+std::optional<Event> take_early(Work& work, const Waiter& waiter);
+// Nobody will wait for them any more.
+void tell_early(Work& work);
+
 // waiters.cc
+bool answers(const Event& event, const Waiter& waiter);
 bool wake_waiters(Work& work, StepIndex step, const Event& event);
-void add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added,
-                std::uint64_t let_out);
+// What it waits for may have come before: then it is answered, and to be started again.
+const Waiter* add_waiter(Work& work, StepIndex step, const Attempt& attempt, const AddWaiter& added,
+                         std::uint64_t let_out);
 // Of an item that has ended, or is given up.
 void end_item(Work& work, StepIndex step, std::uint64_t item);
 void restart_trigger(Work& work, StepIndex step, const Waiter& waiter);
+
+// child_ended_tick.cc. Of a wait that is given up.
+void stop_child(Work& work, const Waiter& waiter);
 
 // cancel_tick.cc
 void cancel_step(Work& work, StepIndex step);

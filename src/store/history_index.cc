@@ -52,6 +52,14 @@ std::uint64_t bytes_of(const std::vector<StreamEntry>& entries) {
   return bytes;
 }
 
+// Before anything else is asked: the tables of another version may have other columns.
+base::Result<void> check_version(SqliteDatabase& database, const std::string& path) {
+  auto select = TRY(database.prepare("SELECT version FROM cursor"));
+  if (!TRY(select.step()) || select.nat(0) == kHistoryVersion) return {};
+  return base::Error(base::ErrorCode::kConflict, path,
+                     "has tables of version " + std::to_string(select.nat(0)));
+}
+
 }  // namespace
 
 base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements::prepare(
@@ -65,7 +73,7 @@ base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements
   all->put_workflow = TRY(database.prepare("INSERT INTO workflows(name) VALUES (?1) RETURNING id"));
   all->find_workflow = TRY(database.prepare("SELECT id FROM workflows WHERE name = ?1"));
   all->put_cursor =
-      TRY(database.prepare("INSERT OR REPLACE INTO cursor VALUES (1, ?1, ?2, ?3, ?4, ?5)"));
+      TRY(database.prepare("INSERT OR REPLACE INTO cursor VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)"));
   all->find_text = TRY(database.prepare("SELECT text FROM said WHERE rowid = ?1"));
   all->put_text = TRY(database.prepare("INSERT INTO said(rowid, text) VALUES (?1, ?2)"));
   all->drop_text = TRY(database.prepare("DELETE FROM said WHERE rowid = ?1"));
@@ -97,6 +105,7 @@ HistoryIndex::~HistoryIndex() = default;
 base::Result<std::unique_ptr<HistoryIndex>> HistoryIndex::open(WorldFolder& world,
                                                                const std::string& file) {
   WorldDatabase database = TRY(open_world_database(world, file, kHistorySchema));
+  TRY(check_version(database.database, world.path() + "/" + file));
   auto statements = TRY(Statements::prepare(database.database));
   std::unique_ptr<HistoryIndex> index(new HistoryIndex(std::move(database), std::move(statements)));
   TRY(index->read_state(world.path() + "/" + file));
@@ -113,23 +122,21 @@ base::Result<void> HistoryIndex::read_state(const std::string& path) {
 
 base::Result<std::optional<HistoryCursor>> read_cursor(SqliteDatabase& database,
                                                        const std::string& path) {
-  auto select = TRY(database.prepare("SELECT version, begins, record, hash FROM cursor"));
+  TRY(check_version(database, path));
+  auto select = TRY(database.prepare("SELECT begins, record, hash, seeded FROM cursor"));
   if (!TRY(select.step())) return std::optional<HistoryCursor>();
-  if (select.nat(0) != kHistoryVersion) {
-    return base::Error(base::ErrorCode::kConflict, path,
-                       "has tables of version " + std::to_string(select.nat(0)));
-  }
-  const base::ByteView hash = select.bytes(3);
-  HistoryCursor cursor{select.nat(1), select.nat(2), {}};
+  const base::ByteView hash = select.bytes(2);
+  HistoryCursor cursor{select.nat(0), select.nat(1), {}, select.nat(3)};
   if (hash.size() != cursor.hash.bytes.size())
     return base::Error(base::ErrorCode::kCorrupt, path, "the hash of its cursor is no hash");
   std::copy(hash.begin(), hash.end(), cursor.hash.bytes.begin());
   return std::optional(cursor);
 }
 
-void HistoryIndex::begin_with(RecordNumber first) {
+void HistoryIndex::begin_with(RecordNumber first, RecordNumber seeded) {
   CHECK(cursor_.record == 0 && first > 0);
   cursor_.begins = first;
+  cursor_.seeded = seeded;
   cursor_.record = first - 1;
 }
 
@@ -137,7 +144,7 @@ base::Result<void> HistoryIndex::apply(const HistoryBatch& batch, RecordNumber r
                                        const base::Hash& hash) {
   if (ended_) return base::Error(base::ErrorCode::kIo, "the index has ended: " + *ended_);
   CHECK(record >= cursor_.record);
-  const HistoryCursor cursor{cursor_.begins, record, hash};
+  const HistoryCursor cursor{cursor_.begins, record, hash, cursor_.seeded};
   const std::uint64_t last_id = last_id_;
   auto written = write(batch, cursor);
   if (!written) {
@@ -316,6 +323,7 @@ base::Result<void> HistoryIndex::write_cursor(const HistoryCursor& cursor) {
   put.bind(3, cursor.record);
   put.bind(4, base::ByteView(cursor.hash.bytes));
   put.bind(5, last_id_);
+  put.bind(6, cursor.seeded);
   TRY(put.step());
   return {};
 }

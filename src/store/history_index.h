@@ -41,8 +41,9 @@ class HistoryIndex {
 
   const HistoryCursor& cursor() const noexcept { return cursor_; }
 
-  // For an index that has seen nothing yet: the journal begins with this record.
-  void begin_with(RecordNumber first);
+  // For an index that has seen nothing yet: the journal begins with this record. `seeded`: as in
+  // the cursor.
+  void begin_with(RecordNumber first, RecordNumber seeded = 0);
 
   // The changes of all records from the cursor up to `record`, whose hash this is.
   base::Result<void> apply(const HistoryBatch& batch, RecordNumber record, const base::Hash& hash);

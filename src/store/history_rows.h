@@ -74,6 +74,8 @@ struct HistoryCursor {
   RecordNumber begins = 1;  // the first record it has seen: what was before, nobody can tell it
   RecordNumber record = 0;
   base::Hash hash;
+  RecordNumber seeded = 0;  // not 0: what no record had touched since it begins is from the
+                            // snapshot before this one
 
   friend bool operator==(const HistoryCursor&, const HistoryCursor&) = default;
 };

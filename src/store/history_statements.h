@@ -6,7 +6,7 @@
 
 namespace holdfast::store {
 
-inline constexpr std::uint64_t kHistoryVersion = 2;
+inline constexpr std::uint64_t kHistoryVersion = 3;
 
 struct HistoryIndex::Statements {
   static base::Result<std::unique_ptr<Statements>> prepare(SqliteDatabase& database);
@@ -47,7 +47,8 @@ InstanceRow read_row(const SqliteStatement& statement);
 inline constexpr const char* kHistorySchema = R"(
   CREATE TABLE IF NOT EXISTS cursor(
     one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, begins INTEGER NOT NULL,
-    record INTEGER NOT NULL, hash BLOB NOT NULL, last_id INTEGER NOT NULL);
+    record INTEGER NOT NULL, hash BLOB NOT NULL, last_id INTEGER NOT NULL,
+    seeded INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS workflows(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
   CREATE TABLE IF NOT EXISTS instances(
     id INTEGER PRIMARY KEY, workflow INTEGER NOT NULL, key BLOB NOT NULL, key_text TEXT NOT NULL,

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """holdfast demo: killed in the middle, finished after a restart, and over within half a minute."""
+import os
 import re
+import subprocess
 import time
 
 from program import ProgramTest, main
@@ -23,6 +25,15 @@ class Demo(ProgramTest):
         self.assertEqual(self.run_program("verify", "world").returncode, 0)
         listed = self.run_program("ls", "--world", "world", "--status", "waiting").stdout.decode()
         self.assertEqual(len(listed.splitlines()), 1, "nothing is left")
+
+    def test_without_a_folder_nothing_is_left_behind(self):
+        (self.folder / "tmp").mkdir()
+        began = time.monotonic()
+        done = self.run_program("demo", env=dict(os.environ, TMPDIR=str(self.folder / "tmp")))
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
+        self.assertLess(time.monotonic() - began, 30)
+        self.assertEqual([str(path) for path in self.folder.rglob("*")], [str(self.folder / "tmp")])
+        self.assertNotIn(str(self.folder), subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout)
 
     def test_a_folder_that_is_there_is_refused(self):
         (self.folder / "world").mkdir()

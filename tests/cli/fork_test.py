@@ -3,11 +3,47 @@
 """holdfast fork: another world with the state behind a record, in which nothing happens by itself."""
 import json
 
-from order_worlds import OrderWorldTest
 from program import main
+from serving import ServingTest
 
 
-class Fork(OrderWorldTest):
+class Fork(ServingTest):
+    def listed_by_a_server(self, world):
+        """What the index has: key, status, error, and the record of the last touch."""
+        with self.server(world=world, applies=False) as url:
+            for _ in range(100):  # the index may lag a little
+                listed = self.ask_at(("--server", url), "ls", "--limit", "1000")
+                if listed["lag"] == 0:
+                    break
+        return {row["key"]: (row["status"], row.get("error", {}).get("code"), row["last_record"]) for row in listed["instances"]}
+
+    def test_a_server_of_the_fork_lists_what_ended_before_it(self):
+        self.make_world(orders=6, how=("recent",))
+        self.fork()
+        listed = self.listed_by_a_server("fork")
+        there = {row["key"]: row for row in self.ask("fork", "ls")["instances"]}
+        self.assertEqual(len(there), 6)
+        self.assertEqual({key: status for key, (status, *_) in listed.items()}, {key: row["status"] for key, row in there.items()})
+        self.assertEqual({key: record for key, (_, _, record) in listed.items()}, {key: row["last_record"] for key, row in there.items()})
+        self.assertEqual(listed["o-2"][1], "not_charged", "what it failed with is known, too")
+        # The index is what the snapshot and the records say, and is made so again.
+        done = self.run_program("verify", "fork", "--all")
+        self.assertRegex(done.stdout.decode(), r"index     \d+ rows as the records say\n")
+        (self.folder / "fork/history.db").unlink()
+        self.assertEqual(self.run_program("reindex", "fork").returncode, 0)
+        self.assertRegex(self.run_program("verify", "fork", "--all").stdout.decode(), r"index     \d+ rows as the records say\n")
+        self.assertEqual(self.listed_by_a_server("fork"), listed)
+
+    def test_an_index_of_a_trimmed_world_is_made_again_with_what_its_oldest_snapshot_knows(self):
+        self.make_world(orders=30, snapshots=4)
+        there = {row["key"]: row["status"] for row in self.ask("world", "ls", "--limit", "1000")["instances"]}
+        self.assertEqual(len(there), 120)
+        self.assertGreater(self.ask("world", "journal", "--limit", "1")["records"][0]["record"], 100)
+        self.assertEqual(self.run_program("reindex", "world").returncode, 0)
+        found = json.loads(self.run_program("verify", "world", "--json", "--all").stdout)
+        self.assertEqual(found["errors"], [])
+        self.assertGreater(found["index_rows"], 120)
+
     def fork(self, *arguments, into="fork"):
         done = self.run_program("fork", "--world", "world", *arguments, into, "--any-file-system", "--json")
         self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))

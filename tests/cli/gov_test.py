@@ -80,13 +80,20 @@ class Governance(OrderWorldTest):
         bundle = self.bundle(change=self.with_a_time_limit)
         proposal = self.run_ok("gov", "propose", bundle, "--description", "charging has a minute")["proposal"]
         self.assertEqual(self.stages(), [(proposal, "proposed")])
-        self.assertIn("the proposal is proposed", self.refused("gov", "approve", str(proposal)))
+        self.assertIn("the proposal is proposed: it must be tried before", self.refused("gov", "approve", str(proposal)))
+        self.assertIn("it must be tried and approved before", self.refused("gov", "apply", str(proposal)))
         report = self.run_ok("gov", "shadow", str(proposal))
         self.assertEqual({name: report[name] for name in ("refused", "answered", "effects", "unwanted", "instances", "different")},
                          {"refused": 0, "answered": 4, "effects": 0, "unwanted": 0, "instances": 2, "different": 0})
+        self.assertEqual(report["statuses"], [{"status": "completed", "present": 1, "tried": 1}, {"status": "failed", "present": 1, "tried": 1}])
+        self.assertIn({"effect": "demo/charge@1", "opened_present": 2, "opened_tried": 2, "open_present": 0, "open_tried": 0},
+                      report["effect_counts"])
+        self.assertIn({"workflow": "demo/Order@1", "effect": "demo/charge@1", "present": True, "tried": True}, report["allow_lists"])
+        self.assertEqual(report["allowed_differently"], 0)
         self.assertEqual(self.stages(), [(proposal, "shadowed")])
         kept = json.loads(self.run_program("gov", "ls", str(proposal), "--world", "world", "--json").stdout)
         self.assertEqual(kept["report"], report)
+        self.assertEqual((kept["base"], kept["manifest"]), (report["present_manifest"], report["tried_manifest"]))
         self.run_ok("gov", "approve", str(proposal), "--by", "ada", "--reason", "no differences")
         self.assertEqual(self.stages(), [(proposal, "approved")])
         self.run_ok("gov", "apply", str(proposal))
@@ -113,6 +120,20 @@ class Governance(OrderWorldTest):
         self.run_ok("gov", "reject", str(proposal), "--reason", "who would take the orders?")
         self.assertEqual(self.stages(), [(proposal, "rejected")])
         self.assertIn("the proposal is rejected", self.refused("gov", "shadow", str(proposal)))
+
+    def test_a_patch_is_proposed_and_a_stretch_of_records_tried(self):
+        self.make_world(orders=2)
+        made = self.run_ok("gov", "propose", self.bundle(change=self.with_a_time_limit))["proposal"]
+        base = json.loads(self.run_program("gov", "ls", str(made), "--world", "world", "--json").stdout)["base"]
+        patch = {"base_manifest_hash": base, "patches": [{"add_def": {"kind": "defschema", "node": {
+            "$kind": "defschema", "name": "demo/Nothing@1", "type": {"text": {}}}}}]}
+        self.write("patch.json", json.dumps(patch))
+        proposal = self.run_ok("gov", "propose", "--patch", "patch.json")["proposal"]
+        report = self.run_ok("gov", "shadow", str(proposal), "--from", "6", "--to", "7")
+        self.assertEqual((report["from"], report["to"], report["instances"]), (6, 7, 1))
+        self.assertIn("from 99: the journal has records 1 to", self.refused("gov", "shadow", str(proposal), "--from", "99"))
+        self.write("patch.json", json.dumps({**patch, "base_manifest_hash": "sha256:" + 64 * "0"}))
+        self.assertIn("base_manifest_hash", self.refused("gov", "propose", "--patch", "patch.json"))
 
     def test_a_bundle_with_mistakes_and_a_proposal_that_is_not_there_are_refused(self):
         self.make_world(orders=1)

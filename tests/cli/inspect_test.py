@@ -30,16 +30,16 @@ class Inspect(OrderWorldTest):
         self.assertEqual({row["key"]: row["status"] for row in listed["instances"]},
                          {"o-1": "completed", "o-2": "failed", "o-3": "waiting", "o-4": "completed", "o-5": "failed", "o-6": "waiting"})
         self.assertEqual([row["key"] for row in self.ask("ls", "--status", "waiting")["instances"]], ["o-6", "o-3"])
-        self.assertEqual(self.ask("ls", "--workflow", "demo/Other@1")["instances"], [])
+        self.assertEqual(self.refused("ls", "--workflow", "demo/Other@1"), "holdfast: demo/Other@1: there is no such workflow\n")
         self.assertEqual(self.ask("ls", "--since", "60")["instances"], [], "they are of 1970")
         self.assertEqual(self.run_program("ls", "--world", "world", "--since", "99999999999999").returncode, 2)
         cut = self.ask("ls", "--limit", "2")
-        self.assertEqual(([row["key"] for row in cut["instances"]], cut["next"]), (["o-6", "o-5"], 2))
+        self.assertEqual(([row["key"] for row in cut["instances"]], cut["next"]), (["o-6", "o-5"], 5))
         self.assertEqual(self.ask("cells", "demo/Order@1"), listed)
         table = self.run_program("ls", "--world", "world", "--limit", "2").stdout.decode().splitlines()
         self.assertRegex(table[0], r"\AINSTANCE +STATUS +RECORD +TIME\Z")
         self.assertRegex(table[1], r"\Ademo/Order@1/o-6 +waiting +\d+ +1970-01-01T00:00:\d\d\.000Z\Z")
-        self.assertEqual(table[3], "There are more: --limit 4")
+        self.assertEqual(table[3], "There are more: --after 5")
         self.assertEqual(self.contents(), before, "nothing is written")
 
     def test_an_instance_is_found_by_a_prefix_that_only_it_has(self):
@@ -103,7 +103,7 @@ class Inspect(OrderWorldTest):
         self.make_world(orders=3)
         lines = self.run_program("timeline", "--world", "world", "demo/Order@1/o-1").stdout.decode().splitlines()
         self.assertRegex(lines[1], r"\A2 +1970-\S+ +event demo/OrderPlaced@1 +demo/Order@1/o-1 +waiting +opened ")
-        self.assertRegex(lines[4], r"\A5 +1970-\S+ +receipt ok +demo/Order@1/o-1 +completed +")
+        self.assertRegex(lines[4], r"\A5 +1970-\S+ +receipt ok demo/ship@1 \([0-9a-f]{12}\) +demo/Order@1/o-1 +completed +")
         part = self.ask("timeline", "demo/Order@1/o-1", "--limit", "1")
         self.assertEqual((part["records"][0]["record"], part["next"]), (5, 4))
         self.assertEqual(self.ask("timeline", "demo/Order@1/o-1", "--from", "4", "--limit", "1")["records"][0]["record"], 4)
@@ -169,7 +169,7 @@ class Inspect(OrderWorldTest):
         # The program that makes it does not compile when there is a kind that it does not name.
         self.assertEqual({wait["kind"] for wait in expected}, {"receipt", "turn", "paused", "event", "nothing"})
         self.assertEqual({wait["executor"] for wait in expected if wait["kind"] == "receipt"},
-                         {"worker", "echo", "http", "process", "blob.put", "blob.get", "timer"})
+                         {"worker", "echo", "http", "process", "blob.put", "blob.get", "outside", "timer"})
         for wait in expected:
             done = subprocess.run([WAITS, "why", "--world", "waits", "--json", wait["instance"]],
                                   cwd=self.folder, check=True, capture_output=True, timeout=60)

@@ -20,13 +20,13 @@ class Journal(OrderWorldTest):
         lines = done.stdout.decode().splitlines()
         self.assertEqual(len(lines), RECORDS)
         self.assertEqual(lines[0], "1  1970-01-01T00:00:01.000Z  apply")
-        self.assertEqual(lines[1], '2  1970-01-01T00:00:02.000Z  event demo/OrderPlaced@1  demo/Order@1 "o-1" waiting')
-        self.assertEqual(lines[4], '5  1970-01-01T00:00:05.000Z  receipt ok  demo/Order@1 "o-1" completed')
-        self.assertEqual(lines[6], '7  1970-01-01T00:00:07.000Z  receipt error  demo/Order@1 "o-2" failed')
+        self.assertEqual(lines[1], '2  1970-01-01T00:00:02.000Z  event demo/OrderPlaced@1  demo/Order@1/o-1 waiting')
+        self.assertEqual(lines[4], '5  1970-01-01T00:00:05.000Z  receipt ok  demo/Order@1/o-1 completed')
+        self.assertEqual(lines[6], '7  1970-01-01T00:00:07.000Z  receipt error  demo/Order@1/o-2 failed')
 
     def test_a_part_says_where_to_go_on(self):
         self.make_world()
-        self.assert_prints('3  1970-01-01T00:00:03.000Z  receipt ok  demo/Order@1 "o-1" waiting\n'
+        self.assert_prints('3  1970-01-01T00:00:03.000Z  receipt ok  demo/Order@1/o-1 waiting\n'
                            "There are more: holdfast journal world --from 4\n",
                            "journal", "world", "--from", "3", "--limit", "1")
         self.assertEqual(self.records("--from", "3", "--limit", "1")["next"], 4)
@@ -75,6 +75,8 @@ class Journal(OrderWorldTest):
     def test_wrong_places_are_refused(self):
         self.make_world()
         self.assert_prints("", "journal", "world", "--from", str(RECORDS + 1))
+        self.assert_refuses(f"holdfast: the last record is {RECORDS}\n", "journal", "world", "--from", str(RECORDS + 2))
+        self.assert_misused("--from 40 is behind --to 30", "journal", "world", "--from", "40", "--to", "30")
         self.assert_misused("--from: Value 0 not in range 1 to 1000000000000000000", "journal", "world", "--from", "0")
         self.assert_refused_without_a_world("journal")
 

@@ -96,6 +96,15 @@ class Salvage(OrderWorldTest):
         self.assertEqual((report["last"], report["lost_records"]), (RECORDS, []))
         self.assertEqual(report["lost_bytes"][0]["end"], len(data))
 
+    def test_where_nothing_could_be_saved_it_is_refused(self):
+        self.make_world()
+        for segment in self.segments():
+            segment.write_bytes(b"x" * segment.stat().st_size)
+        done = self.run_program("salvage", "world", "new")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("salvaged  nothing\n", done.stdout.decode())
+        self.assertEqual(done.stderr.decode(), "holdfast: world: there is nothing in it that could be saved: the new world is empty\n")
+
     def test_without_the_world_file_the_journal_is_taken_over(self):
         world = self.make_world()
         (world / "WORLD").unlink()

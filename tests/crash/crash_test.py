@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-VICTIM = pathlib.Path(os.environ["HOLDFAST_BUILD"]) / "tests" / "crash_victim"
+TESTS = pathlib.Path(os.environ["HOLDFAST_BUILD"]) / "tests"
 KILLS = int(os.environ.get("HOLDFAST_CRASH_KILLS", "20"))
 SEED = int(os.environ.get("HOLDFAST_CRASH_SEED", "1"))
 
@@ -49,7 +49,9 @@ class Ledger:
         return self.highest
 
 
-class Crash(unittest.TestCase):
+class Killed:
+    """A victim, killed again and again. Whoever mixes it in says which, and judges its ledger."""
+
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(dir=".")
         self.addCleanup(self.folder.cleanup)
@@ -58,7 +60,7 @@ class Crash(unittest.TestCase):
         self.dice = random.Random(SEED)
 
     def victim(self, *arguments):
-        return [str(VICTIM), str(self.world), str(self.ledger.path), *map(str, arguments)]
+        return [str(TESTS / self.VICTIM), str(self.world), str(self.ledger.path), *map(str, arguments)]
 
     def live(self, command, seconds=None):
         """One life; gives how it ended and what it complained of."""
@@ -87,7 +89,7 @@ class Crash(unittest.TestCase):
             _, complaint = process.communicate()
         return -signal.SIGKILL if process.returncode in (-signal.SIGKILL, 137) else process.returncode, complaint
 
-    def test_killed_again_and_again(self):
+    def kill_again_and_again(self):
         self.assertTrue(shutil.which("strace"), "strace is missing; scripts/setup installs it")
         for kill in range(KILLS):
             first = max(0, self.ledger.newest() - OVERLAP)
@@ -107,6 +109,14 @@ class Crash(unittest.TestCase):
                 return
             time.sleep(0.01)
         self.fail("a victim does not go")
+
+
+class Crash(Killed, unittest.TestCase):
+    """Workflows of three effects."""
+    VICTIM = "crash_victim"
+
+    def test_killed_again_and_again(self):
+        self.kill_again_and_again()
 
     def judge(self):
         keys = collections.defaultdict(set)    # of each step of each workflow
@@ -135,6 +145,68 @@ class Crash(unittest.TestCase):
         print(f"{KILLS} kills, seed {SEED}: {len(acked)} workflows, {len(keys)} effects, "
               f"{repeated} attempts repeated, none lost, none settled twice")
         self.assertGreater(len(acked), 20 * KILLS, "too little was done to show anything")
+
+
+class StepCrash(Killed, unittest.TestCase):
+    """Step workflows: a fan-out with retries, a join, and a question to the outside."""
+    VICTIM = "crash_step_victim"
+    PARTS = 3
+
+    def test_killed_again_and_again(self):
+        self.kill_again_and_again()
+
+    def judge(self):
+        keys = collections.defaultdict(set)    # of each attempt of each part
+        tokens = collections.defaultdict(set)  # that its bodies gave
+        acked, asked = set(), collections.defaultdict(set)
+        results, streams = collections.defaultdict(set), collections.defaultdict(set)
+        for kind, name, *rest in self.ledger.lines():
+            if kind == "attempt":
+                part, attempt, key, token = rest
+                keys[name, part, attempt].add(key)
+                tokens[name, part].add(token)
+            elif kind == "acked":
+                if rest[0] == "new":
+                    self.assertNotIn(name, acked, f"run {name} was acknowledged and forgotten")
+                acked.add(name)
+            elif kind == "asked":
+                asked[name].add(rest[0])
+            elif kind == "ended":
+                results[name].add(tuple(rest))
+            else:
+                streams[name].add(tuple(rest))
+        for attempt, used in keys.items():
+            self.assertEqual(len(used), 1, f"attempt {attempt} had several keys")
+        self.assertEqual(len(set().union(*keys.values())), len(keys), "two attempts had the same key")
+        for name in acked:
+            self.assertEqual(len(results[name]), 1, f"run {name} was acknowledged and ended {results[name]}")
+            self.judge_run(name, next(iter(results[name])), tokens, asked[name], streams[name])
+        repeated = sum(len(each) - 1 for each in tokens.values())
+        print(f"{KILLS} kills, seed {SEED}: {len(acked)} runs of steps, {len(keys)} attempts of parts, "
+              f"{repeated} bodies more than parts, none lost, none counted twice")
+        self.assertGreater(len(acked), 5 * KILLS, "too little was done to show anything")
+
+    def judge_run(self, name, result, tokens, asked, streams):
+        self.assertEqual(len(result), 2, f"run {name} ended {result}")
+        answer, settled = result
+        self.assertIn(answer, asked, f"run {name} took an answer of nobody")
+        settled = settled.split(",")
+        self.assertEqual(len(settled), self.PARTS, f"run {name} took {settled}")
+        for part, token in enumerate(settled):
+            self.assertIn(token, tokens[name, str(part)], f"run {name} took a part of nobody")
+        self.assertEqual(len(streams), 1, f"the stream of run {name} was not always the same")
+        *entries, end = next(iter(streams))
+        self.assertEqual(end, "end", f"the stream of run {name} has no end")
+        entries = [entry.split(":") for entry in entries]
+        numbers = [int(entry[0]) for entry in entries]
+        self.assertEqual(numbers, sorted(set(numbers)), f"the stream of run {name} is out of order")
+        kinds = [entry[1] for entry in entries]
+        self.assertEqual(kinds[-1], "stopped", f"the stream of run {name} ends otherwise")
+        self.assertEqual(kinds.count("stopped"), 1, f"run {name} stopped several times")
+        self.assertEqual(sum(entry[2:] == ["question"] for entry in entries), 1, f"run {name} asked otherwise")
+        parts = sorted(tuple(entry[2:]) for entry in entries if len(entry) == 4)
+        self.assertEqual(parts, [(str(part), token) for part, token in enumerate(settled)],
+                         f"the stream of run {name} has other parts than its result")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@ standard error together). "[exit N]" ends the output of a command that exits wit
 the command must exit with 0. "..." stands for anything on its line, for what is different each
 time. Blocks of one file share one temporary folder.
 
+A ```cpp block names the file that it is from, ```cpp examples/survivor/main.cc, and is in it word for word, but for how far
+all of its lines are indented.
+
 Usage: run_examples.py PROGRAM_DIR FILE.md...
 """
 import os
@@ -42,6 +45,32 @@ def examples(text):
             output.append(line)
 
 
+def excerpts(text):
+    """Yields (line number, file or "", lines) of the blocks of C++."""
+    inside, file, begin, lines = False, "", 0, []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("```"):
+            lines.append(line)
+        elif inside:
+            if inside == "cpp":
+                yield begin, file, lines
+            inside = False
+        else:
+            inside, _, file = (line[3:] or "text").partition(" ")
+            begin, lines = number, []
+
+
+def is_part_of(lines, source):
+    """Whether the lines stand in the source, one after the other, perhaps further to the right."""
+    source = source.splitlines()
+    for begin in range(len(source) - len(lines) + 1):
+        indent = len(source[begin]) - len(source[begin].lstrip())
+        there = [" " * indent + line if line else "" for line in lines]
+        if there == source[begin:begin + len(lines)]:
+            return True
+    return False
+
+
 def matches(expected, got):
     pattern = ".*".join(re.escape(part) for part in expected.split("..."))
     return re.fullmatch(pattern, got) is not None
@@ -53,6 +82,11 @@ def main():
     environment = dict(os.environ, PATH=f"{os.path.abspath(programs)}:{os.environ['PATH']}")
     ran = failed = 0
     for file in files:
+        for line, source, lines in excerpts(pathlib.Path(file).read_text()):
+            ran += 1
+            if not source or not is_part_of(lines, (root / source).read_text()):
+                failed += 1
+                print(f"{file}:{line}: this is not in '{source}':\n" + "\n".join(lines))
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "examples").symlink_to(root / "examples")
             for line, command, expected, code in examples(pathlib.Path(file).read_text()):

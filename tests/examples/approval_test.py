@@ -37,6 +37,13 @@ class Approval(unittest.TestCase):
             self.assertEqual(run(folder, "answer", "two", "no"), (0, ["thrown away"], ""))
             self.assertEqual(run(folder, "answer", "one", "yes"), (0, ["published"], ""))
 
+    def test_an_answer_to_nobody_and_words_that_nobody_knows_are_refused_at_once(self):
+        with tempfile.TemporaryDirectory(dir=".") as folder:
+            self.assertEqual(run(folder, "answer", "nobody", "yes"), (1, [], "there is no such run: nobody\n"))
+            for words in ((), ("begin",), ("begin", "one", "two"), ("answer", "one"), ("answer", "one", "perhaps"), ("begin", "one", "--fast")):
+                code, lines, errors = run(folder, *words)
+                self.assertEqual((code, lines, errors.split(":")[0]), (2, [], "usage"), words)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -27,10 +27,10 @@ class Survivor(unittest.TestCase):
             seen = []
             for kills in range(20):
                 with subprocess.Popen([PROGRAM, world, ANYWHERE], stdout=subprocess.PIPE, text=True) as process:
-                    # After the first letter of each life, if there is one; the last life runs to its end.
+                    # While the first letter of a life is under way, or in the pause behind it; the last life runs to its end.
                     if kills < 3:
                         seen += letters(process.stdout.readline())
-                        time.sleep(0.05 * kills)
+                        time.sleep(0.45 * kills)
                         process.send_signal(signal.SIGKILL)
                     rest, _ = process.communicate(timeout=120)
                     seen += letters(rest)
@@ -48,6 +48,7 @@ class Survivor(unittest.TestCase):
         self.assertEqual(sorted(keys), ["1", "2", "3", "4", "5"])
         self.assertEqual([len(each) for each in keys.values()], [1] * 5)
         self.assertEqual([number for number, _ in seen], sorted(number for number, _ in seen))
+        self.assertGreaterEqual([number for number, _ in seen].count("1"), 2, "the first was under way when it was killed first")
 
     def test_a_world_that_has_ended_sends_nothing_again(self):
         with tempfile.TemporaryDirectory(dir=".") as folder:
@@ -56,6 +57,11 @@ class Survivor(unittest.TestCase):
             again = subprocess.run(
                 [PROGRAM, world, ANYWHERE], check=True, capture_output=True, text=True, timeout=120)
             self.assertEqual(again.stdout, "5 letters sent\n")
+
+    def test_words_that_nobody_knows_are_misuse(self):
+        for words in (("one", "two"), ("one", "--fast")):
+            done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual((done.returncode, done.stderr.split(":")[0]), (2, "usage"), words)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,10 @@ class Governance(ServerTest):
         self.assertEqual(reply.status, status, reply.body)
         return reply.json()
 
+    def tell(self):
+        """Something that a trial can feed again."""
+        self.post("/v1/events", {"schema": "test/Tell@1", "value": {"name": "a", "count": 0, "letters": 0, "leave": False}})
+
     def test_the_present_definitions_can_be_applied_again(self):
         applied = self.post("/v1/manifest", {"definitions": self.present})
         self.assertEqual((applied["blocking"], applied["blocking_count"]), ([], 0))
@@ -78,22 +82,63 @@ class Governance(ServerTest):
 
     def test_a_proposal_goes_its_way(self):
         self.assertEqual(self.client().get("/v1/proposals").json(), {"proposals": []})
+        self.tell()
         proposal = self.post("/v1/proposals", {"definitions": self.with_another_schema(), "description": "more"},
                              201)["proposal"]
         path = f"/v1/proposals/{proposal}"
-        self.assertEqual(self.post(path + "/approve", {}, 409)["code"], "conflict")
-        self.assertEqual(self.post(path + "/apply", {}, 409)["code"], "conflict")
-        self.post(path + "/shadow", {"report": {"differs": 0}})
+        early = self.post(path + "/approve", {}, 409)
+        self.assertEqual((early["code"], early["detail"]), ("conflict", "the proposal is proposed: it must be tried before"))
+        self.assertEqual(self.post(path + "/apply", {}, 409)["detail"], "the proposal is proposed: it must be tried and approved before")
+        tried = self.post(path + "/shadow", {})
+        self.assertEqual((tried["report"]["instances"], tried["report"]["different"]), (1, 0))
+        self.assertEqual(self.post(path + "/apply", {}, 409)["detail"], "the proposal is shadowed: it must be approved before")
         self.post(path + "/approve", {"by": "Ada", "reason": "why not"})
         shown, = self.client().get("/v1/proposals").json()["proposals"]
         self.assertEqual((shown["proposal"], shown["stage"], shown["by"], shown["reason"], shown["report"],
-                          shown["description"]), (proposal, "approved", "Ada", "why not", {"differs": 0}, "more"))
+                          shown["description"]), (proposal, "approved", "Ada", "why not", tried["report"], "more"))
+        self.assertEqual(shown["manifest"], tried["report"]["tried_manifest"])
+        self.assertEqual(shown["base"], tried["report"]["present_manifest"])
+        kinds = [each["tick"]["kind"] for each in self.client().get(f"/v1/journal?from={tried['record']}").json()["records"]]
+        self.assertEqual(kinds[0], "shadow")
         self.post(START, INPUT, 201)
         self.assertEqual(self.post(path + "/apply", {}, 409)["blocking"][0]["key"], "a")
         self.post(HOUSE + "a/cancel", {})
         self.assertIsNotNone(self.post(path + "/apply", {})["record"])
         self.assertEqual(self.client().get("/v1/proposals").json()["proposals"][0]["stage"], "applied")
         self.assertEqual(self.client().post("/v1/events", {"schema": "test/More@1", "value": "x"}).status, 200)
+
+    def test_nobody_says_from_outside_what_a_trial_has_shown(self):
+        self.tell()
+        proposal = self.post("/v1/proposals", {"definitions": self.with_another_schema()}, 201)["proposal"]
+        path = f"/v1/proposals/{proposal}"
+        for forged in ({"report": {"lies": True}}, {"report": {}}, {"from": 1, "report": {"instances": 5, "different": 0}}):
+            refused = self.post(path + "/shadow", forged, 400)
+            self.assertEqual((refused["code"], refused["path"]), ("bad_body", "$.report"))
+        shown, = self.client().get("/v1/proposals").json()["proposals"]
+        self.assertEqual((shown["stage"], shown["report"]), ("proposed", None))
+        self.post(path + "/approve", {}, 409)
+
+    def test_a_trial_feeds_the_stretch_that_was_chosen(self):
+        for _ in range(3):
+            self.tell()
+            self.post("/v1/events", {"schema": "test/Tell@1", "value": {"name": "b", "count": 0, "letters": 0, "leave": True}})
+        proposal = self.post("/v1/proposals", {"definitions": self.with_another_schema()}, 201)["proposal"]
+        path = f"/v1/proposals/{proposal}/shadow"
+        for body, status, code, said in (({"from": 0}, 400, "bad_body", "from 1"), ({"to": "x"}, 400, "bad_body", "a number"),
+                                         ({"records": 10**9}, 400, "bad_body", "at most 1000000"),
+                                         ({"from": 1, "records": 1}, 400, "bad_body", "there is from, too"),
+                                         ({"from": 5, "to": 4}, 422, "schema", "behind the end"),
+                                         ({"to": proposal + 9}, 404, "not_found", f"the journal has records 1 to {proposal}"),
+                                         ({"from": proposal + 9}, 404, "not_found", f"from {proposal + 9}"),
+                                         ({"from": proposal, "to": proposal}, 409, "conflict", "nothing has come")):
+            refused = self.post(path, body, status)
+            self.assertEqual(refused["code"], code, body)
+            self.assertIn(said, refused["detail"], body)
+        last, some, whole = (self.post(path, body)["report"] for body in ({"records": 3}, {"from": 3, "to": 4}, {}))
+        self.assertEqual((last["from"], last["to"], last["fed"]), (proposal - 2, proposal, 2))
+        self.assertEqual((some["from"], some["to"], some["fed"]), (3, 4, 2))
+        self.assertEqual((whole["from"], whole["to"], whole["fed"]), (1, proposal + 2, 6))
+        self.post("/v1/proposals/99999/shadow", {}, 404)
 
     def test_a_patch_is_applied_only_if_somebody_performs_what_comes_of_it(self):
         made = self.post("/v1/proposals", {"definitions": self.present}, 201)["proposal"]
@@ -105,7 +150,8 @@ class Governance(ServerTest):
         refused = self.post("/v1/proposals", {"patch": patch}, 422)["detail"]
         replacement["pre_hash"] = re.search(r"sha256:\w+", refused)[0]
         path = f"/v1/proposals/{self.post('/v1/proposals', {'patch': patch}, 201)['proposal']}"
-        self.post(path + "/shadow", {"report": {}})
+        self.tell()
+        self.post(path + "/shadow", {})
         self.post(path + "/approve", {})
         self.assertIn("teleport", self.post(path + "/apply", {}, 422)["detail"])
         self.assertEqual(self.client().get("/v1/manifest").json()["definitions"], self.present)
@@ -125,7 +171,7 @@ class Governance(ServerTest):
         self.kill()
         tokens = {}
         for role in ("admin", "operator"):
-            done = self.run_program("token", "add", "--world", self.world, "--role", role, "--name", f"{role}-Ada")
+            done = self.run_program("token", "add", "--new", "--world", self.world, "--role", role, "--name", f"{role}-Ada")
             tokens[role] = {"Authorization": "Bearer " + done.stdout.strip()}
         self.start()
         client = self.client()

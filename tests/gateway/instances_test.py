@@ -90,6 +90,44 @@ class Instances(ListTest):
         self.assertEqual([entry["key"] for entry in self.settled()["instances"]], ["a"])
 
 
+class Trouble(ListTest):
+    program = TELLER
+
+    def wait_for_index(self):
+        """Without a list, which would read it."""
+        deadline = time.monotonic() + 30
+        while b"\nholdfast_history_lag 0\n" not in self.client().get("/metrics").body:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_an_index_that_cannot_be_read_is_a_problem_of_its_own_and_is_made_again(self):
+        self.start()
+        for i in range(300):
+            reply = self.client().post("/v1/events", {"schema": "test/Tell@1", "value": {
+                "name": f"t-{i}", "count": 3, "letters": 20, "leave": False}})
+            self.assertEqual(reply.status, 200, reply.body)
+        self.wait_for_index()
+        self.assertEqual(self.stop(), 0)
+        self.start()
+        self.wait_for_index()
+        index = self.world / "history.db"
+        with open(index, "r+b") as file:
+            file.seek(4096)
+            file.write(b"\x5a" * (index.stat().st_size - 4096))
+        reply = self.client().get("/v1/instances")
+        self.assertEqual((reply.status, reply.code()), (503, "history"), reply.body)
+        self.assertNotIn(b"history.db", reply.body)
+        self.assertNotIn(str(self.folder).encode(), reply.body)
+        self.assertIn(b"Retry-After", reply.head)
+        deadline = time.monotonic() + 30
+        while self.client().get("/v1/instances").status != 200:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+        self.wait_for_index()
+        self.assertEqual(len(self.client().get("/v1/instances?limit=1000").json()["instances"]), 300)
+        self.assertIn("history.db", (self.folder / "errors").read_text(), "the operator is told")
+
+
 class Words(ListTest):
     program = TELLER
 

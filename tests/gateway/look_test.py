@@ -20,7 +20,7 @@ class Look(ServerTest):
         self.assertEqual(client.post("/v1/workflows/test/House@1/start", {"input": ORDER["value"]}).status, 201)
         seen = client.get(HOUSE).json()
         self.assertEqual((seen["status"], seen["state"], seen["key"]), ("waiting", {"signs": 0}, "a"))
-        self.assertEqual(client.get(HOUSE + "/state").json(), {"record": seen["record"], "state": {"signs": 0}})
+        self.assertEqual(client.get(HOUSE + "/state").json(), {"record": seen["record"], "status": "waiting", "state": {"signs": 0}})
         self.assertIn("test/paint@1", client.get(HOUSE + "/why").json()["sentence"])
         timeline = client.get(HOUSE + "/timeline").json()
         self.assertEqual([record["record"] for record in timeline["records"]], [seen["record"]])

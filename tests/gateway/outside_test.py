@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Effects that are performed outside: their receipts are taken once, also when the server is killed in between."""
+import time
 import unittest
 
 from server import TELLER, ServerTest
@@ -114,6 +115,103 @@ class Outside(ServerTest):
             self.assertIn("'timer'", reply.json()["detail"])
         else:
             self.assertEqual(reply.json()["settled"], "cancelled")
+
+
+class Workers(ServerTest):
+    """Those who perform effects see what they are to perform, and nothing else."""
+    program = TELLER
+
+    def setUp(self):
+        super().setUp()
+        self.tokens = {}
+        for role in ("viewer", "operator", "worker"):
+            done = self.run_program("token", "add", "--new", "--world", self.world, "--role", role, "--name", role)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.tokens[role] = {"Authorization": f"Bearer {done.stdout.strip()}"}
+
+    def order(self, house):
+        reply = self.client().post("/v1/workflows/test/House@1/start", {"input": {"house": house, "colour": "red"}},
+                                   **self.tokens["operator"])
+        self.assertEqual(reply.status, 201, reply.body)
+
+    def get(self, path, role="worker"):
+        return self.client().get(path, **self.tokens[role])
+
+    def open_effects(self, limit=100, role="worker"):
+        found, after = [], ""
+        while after is not None:
+            part = self.get(f"/v1/effects?effect=test/paint@1&limit={limit}" + (f"&after={after}" if after else ""),
+                            role).json()
+            self.assertLessEqual(len(part["effects"]), limit)
+            found += part["effects"]
+            after = part["next"]
+        return found
+
+    def test_a_worker_finds_what_it_is_to_perform_and_performs_it(self):
+        self.start()
+        self.assertEqual(self.get("/v1/effects?effect=test/paint@1").json(), {"effects": [], "next": None})
+        for i in range(7):
+            self.order(f"h-{i}")
+        for limit in (1, 3, 7, 100):
+            self.assertEqual([effect["key"] for effect in self.open_effects(limit)], [f"h-{i}" for i in range(7)])
+        first = self.open_effects()[0]
+        self.assertEqual(first["params"], {"colour": "red"})
+        self.assertEqual(self.get(f"/v1/effects/{first['intent']}").json(), first)
+        reply = self.client().post("/v1/receipts", {"intent": first["intent"], "payload": {"litres": 1}},
+                                   **self.tokens["worker"])
+        self.assertEqual(reply.status, 200, reply.body)
+        self.client().post("/v1/instances/test/House@1/h-3/cancel", {}, **self.tokens["operator"])
+        left = [f"h-{i}" for i in (1, 2, 4, 5, 6)]
+        self.assertEqual([effect["key"] for effect in self.open_effects()], left)
+        self.assertEqual([effect["key"] for effect in self.open_effects(role="viewer")], left)
+        self.kill()
+        self.start()
+        self.assertEqual([effect["key"] for effect in self.open_effects(2)], left, "they are there after a kill")
+
+    def test_a_worker_sees_nothing_else(self):
+        self.start()
+        self.order("a")
+        for path in (HOUSE + "a", HOUSE + "a/state", HOUSE + "a/why", "/v1/instances", "/v1/journal", "/v1/manifest",
+                     "/metrics"):
+            self.assertEqual(self.get(path).status, 403, path)
+        self.assertEqual(self.get("/v1/effects?effect=test/none@1").json()["effects"], [])
+        for query in ("", "?effect=", "?effect=a&after=x", "?effect=a&after=1:sha256:00", "?effect=a&limit=0",
+                      "?effect=a&limit=1001", "?effect=a&status=open"):
+            self.assertEqual(self.get("/v1/effects" + query).code(), "bad_target", query)
+        self.assertEqual(self.client().get("/v1/effects?effect=test/paint@1").status, 401)
+
+    def test_what_the_server_performs_itself_is_no_affair_of_a_worker(self):
+        from server import PROGRAM, order
+        self.program = PROGRAM
+        self.start()
+        self.client().post("/v1/events", order("a"), **self.tokens["operator"])
+        timers = [opened["intent"] for record in self.get("/v1/journal", "viewer").json()["records"]
+                  for instance in record["instances"] for opened in instance["opened"]
+                  if opened["effect"] == "sys/timer.set@1"]
+        self.assertTrue(timers)
+        self.assertEqual(self.get(f"/v1/effects/{timers[0]}").code(), "not_found")
+        self.assertEqual(self.get("/v1/effects?effect=sys/timer.set@1").json()["effects"], [])
+
+    def test_a_worker_learns_nothing_of_what_the_server_performs_itself(self):
+        refund = {"input": {"id": "r", "order": "o-1", "cents": 100000}}
+        from server import PROGRAM
+        self.program = PROGRAM
+        self.start()
+        reply = self.client().post("/v1/workflows/demo/RefundCase@1/start", refund, **self.tokens["operator"])
+        self.assertEqual(reply.status, 201, reply.body)
+        case = "/v1/instances/demo/RefundCase@1/r"
+        deadline = time.monotonic() + 30
+        while "wait" not in [each["kind"] for each in self.get(case + "/why", "viewer").json()["reasons"]]:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.02)
+        touched = [instance for record in self.get(case + "/timeline", "viewer").json()["records"] for instance in record["instances"]]
+        settled = {each["intent"] for instance in touched for each in instance["settled"]}
+        timer = next(each["intent"] for instance in touched for each in instance["opened"]
+                     if each["effect"] == "sys/timer.set@1" and each["intent"] not in settled)
+        for path, body in (("/v1/receipts", {"payload": {"nothing": 1}}), ("/v1/receipts", {"payload": {"delivered_at_ns": 1, "key": None}}),
+                           ("/v1/receipts", {"status": "error", "error": 1}), ("/v1/progress", {"sequence": 1, "payload": 1})):
+            reply = self.client().post(path, {"intent": timer, **body}, **self.tokens["worker"])
+            self.assertEqual((reply.status, reply.json()["detail"]), (404, f"no open effect {timer}"), (path, body))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "holdfast"
 TELLER = BUILD / "tests" / "teller"  # the same with other workflows
+FLOWS = BUILD / "tests" / "flows"  # and with others of steps
 
 
 class Reply:

@@ -289,7 +289,7 @@ class JournalStream(StreamTest):
     def test_a_token_that_is_revoked_ends_the_stream(self):
         ids = {}
         for name in ("stays", "goes"):
-            done = self.run_program("token", "add", "--world", self.world, "--role", "viewer", "--name", name)
+            done = self.run_program("token", "add", "--new", "--world", self.world, "--role", "viewer", "--name", name)
             ids[name] = done.stdout.strip()
         self.start()
         streams = {name: self.stream("/v1/journal", token=token) for name, token in ids.items()}

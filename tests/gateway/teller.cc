@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program of the tests that need workflows of another kind than the demo's: one that puts out
-// what it is told to, and one whose effect is performed outside.
+// what it is told to, one whose effect is performed outside, and one whose steps take their time.
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "holdfast/main.h"
 #include "holdfast/outside_effect.h"
@@ -80,9 +82,30 @@ struct House {
   }
 };
 
+struct Carry {
+  static constexpr std::string_view kSchema = "test/Carry@1";
+  std::string name;
+  std::uint64_t ms = 0;
+};
+
+// Whoever lives through this again needs as long as it took.
+struct Burden {
+  static constexpr std::string_view kWorkflow = "test/Burden@1";
+  struct State {
+    std::uint64_t carried = 0;
+  };
+  using Events = holdfast::Events<holdfast::On<Carry, &Carry::name>>;
+  using Context = holdfast::Context<Burden>;
+
+  static void step(State& state, const Carry& carry, Context& context) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(carry.ms));
+    context.complete(++state.carried);
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return holdfast::main(argc, argv,
-                        {.modules = {holdfast::Module::of<Tale, House>("test/code@1")}});
+                        {.modules = {holdfast::Module::of<Tale, House, Burden>("test/code@1")}});
 }

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "holdfast/main.h"
+#include "every_header.h"
 
 int main(int argc, char** argv) { return holdfast::main(argc, argv, {}); }

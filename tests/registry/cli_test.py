@@ -55,8 +55,9 @@ class Leases(RegistryFolderTest):
         self.succeed("registry", "renew", "train", "--lease", nonce)
         self.assertGreater(self.listed()["workflows"][0]["last_renewed_at"], entry["last_renewed_at"])
         self.assertIn("train  llama", self.succeed("registry", "ls"))
+        self.assertEqual(json.loads(self.succeed("registry", "renew", "train", "--json")), {"name": "train", "renewed": True})
         self.succeed("registry", "release", "train")
-        self.succeed("registry", "release", "train")
+        self.assertEqual(json.loads(self.succeed("registry", "release", "train", "--json")), {"name": "train", "released": True})
         self.assertEqual(self.listed(), {"workflows": [], "swap_in_progress": None})
 
     def test_a_registry_that_is_not_there_is_empty_and_reading_makes_nothing(self):
@@ -118,11 +119,11 @@ class Leases(RegistryFolderTest):
     def test_preemption_round_trip(self):
         taken = json.loads(self.succeed("registry", "register", "train", "--recipe", "llama", "--preemptible", "--json"))
         self.assertEqual(self.succeed("preempt", "poll", "train"), "not requested\n")
-        self.succeed("preempt", "request", "train")
+        self.assertEqual(json.loads(self.succeed("preempt", "request", "train", "--json")), {"name": "train", "requested": True})
         self.assertTrue(pathlib.Path(taken["preempt_signal_path"]).exists())
         self.assertEqual(json.loads(self.succeed("preempt", "poll", "train", "--json")), {"requested": True})
         self.assertEqual(self.listed()["workflows"][0]["preempt_requested_by"], "operator")
-        self.succeed("preempt", "clear", "train")
+        self.assertEqual(json.loads(self.succeed("preempt", "clear", "train", "--json")), {"name": "train", "cleared": True})
         self.assertEqual(self.signal_files(), [])
         self.refuse(1, "no such workflow", "preempt", "request", "nobody")
 
@@ -312,6 +313,8 @@ class Swapping(RegistryFolderTest):
                                    ("x" * 100, 1, "swap_aborted")):
             done = self.run_program("swap", "begin", "--recipe", "qwen", input=given)
             self.assertEqual((done.returncode, self.log()[-1]["event"]), (code, event), given)
+        done = self.run_program("swap", "begin", "--recipe", "qwen", "--json", input="finish\n")
+        self.assertEqual(json.loads(done.stdout), {"swap_id": self.log()[-1]["swap_id"]})
         swap = self.start("swap", "begin", "--recipe", "qwen", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         swap.stdout.readline()
         swap.terminate()

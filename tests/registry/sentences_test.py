@@ -3,19 +3,12 @@
 """Every test that SENTENCES.md names is there."""
 import pathlib
 import re
+import sys
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-
-
-def tests_in_cpp():
-    names = set()
-    for folder in ("registry", "env"):
-        for path in (ROOT / "src" / folder).glob("*_test.cc"):
-            names |= {f"{suite}.{name}" for suite, name in
-                      re.findall(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", path.read_text())}
-    return names
+sys.path.insert(0, str(HERE.parents[1] / "tools"))
+import sentences
 
 
 def tests_in_python():
@@ -32,14 +25,8 @@ def tests_in_python():
 
 class Sentences(unittest.TestCase):
     def test_every_sentence_names_tests_that_are_there(self):
-        there = tests_in_cpp() | tests_in_python()
-        rows = [line for line in (HERE / "SENTENCES.md").read_text().splitlines() if line.startswith("| ")]
-        rows = [row for row in rows if not row.endswith("| shown by |")]
-        self.assertGreater(len(rows), 60)
-        for row in rows:
-            _, sentence, tests, _ = row.split("|")
-            for test in tests.split(", "):
-                self.assertTrue(test.strip() in there, f"{test.strip()} is not there, for:{sentence}")
+        there = sentences.tests_in_cpp("registry", "env") | tests_in_python()
+        sentences.check(self, HERE / "SENTENCES.md", there, 60)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,14 @@
 // orders fill one: every third order is shipped, every third refused, every third waits. With a
 // number of snapshots, so many orders come before each of them.
 //
-// usage: order_world FOLDER ORDERS [SNAPSHOTS] [held|dies|strange|sealed]
+// usage: order_world FOLDER ORDERS [SNAPSHOTS] [held|dies|strange|sealed|recent|wordy]
 //   held: then says "ready", and keeps the world until its standard input ends
 //   dies: nothing is closed
 //   strange: with code that nobody else has
 //   sealed: its records are signed
+//   recent: of today, so that a server does not forget them at once; all others are of 1970
+//   wordy: the same, with states of which records have only the hash
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -16,6 +19,7 @@
 #include "codec/normaliser.h"
 #include "demo/order/order.h"
 #include "env/posix_disk.h"
+#include "kernel/limits.h"
 #include "native/machines.h"
 #include "node/local_world.h"
 #include "node/sealer.h"
@@ -61,11 +65,17 @@ class Shop {
     if (next == 1) run(kernel::ApplyManifest{value(definitions_of(modules_))});
   }
 
+  // Ticks come at these times.
+  void begin_at(std::uint64_t time_ns) { begin_ns_ = time_ns; }
+
+  void be_wordy() { sku_ = std::string(2 * kernel::kMaxStateBytesInRecord, 'm'); }
+
   void order(std::size_t number) {
     const std::string id = "o-" + std::to_string(ordered_ + number);
-    run(kernel::EventArrived{"demo/OrderPlaced@1",
-                             value(R"({"id":")" + id + R"(","sku":"mug","count":2,"cents":1990})"),
-                             {}});
+    run(kernel::EventArrived{
+        "demo/OrderPlaced@1",
+        value(R"({"id":")" + id + R"(","sku":")" + sku_ + R"(","count":2,"cents":1990})"),
+        {}});
     if (number % 3 == 1) {
       answer("demo/charge@1", R"({"payment":"p-7"})");
       answer("demo/reserve@1", "{}");
@@ -97,7 +107,7 @@ class Shop {
  private:
   void run(decltype(kernel::Tick::input) input) {
     kernel::Tick tick;
-    tick.time_ns = open_->world().next_record() * kSecond;
+    tick.time_ns = begin_ns_ + open_->world().next_record() * kSecond;
     tick.input = std::move(input);
     last_ = open_->world().reduce(tick);
     records_.emplace_back(last_.record.begin(), last_.record.end());
@@ -125,7 +135,9 @@ class Shop {
   const std::vector<Module> modules_;
   const native::Machines machines_;
   std::unique_ptr<node::LocalWorld> open_;
+  std::uint64_t begin_ns_ = 0;
   std::size_t ordered_ = 0;
+  std::string sku_ = "mug";
   std::vector<base::Bytes> records_;
   kernel::Outcome last_;
 };
@@ -144,6 +156,12 @@ int main(int argc, char** argv) {
   const int after = has_snapshots ? 4 : 3;
   const std::string how = argc > after ? argv[after] : "";
   Shop shop(argv[1], how == "strange" ? Module::of<Wait>("strange/code@1") : demo::order_module());
+  if (how == "wordy") shop.be_wordy();
+  if (how == "recent" || how == "wordy") {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    shop.begin_at(static_cast<std::uint64_t>(std::chrono::nanoseconds(now).count()) -
+                  3600 * kSecond);
+  }
   std::size_t number = 0;
   for (std::size_t round = 0; round < std::max<std::size_t>(snapshots, 1); ++round) {
     for (std::size_t i = 0; i < orders; ++i) shop.order(++number);

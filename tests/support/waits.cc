@@ -4,6 +4,8 @@
 //
 // usage: waits make FOLDER    makes a world in which every kind of wait stands, and prints which
 //                             instance waits in which way, as JSON
+//        waits fail FOLDER    makes a world with an instance for each way to fail: its own step,
+//                             a receipt that is an error, one that says that it took too long
 //        waits ...            the command line
 #include <algorithm>
 #include <cstdio>
@@ -114,18 +116,37 @@ struct ForTurn {
   }
 };
 
+// Fails by itself, or when what it asked for does not come well.
+template <Text kName, class Effect>
+struct Fails {
+  static constexpr std::string_view kWorkflow = kName.view();
+  struct State {};
+  using Events = holdfast::Events<On<Begin, &Begin::id>>;
+  using Effects = holdfast::Effects<Effect>;
+  using Context = holdfast::Context<Fails>;
+  static void step(State&, const Begin& begin, Context& context) {
+    if (begin.id == "fault") return context.fail("own", "its own fault");
+    context.template open<Effect>({begin.id});
+  }
+  static void step(State&, const Received<Effect>& received, Context& context) {
+    if (!received.ok()) context.fail("not_done", "what was asked for did not come");
+  }
+};
+
 using Worker = Asks<"waits/worker@1", "worker">;
 using Echo = Asks<"waits/echo@1", "echo">;
 using Http = Asks<"waits/http@1", "http">;
 using Process = Asks<"waits/process@1", "process">;
 using BlobPut = Asks<"waits/put@1", "blob.put">;
 using BlobGet = Asks<"waits/get@1", "blob.get">;
+using Outside = Asks<"waits/outside@1", "outside">;
 
 std::vector<Module> modules() {
   return {Module::of<ForReceipt<"waits/ForWorker@1", Worker>, ForReceipt<"waits/ForEcho@1", Echo>,
                      ForReceipt<"waits/ForHttp@1", Http>, ForReceipt<"waits/ForProcess@1", Process>,
                      ForReceipt<"waits/ForPut@1", BlobPut>, ForReceipt<"waits/ForGet@1", BlobGet>,
-                     ForTimer, ForEvent, ForNothing, ForTurn>("waits/code@1")};
+                     ForReceipt<"waits/ForOutside@1", Outside>, ForTimer, ForEvent, ForNothing,
+                     ForTurn, Fails<"waits/Fails@1", Worker>>("waits/code@1")};
 }
 
 base::Bytes value(std::string_view json) {
@@ -169,6 +190,19 @@ class Maker {
     run(kernel::ControlRequested{kernel::Control::kPause, workflow, key_value, "for the test"});
   }
 
+  // What was opened last comes back so.
+  void answer(kernel::ReceiptStatus status) {
+    const auto* open = std::get_if<kernel::OpenIntent>(&commands_.at(0));
+    CHECK(open != nullptr);
+    kernel::ReceiptArrived receipt;
+    receipt.intent = open->intent;
+    receipt.status = status;
+    const base::Bytes error =
+        value(R"({"code":"no","message":"no luck","retryable":false,"details":null})");
+    receipt.payload = error;
+    run(receipt);
+  }
+
   void close() { open_->journal().close().take(); }
 
  private:
@@ -176,11 +210,12 @@ class Maker {
     kernel::Tick tick;
     tick.time_ns = (1'800'000'000 + open_->world().next_record()) * kSecond;
     tick.input = input;
-    const kernel::Outcome outcome = open_->world().reduce(tick);
+    kernel::Outcome outcome = open_->world().reduce(tick);
     CHECK(!outcome.record.empty());
     const base::ByteView record = outcome.record;
     open_->journal().append({&record, 1}).take();
     open_->journal().sync().take();
+    commands_ = std::move(outcome.commands);
   }
 
   std::unique_ptr<env::Disk> disk_ = env::posix_disk();
@@ -189,6 +224,7 @@ class Maker {
   const std::vector<Module> modules_ = modules();
   const native::Machines machines_;
   std::unique_ptr<node::LocalWorld> open_;
+  std::vector<kernel::Command> commands_;
 };
 
 struct Wait {
@@ -219,6 +255,7 @@ int make(const std::string& path) {
       {Kind::kReceipt, "waits/ForProcess@1", "w", "process"},
       {Kind::kReceipt, "waits/ForPut@1", "w", "blob.put"},
       {Kind::kReceipt, "waits/ForGet@1", "w", "blob.get"},
+      {Kind::kReceipt, "waits/ForOutside@1", "w", "outside"},
       {Kind::kReceipt, "waits/ForTimer@1", "w", "timer"},
       {Kind::kEvent, "waits/ForEvent@1", "w", ""},
       {Kind::kPaused, "waits/ForEvent@1", "paused", ""},
@@ -244,12 +281,27 @@ int make(const std::string& path) {
   return 0;
 }
 
+int fail(const std::string& path) {
+  Maker maker(path);
+  const auto begin = [&](const char* key) {
+    maker.begin("waits/Begin@1", R"({"id":")" + std::string(key) + R"("})", "waits/Fails@1", key);
+  };
+  begin("fault");
+  begin("error");
+  maker.answer(kernel::ReceiptStatus::kError);
+  begin("timeout");
+  maker.answer(kernel::ReceiptStatus::kTimeout);
+  maker.close();
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::string(argv[1]) == "make") return make(argv[2]);
+  if (argc == 3 && std::string(argv[1]) == "fail") return fail(argv[2]);
   // A server performs what its workflows open, or refuses to serve: here, those that open nothing.
   if (argc > 1 && std::string(argv[1]) == "serve")
-    return holdfast::main(argc, argv, {.modules = {Module::of<ForEvent>("waits/code@1")}});
+    return holdfast::main(argc, argv, {.modules = {Module::of<ForEvent, ForTurn>("waits/code@1")}});
   return holdfast::main(argc, argv, {.modules = modules()});
 }

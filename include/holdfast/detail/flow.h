@@ -18,7 +18,7 @@ namespace holdfast {
 struct StepsState {
   static constexpr std::string_view kSchema = "sys/StepsState@1";
   Bytes broker;
-  std::string status;  // running, idle, ending, completed, failed
+  std::string status;  // running, idle, completed, failed
 };
 
 // What a run puts out. What does not apply is empty or 0; docs/formats/steps.md.
@@ -31,7 +31,8 @@ struct StepEntry {
     std::string state;  // preparing, running, not_running
   };
 
-  std::string kind;  // event, steps, unhandled, idle, stopped, cancelled, timed_out, failed
+  std::string
+      kind;  // event, steps, unhandled, idle, stopped, cancelled, timed_out, failed, several
   std::string step;
   std::string schema;
   Bytes value;
@@ -42,6 +43,15 @@ struct StepEntry {
   std::vector<std::string> steps;
   std::vector<Change> changes;
 
+  // The last of a run that was cancelled from outside, which an engine puts there.
+  static StepEntry of_cancel() {
+    StepEntry entry;
+    entry.kind = "cancelled";
+    entry.code = "steps.cancelled";
+    entry.message = "it was cancelled from outside";
+    return entry;
+  }
+
   // The event, if it is a T.
   template <class T>
   std::optional<T> as() const {
@@ -49,6 +59,17 @@ struct StepEntry {
     Reader in(value);
     if (schema != T::kSchema || !detail::Form<T>::read(in, *event)) event.reset();
     return event;
+  }
+
+  // More than a record has places for stand in one, of the kind `several`: then those, else only
+  // this. An engine takes them apart, whoever reads entries without types may do so with this.
+  // Nothing: it is not good.
+  std::optional<std::vector<StepEntry>> parts() const {
+    if (kind != "several") return std::vector<StepEntry>{*this};
+    std::optional<std::vector<StepEntry>> all(std::in_place);
+    Reader in(value);
+    if (!detail::Form<std::vector<StepEntry>>::read(in, *all)) all.reset();
+    return all;
   }
 };
 
@@ -73,6 +94,7 @@ struct Flow {
     std::vector<std::string> accepts;
     std::string join;  // empty: none
     std::uint32_t take = 0;
+    std::vector<std::string> slots;  // one of each, together
     std::vector<std::string> returns;
     std::vector<std::string> returns_list;
     std::uint32_t workers = 4;
@@ -86,6 +108,8 @@ struct Flow {
   std::vector<Type> types;
   std::vector<Step> steps;
   std::uint64_t timeout_ns = 0;
+  std::vector<std::string> children = {};  // the workflows that bodies may run
+  std::vector<std::string> errors = {};    // why it cannot run, besides what its graph says
 };
 
 }  // namespace detail

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,14 +15,11 @@
 #include <vector>
 
 #include "holdfast/retry.h"
-#include "holdfast/value.h"
+#include "holdfast/step.h"
 
 namespace holdfast::detail {
 
 using ByteSpan = std::span<const std::uint8_t>;
-
-// The bytes of a value.
-Bytes encoded(const std::function<void(Writer&)>& write);
 
 // The effect of a step.
 std::string step_effect(std::string_view workflow, std::string_view step);
@@ -30,10 +29,32 @@ struct SchemaValue {
   ByteSpan value;
 };
 
+// How a child ended.
+struct ChildEnd {
+  enum class Fate : std::uint8_t { kCompleted, kFailed, kCancelled };
+  Fate fate = Fate::kCompleted;
+  ByteSpan result;  // kCompleted; else code and message
+  std::string_view code;
+  std::string_view message;
+};
+
+// What a body may send, and to whom: of the types of the workflow.
+struct StepRoutes {
+  struct Step {
+    std::string name;
+    std::vector<std::string> takes;  // schemas
+  };
+  std::vector<Step> steps;
+  std::string stop;  // the schema of what ends a run
+};
+
 class StepCall {
  public:
-  // What it is made of must outlive it.
-  explicit StepCall(Reader params) { good_ = read(params); }
+  // What it is made of must outlive it. Without routes nothing that is sent is held against them.
+  explicit StepCall(Reader params, const StepRoutes* routes = nullptr);
+  ~StepCall();
+  StepCall(const StepCall&) = delete;
+  StepCall& operator=(const StepCall&) = delete;
 
   bool good() const noexcept { return good_; }
 
@@ -44,17 +65,29 @@ class StepCall {
   ByteSpan key() const noexcept { return key_; }
   std::uint64_t failures() const noexcept { return failures_; }
   bool is_judging() const noexcept { return is_judging_; }
-  std::vector<SchemaValue> buffer(std::string_view name) const;
+  std::vector<SchemaValue> buffer(std::string_view name) const;  // as the body has left it
 
   // A wait that is over: an answer, or nothing, if it timed out.
   struct Waited {
     std::string_view id;
     std::optional<SchemaValue> answer;
+    std::optional<ChildEnd> child;  // of a wait for a child
   };
   const Waited* find_wait(std::string_view id) const;
+
+  // What is wrong with what has come under the name of a wait: the body waits for something else
+  // than when it began to, an event of a schema or (none) the end of a child, so it did not do the
+  // same up to here. Empty: nothing is. One that timed out does not tell what it was for.
+  static std::string misfit(const Waited& waited, std::optional<std::string_view> schema);
   std::optional<ByteSpan> stored(std::string_view key) const;  // as the body has left it
 
-  // What a body does.
+  // Why an event cannot be sent to that step, or to all; why it cannot be waited for. Empty: it
+  // can.
+  std::string wrong_send(std::string_view schema, std::string_view step) const;
+  std::string wrong_wait(std::string_view schema) const;
+
+  // What a body does. One that goes on after it has begun to wait has caught what ends it: it
+  // fails.
   void return_nothing();
   void return_event(std::string_view schema, const Bytes& value);
   void return_list(const std::vector<std::pair<std::string_view, Bytes>>& events);
@@ -71,6 +104,9 @@ class StepCall {
   };
   void wait(std::string_view id, std::string_view schema, const std::vector<Wanted>& wanted,
             Duration timeout, const std::optional<std::pair<std::string_view, Bytes>>& asks);
+  // Runs an instance of another workflow, and waits for its end.
+  void run_child(std::string_view id, std::string_view workflow, const Bytes& key,
+                 std::string_view schema, const Bytes& start, Duration timeout);
 
   // How it failed; `took` is how long this run took.
   void fail(std::string_view code, std::string_view message);
@@ -87,9 +123,14 @@ class StepCall {
   bool read_work(Reader in);
   bool read_waits(Reader& in);
   bool read_store(Reader& in);
+  struct Collected;
+  Collected& collected(std::string_view name);
   void add(const std::function<void(Writer&)>& write);
+  bool begin_wait(std::string_view id);
+  bool is_caught();
 
   bool good_ = false;
+  const StepRoutes* routes_ = nullptr;
   std::string_view step_;
   std::string_view schema_;
   std::uint64_t failures_ = 0;
@@ -101,10 +142,11 @@ class StepCall {
   std::uint64_t now_ns_ = 0;
   bool is_judging_ = false;
   struct Collected {
-    std::string_view name;
+    std::string name;
     std::vector<SchemaValue> events;
   };
   std::vector<Collected> buffers_;
+  std::deque<Bytes> own_;  // what the buffers borrow besides the params
   std::vector<Waited> waits_;
   struct Stored {
     std::string key;
@@ -113,8 +155,10 @@ class StepCall {
   std::vector<Stored> store_;
 
   std::map<std::string, std::uint64_t> waits_asked_;  // how often under each name
-  Bytes results_;
+  std::unique_ptr<codec::Buffer> results_;
   std::uint64_t count_ = 0;
+  bool is_waiting_ = false;
+  std::string waits_for_;  // the name of that wait
   bool has_failed_ = false;
   std::string code_;
   std::string message_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// On what a benchmark ran, for the line above its figures.
+// The machine, for the line beside figures that were measured on it.
 #pragma once
 
 #include <fstream>
 #include <string>
 
-namespace holdfast::bench {
+namespace holdfast::env {
 
 inline std::string hardware() {
   std::ifstream file("/proc/cpuinfo");
@@ -19,4 +19,4 @@ inline std::string hardware() {
   return model + ", " + std::to_string(cores) + " cores, " + __VERSION__;
 }
 
-}  // namespace holdfast::bench
+}  // namespace holdfast::env

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/engine_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace holdfast::cli {
+namespace {
+
+constexpr std::size_t kMostHandlerThreads = 1024;
+constexpr std::uint64_t kMostRetentionSeconds = std::uint64_t{100} * 365 * 24 * 3600;
+
+std::vector<std::string> parts_of(std::string_view list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; !list.empty() && begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    parts.emplace_back(list.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+// "api.example.com", "*.example.com:443", "127.0.0.1:8080/private", "[::1]:80/private"
+std::optional<AllowedHost> host_in(std::string_view text) {
+  constexpr std::string_view kPrivate = "/private";
+  AllowedHost host;
+  host.private_addresses = text.ends_with(kPrivate);
+  if (host.private_addresses) text.remove_suffix(kPrivate.size());
+  const bool has_brackets = text.starts_with('[');
+  const std::size_t end = has_brackets ? text.find(']') : text.find(':');
+  if (has_brackets && end == std::string_view::npos) return std::nullopt;
+  host.name = text.substr(has_brackets ? 1 : 0, has_brackets ? end - 1 : end);
+  std::string_view rest = end == std::string_view::npos ? "" : text.substr(end);
+  if (has_brackets) rest.remove_prefix(1);
+  if (!rest.empty()) {
+    const auto port = rest.starts_with(':') ? number_in<std::uint16_t>(rest.substr(1))
+                                            : std::optional<std::uint16_t>();
+    if (!port || *port == 0) return std::nullopt;
+    host.port = *port;
+  }
+  if (host.name.empty() || host.name.find_first_of("/ []@?#") != std::string::npos)
+    return std::nullopt;
+  std::ranges::transform(host.name, host.name.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  });
+  return host;
+}
+
+// "7d", "90s", "90"
+std::optional<std::chrono::seconds> time_in(std::string_view text) {
+  std::uint64_t unit = 1;
+  switch (text.empty() ? ' ' : text.back()) {
+    case 'd': unit = 24 * 3600; break;
+    case 'h': unit = 3600; break;
+    case 'm': unit = 60; break;
+    case 's': break;
+    default: unit = 0;
+  }
+  if (unit != 0) text.remove_suffix(1);
+  const auto number = number_in<std::uint64_t>(text);
+  const std::uint64_t seconds = std::max<std::uint64_t>(unit, 1);
+  if (!number || *number > kMostRetentionSeconds / seconds) return std::nullopt;
+  return std::chrono::seconds(*number * seconds);
+}
+
+base::Error bad(const Setting& setting, const std::string& message) {
+  return base::invalid(setting.place(), message);
+}
+
+base::Result<void> use_hosts(const Setting& setting, std::vector<AllowedHost>& hosts) {
+  hosts.clear();
+  for (const std::string& part : parts_of(setting.value)) {
+    auto host = host_in(part);
+    if (!host) return bad(setting, "'" + part + "' is no host: expected HOST[:PORT][/private]");
+    hosts.push_back(std::move(*host));
+  }
+  return {};
+}
+
+base::Result<void> use_programs(const Setting& setting, std::vector<std::string>& programs) {
+  programs = parts_of(setting.value);
+  for (const std::string& program : programs) {
+    if (!program.starts_with('/'))
+      return bad(setting, "'" + program + "' is not the whole path of a program");
+  }
+  return {};
+}
+
+base::Result<void> use_numbers(const Settings& settings, EngineOptions& options) {
+  if (const Setting* setting = settings.find("retention")) {
+    const auto time = time_in(setting->value);
+    if (!time) return bad(*setting, "expected a time up to 100 years, as 7d, 12h, 30m or 90s");
+    options.retention = *time;
+  }
+  if (const Setting* setting = settings.find("snapshot-every")) {
+    const auto records = number_in<std::uint64_t>(setting->value);
+    if (!records) return bad(*setting, "expected a number of records");
+    options.snapshot_every = *records;
+  }
+  if (const Setting* setting = settings.find("handler-threads")) {
+    const auto threads = number_in<std::size_t>(setting->value);
+    if (!threads || *threads == 0 || *threads > kMostHandlerThreads)
+      return bad(*setting, "expected a number from 1 to " + std::to_string(kMostHandlerThreads));
+    options.handler_threads = *threads;
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<void> use_settings(const Settings& settings, EngineOptions& options) {
+  if (const Setting* setting = settings.find("http-hosts"))
+    TRY(use_hosts(*setting, options.http_hosts));
+  if (const Setting* setting = settings.find("programs"))
+    TRY(use_programs(*setting, options.programs));
+  if (const Setting* setting = settings.find("secret-folder"))
+    options.secrets.folder = setting->value;
+  if (const Setting* setting = settings.find("secret-variables"))
+    options.secrets.variables = parts_of(setting->value);
+  if (const Setting* setting = settings.find("history")) {
+    if (setting->value != "true" && setting->value != "false")
+      return bad(*setting, "expected true or false");
+    options.history = setting->value == "true";
+  }
+  return use_numbers(settings, options);
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/serving_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/engine_settings.h"
+
+namespace holdfast::cli {
+
+ServingFlags::ServingFlags(CLI::App& command) {
+  for (const SettingName& name : kSettings) {
+    if (name.of != SettingOf::kServer) continue;
+    Flag& flag = flags_.emplace_back(Flag{name.key, {}, nullptr});
+    flag.option =
+        command.add_option("--" + std::string(name.key), flag.value,
+                           std::string(name.what) + " (" + std::string(name.variable) + ")");
+  }
+}
+
+base::Result<ServingOptions> ServingFlags::settle(const Program& program, const std::string& world,
+                                                  const std::string& otherwise) const {
+  const auto secrets = std::ranges::find(flags_, std::string_view("secret-variables"), &Flag::key);
+  Settings settings = TRY(Settings::load(secrets->value, program.engine.secrets.variables));
+  for (const Flag& flag : flags_)
+    if (flag.option->count() > 0) settings.give(flag.key, flag.value);
+  if (!world.empty()) settings.give("world", world);
+  ServingOptions options;
+  options.engine = program.engine;
+  options.engine.modules = program.modules;
+  options.engine.handlers = program.handlers;
+  options.engine.dir = otherwise;
+  const auto fill = [&](std::string& value, std::string_view key) {
+    if (const Setting* setting = settings.find(key)) value = setting->value;
+  };
+  fill(options.engine.dir, "world");
+  fill(options.listen, "listen");
+  fill(options.tls.certificate, "tls-certificate");
+  fill(options.tls.key, "tls-key");
+  fill(options.tls.client_authorities, "client-authorities");
+  TRY(use_settings(settings, options.engine));
+  if (options.engine.dir.empty())
+    return base::invalid("", "--world is required\n(or HOLDFAST_WORLD, or world in holdfast.yaml)");
+  return options;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// What requests bring and what answers hold, as JSON schemas: for the table of routes, which says
+// them to whoever asks what there is. What is really taken is decided by the handlers.
+#pragma once
+
+#include <string_view>
+
+namespace holdfast::gateway::bodies {
+
+inline constexpr std::string_view kEvent = R"({"type":"object","required":["schema","value"],
+"additionalProperties":false,"properties":{
+"schema":{"type":"string","description":"the name of the event's schema"},
+"value":{"description":"the event; it is normalised by its schema"},
+"id":{"type":"string","maxLength":255,"description":"sent again with the same id, it happens once"},
+"wait":{"type":["integer","boolean"],
+"description":"milliseconds to wait for the end of the instance"}}})";
+
+inline constexpr std::string_view kSignal = R"({"type":"object","required":["schema","value"],
+"additionalProperties":false,"properties":{
+"schema":{"type":"string"},"value":{},"id":{"type":"string","maxLength":255}}})";
+
+inline constexpr std::string_view kStart = R"({"type":"object","required":["input"],
+"additionalProperties":false,"properties":{
+"input":{"description":"the event that begins the instance"},
+"event":{"type":"string",
+"description":"its schema; otherwise the first that is routed to the workflow"},
+"key":{"description":"of the instance; otherwise what the event has where its route finds it"},
+"id":{"type":"string","maxLength":255},
+"wait":{"type":["integer","boolean"]}}})";
+
+inline constexpr std::string_view kReason = R"({"type":"object","additionalProperties":false,
+"properties":{"reason":{"type":"string","maxLength":4096}}})";
+
+inline constexpr std::string_view kSent = R"({"type":"object",
+"required":["record","deliveries","ignored","repeated"],"properties":{
+"record":{"type":"integer","description":"that holds it"},
+"deliveries":{"type":"integer","description":"instances that got it"},
+"ignored":{"type":"integer","description":"instances that had ended"},
+"repeated":{"type":"boolean","description":"it was sent before, and nothing happened now"},
+"instance":{"description":"as GET has it, if its end was waited for"}}})";
+
+inline constexpr std::string_view kInstances = R"({"type":"object",
+"required":["instances","next","seen","lag"],"properties":{
+"instances":{"type":"array","items":{"type":"object",
+"required":["workflow","key","status","paused","first_record","first_ns","last_record","last_ns",
+"steps"],"properties":{"workflow":{"type":"string"},"key":{},
+"status":{"enum":["running","waiting","completed","failed","cancelled","deleted"]},
+"paused":{"type":"boolean"},
+"first_record":{"type":"integer","description":"0: before the index began"},
+"first_ns":{"type":"integer"},"last_record":{"type":"integer"},"last_ns":{"type":"integer"},
+"steps":{"type":"integer"},"error":{"type":"object"}}}},
+"next":{"type":["integer","null"],"description":"where to go on; null: there are no more"},
+"seen":{"type":"integer","description":"the record that the index has come to"},
+"lag":{"type":"integer","description":"durable records that it has not seen"}}})";
+
+inline constexpr std::string_view kInstance = R"({"type":"object",
+"required":["workflow","key","status","paused","record","state"],"properties":{
+"workflow":{"type":"string"},"key":{},
+"status":{"enum":["running","waiting","completed","failed","cancelled"]},
+"paused":{"type":"boolean"},"record":{"type":"integer","description":"the last that touched it"},
+"state":{},"result":{},"error":{},
+"traceparent":{"type":"string","description":"of the event that began it, if it had one"}}})";
+
+inline constexpr std::string_view kState =
+    R"({"type":"object","required":["record","status","state"],
+"properties":{"at":{"type":"integer","description":"behind which record, if that was asked"},
+"record":{"type":"integer","description":"the last that touched it then"},
+"status":{"enum":["running","waiting","completed","failed","cancelled"]},"state":{}}})";
+
+inline constexpr std::string_view kWhy = R"({"type":"object","required":["sentence","reasons"],
+"properties":{"sentence":{"type":"string"},"reasons":{"type":"array","items":{"type":"object",
+"required":["kind"],"properties":{"kind":{"enum":["receipt","turn","paused","event","nothing",
+"wait","retry","queued","timeout"]},
+"step":{"type":"string"},"item":{"type":"integer"},"schema":{"type":"string"},
+"requirements":{"type":"object"},"failures":{"type":"integer"},
+"events_before":{"type":"integer"},"running":{"type":"integer"},"workers":{"type":"integer"},
+"effect":{"type":"string"},"executor":{"type":"string"},"intent":{"type":"string"},
+"opened_at":{"type":"integer"},"since_ns":{"type":"integer"},"due_ns":{"type":"integer"},
+"child":{"type":"object","description":"the instance that runs for the effect",
+"required":["workflow","key"],"properties":{"workflow":{"type":"string"},"key":{}}},
+"mail":{"type":"integer"},"schemas":{"type":"array","items":{"type":"string"}}}}}}})";
+
+inline constexpr std::string_view kWorkflows =
+    R"({"type":"object","required":["workflows","schemas"],
+"properties":{"workflows":{"type":"array","items":{"type":"object",
+"required":["workflow","kind","key","state","stream","graph","events"],"properties":{
+"workflow":{"type":"string"},
+"kind":{"enum":["native","wasm","steps","graph","builtin"]},
+"key":{"type":["string","null"],"description":"the schema of its key; null: it has none"},
+"state":{"type":"string"},"stream":{"type":["string","null"]},
+"graph":{"type":"boolean","description":"it can be drawn"},
+"events":{"type":"array","items":{"type":"object","required":["schema","starts"],"properties":{
+"schema":{"type":"string"},"key_field":{"type":"string"},
+"starts":{"type":"boolean","description":"it may begin an instance"}}}}}}},
+"schemas":{"type":"object",
+"description":"the types of all that is named above, by name, but for those of sys/"}}})";
+
+inline constexpr std::string_view kGraph = R"({"type":"object","required":["workflow","graph"],
+"properties":{"workflow":{"type":"string"},"graph":{"type":"object",
+"required":["steps","types","timeout_ns"]}}})";
+
+inline constexpr std::string_view kExecution = R"({"type":"object",
+"required":["workflow","key","graph","execution"],"properties":{"workflow":{"type":"string"},
+"key":{},"graph":{"type":"object"},"execution":{"type":"object",
+"required":["status","first_record","last_record","complete","steps","edges"],"properties":{
+"status":{"type":"string"},"first_record":{"type":"integer"},"last_record":{"type":"integer"},
+"complete":{"type":"boolean","description":"false: there are no records of its beginning"},
+"steps":{"type":"array","items":{"type":"object"}},
+"edges":{"type":"array","items":{"type":"object","required":["kind","count"],"properties":{
+"kind":{"enum":["came","taken","answered","returned","sent","put","handled"]},
+"step":{"type":"string"},"event":{"type":"string"},"handler":{"type":"string"},
+"count":{"type":"integer"}}}}}}}})";
+
+inline constexpr std::string_view kTimeline =
+    R"({"type":"object","required":["records","next","trimmed"],
+"properties":{"records":{"type":"array","description":"the last first","items":{"type":"object"}},
+"next":{"type":["integer","null"]},"trimmed":{"type":"boolean"}}})";
+
+inline constexpr std::string_view kJournal = R"({"type":"object",
+"required":["records","next","first","last"],"properties":{
+"records":{"type":"array","items":{"type":"object"}},"next":{"type":"integer"},
+"first":{"type":"integer"},"last":{"type":"integer"}}})";
+
+inline constexpr std::string_view kManifest = R"({"type":"object","required":["definitions"],
+"properties":{"definitions":{"type":"array","items":{"type":"object"}}}})";
+
+inline constexpr std::string_view kReceipt = R"({"type":"object","required":["intent"],
+"additionalProperties":false,"properties":{
+"intent":{"type":"string","description":"of the effect: sha256: and 64 digits"},
+"status":{"enum":["ok","error","timeout","cancelled"],"default":"ok"},
+"payload":{"description":"if it is ok; by the receipt schema of the effect"},
+"error":{"type":"object","required":["code","message","retryable","details"],
+"description":"if it is not"},
+"cost_cents":{"type":"integer"}}})";
+
+inline constexpr std::string_view kProgress = R"({"type":"object",
+"required":["intent","sequence","payload"],"additionalProperties":false,"properties":{
+"intent":{"type":"string"},"sequence":{"type":"integer","minimum":1},
+"kind":{"type":"string"},"payload":{}}})";
+
+inline constexpr std::string_view kReported = R"({"type":"object","required":["record","repeated"],
+"properties":{"record":{"type":"integer"},
+"repeated":{"type":"boolean","description":"it was said before, and nothing happened now"},
+"settled":{"type":"string","description":"how the effect is settled, if it was before"}}})";
+
+inline constexpr std::string_view kEffect = R"({"type":"object",
+"required":["intent","effect","executor","workflow","key","params","opened_at","since_ns",
+"progress"],"properties":{"intent":{"type":"string"},"effect":{"type":"string"},
+"executor":{"type":"string"},"workflow":{"type":"string"},"key":{},"params":{},
+"opened_at":{"type":"integer"},"since_ns":{"type":"integer"},"progress":{"type":"integer"}}})";
+
+inline constexpr std::string_view kEffects = R"({"type":"object","required":["effects","next"],
+"properties":{"effects":{"type":"array","items":{"type":"object"},
+"description":"the oldest first, each as GET /v1/effects/{intent} has it"},
+"next":{"type":["string","null"],"description":"where to go on; null: there are no more"}}})";
+
+inline constexpr std::string_view kDefinitions = R"({"type":"object","required":["definitions"],
+"additionalProperties":false,"properties":{"definitions":{"type":"array",
+"items":{"type":"object"},"description":"all of them, and their manifest"}}})";
+
+inline constexpr std::string_view kApplied = R"({"type":"object",
+"required":["record","blocking","blocking_count"],"properties":{
+"record":{"type":["integer","null"],"description":"null: nothing was applied"},
+"blocking":{"type":"array","items":{"type":"object"},
+"description":"instances that have not ended, the first 1000"},
+"blocking_count":{"type":"integer"}}})";
+
+inline constexpr std::string_view kPropose = R"({"type":"object","additionalProperties":false,
+"properties":{"definitions":{"type":"array","items":{"type":"object"}},
+"patch":{"type":"object","description":"of the present definitions, instead of all of them"},
+"description":{"type":"string","maxLength":4096}}})";
+
+inline constexpr std::string_view kProposed = R"({"type":"object","required":["proposal"],
+"properties":{"proposal":{"type":"integer"}}})";
+
+inline constexpr std::string_view kProposals = R"({"type":"object","required":["proposals"],
+"properties":{"proposals":{"type":"array","items":{"type":"object",
+"required":["proposal","stage","base","manifest","description","report","by","reason"],
+"properties":{"proposal":{"type":"integer"},
+"stage":{"enum":["proposed","shadowed","approved","rejected","applied"]},
+"base":{"type":"string"},"manifest":{"type":"string"},"description":{"type":"string"},
+"report":{},"by":{"type":"string"},"reason":{"type":"string"}}}}}})";
+
+inline constexpr std::string_view kShadow = R"({"type":"object","additionalProperties":false,
+"properties":{"from":{"type":"integer","minimum":1,"description":"the first record to feed again"},
+"to":{"type":"integer","minimum":1,"description":"the last; the last of all if it is not there"},
+"records":{"type":"integer","minimum":1,
+"description":"instead of from: so many back from the end at most"}}})";
+
+inline constexpr std::string_view kTried = R"({"type":"object","required":["record","report"],
+"properties":{"record":{"type":"integer"},"report":{"type":"object"}}})";
+
+inline constexpr std::string_view kDecision = R"({"type":"object","additionalProperties":false,
+"properties":{"reason":{"type":"string","maxLength":4096},
+"by":{"type":"string","description":"where there are no tokens"}}})";
+
+inline constexpr std::string_view kNothing = R"({"type":"object","additionalProperties":false})";
+
+inline constexpr std::string_view kRecord = R"({"type":"object","required":["record"],
+"properties":{"record":{"type":"integer"}}})";
+
+inline constexpr std::string_view kSnapshot = R"({"type":"object","required":["next_record"],
+"properties":{"next_record":{"type":"integer",
+"description":"everything before it is in the snapshot"}}})";
+
+inline constexpr std::string_view kStatus = R"({"type":"object","required":["status"],
+"properties":{"status":{"type":"string"}}})";
+
+inline constexpr std::string_view kObject = R"({"type":"object"})";
+
+}  // namespace holdfast::gateway::bodies

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "holdfast/resources.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "native/testing_steps.h"
+
+namespace holdfast::native {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// Says what happens to it.
+struct Noted {
+  Noted(std::string the_name, Lines& the_notes) : name(std::move(the_name)), notes(the_notes) {
+    notes.push_back("+" + name);
+  }
+  ~Noted() { notes.push_back("-" + name); }
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+  std::string name;
+  Lines& notes;
+};
+struct Config : Noted {
+  using Noted::Noted;
+};
+struct Db : Noted {
+  using Noted::Noted;
+};
+struct Trace : Noted {
+  using Noted::Noted;
+};
+
+class ResourcesTest : public ::testing::Test {
+ protected:
+  template <class T>
+  auto make(std::string name) {
+    return [this, name] { return std::make_unique<T>(name, notes); };
+  }
+  template <class Function>
+  static std::string thrown(Function function) {
+    try {
+      function();
+    } catch (const StepError& error) {
+      return error.code + ": " + error.what();
+    }
+    return "nothing";
+  }
+
+  Lines notes;
+  std::shared_ptr<Resources> all = std::make_shared<Resources>();
+};
+
+TEST_F(ResourcesTest, of_the_program_are_made_once_and_when_they_are_asked_for) {
+  all->add<Config>("config", make<Config>("config")).add<Db>("db", [this](ResourceMaker& maker) {
+    return std::make_unique<Db>("db of " + maker.get<Config>().name, notes);
+  });
+  EXPECT_EQ(notes, Lines());
+  const Db* first = nullptr;
+  {
+    ResourceMaker run(all);
+    first = &run.get<Db>("db");
+    EXPECT_EQ(notes, (Lines{"+config", "+db of config"}));
+  }
+  ResourceMaker run(all);
+  EXPECT_EQ(&run.get<Db>(), first);
+  EXPECT_EQ(notes.size(), 2U);
+}
+
+TEST_F(ResourcesTest, end_in_the_other_order) {
+  all->add<Db>("db",
+               [this](ResourceMaker& maker) {
+                 maker.get<Config>();
+                 return std::make_unique<Db>("db", notes);
+               })
+      .add<Config>("config", make<Config>("config"));
+  ResourceMaker(all).get<Db>();
+  all.reset();
+  EXPECT_EQ(notes, (Lines{"+config", "+db", "-db", "-config"}));
+}
+
+TEST_F(ResourcesTest, of_a_run_are_its_own_and_end_with_it) {
+  all->add<Db>("db", make<Db>("db"))
+      .add<Trace>(
+          "trace",
+          [this](ResourceMaker& maker) {
+            return std::make_unique<Trace>("trace to " + maker.get<Db>().name, notes);
+          },
+          ResourceLife::kRun);
+  {
+    ResourceMaker one(all);
+    ResourceMaker other(all);
+    EXPECT_EQ(&one.get<Trace>(), &one.get<Trace>());
+    EXPECT_NE(&one.get<Trace>(), &other.get<Trace>());
+  }
+  EXPECT_EQ(notes, (Lines{"+db", "+trace to db", "+trace to db", "-trace to db", "-trace to db"}));
+}
+
+TEST_F(ResourcesTest, are_found_by_name_or_by_type) {
+  all->add<Db>("db", make<Db>("db")).add<Db>("copy", make<Db>("copy"));
+  all->add<std::string>("text", [] { return "plain value"; });
+  ResourceMaker run(all);
+  EXPECT_EQ(run.get<Db>("copy").name, "copy");
+  EXPECT_EQ(run.get<std::string>(), "plain value");
+  EXPECT_EQ(thrown([&] { run.get<Db>(); }),
+            "step.no_resource: there are several resources of that type: 'db' and 'copy'");
+  EXPECT_EQ(thrown([&] { run.get<Db>("text"); }),
+            "step.no_resource: the resource 'text' is of another type");
+  EXPECT_EQ(thrown([&] { run.get<Db>("other"); }),
+            "step.no_resource: there is no resource 'other'");
+  EXPECT_EQ(thrown([&] { run.get<Trace>(); }),
+            "step.no_resource: there is no resource of that type");
+  EXPECT_EQ(thrown([&] { all->add<Db>("db", make<Db>("db")); }),
+            "step.resource_twice: there are two resources 'db'");
+}
+
+TEST_F(ResourcesTest, that_need_each_other_are_refused) {
+  const auto needing = [](const char* other) {
+    return [other](ResourceMaker& maker) { return maker.get<std::string>(other); };
+  };
+  all->add<std::string>("a", needing("b"))
+      .add<std::string>("b", needing("c"))
+      .add<std::string>("c", needing("b"))
+      .add<std::string>("self", needing("self"));
+  ResourceMaker run(all);
+  EXPECT_EQ(thrown([&] { run.get<std::string>("a"); }),
+            "step.resource_cycle: 'b' needs 'c' needs 'b'");
+  EXPECT_EQ(thrown([&] { run.get<std::string>("self"); }),
+            "step.resource_cycle: 'self' needs 'self'");
+  EXPECT_EQ(thrown([&] { all->make_all(); }), "step.resource_cycle: 'b' needs 'c' needs 'b'");
+}
+
+TEST_F(ResourcesTest, of_the_program_need_none_of_a_run) {
+  all->add<Trace>("trace", make<Trace>("trace"), ResourceLife::kRun)
+      .add<Db>("db", [this](ResourceMaker& maker) {
+        maker.get<Trace>();
+        return std::make_unique<Db>("db", notes);
+      });
+  ResourceMaker run(all);
+  EXPECT_EQ(thrown([&] { run.get<Db>(); }),
+            "step.resource_life: 'db' would outlive 'trace', which it needs");
+  EXPECT_EQ(notes, Lines());
+}
+
+TEST_F(ResourcesTest, of_the_program_need_none_of_a_run_that_is_there_already) {
+  const auto needing = [this](ResourceMaker& maker) {
+    maker.get<Trace>();
+    return std::make_unique<Db>("db", notes);
+  };
+  all->add<Trace>("trace", make<Trace>("trace"), ResourceLife::kRun)
+      .add<Db>("db", needing)
+      .add<Db>("own", needing, ResourceLife::kRun)
+      .add<std::string>(
+          "text",
+          [](ResourceMaker& maker) {
+            maker.get<Trace>();
+            return maker.get<Db>("db").name;
+          },
+          ResourceLife::kRun);
+  ResourceMaker run(all);
+  run.get<Trace>();
+  const std::string refused = "step.resource_life: 'db' would outlive 'trace', which it needs";
+  EXPECT_EQ(thrown([&] { run.get<Db>("db"); }), refused);
+  EXPECT_EQ(thrown([&] { run.get<std::string>("text"); }), refused);
+  EXPECT_EQ(thrown([&] { all->make_all(); }), refused);
+  EXPECT_EQ(run.get<Db>("own").name, "db");  // one of the run may
+}
+
+TEST_F(ResourcesTest, a_factory_that_throws_or_makes_nothing_is_asked_again) {
+  int calls = 0;
+  all->add<Db>("db", [&]() -> std::unique_ptr<Db> {
+    if (++calls == 1) throw StepError("db.away", "nobody there");
+    if (calls == 2) return nullptr;
+    return std::make_unique<Db>("db", notes);
+  });
+  ResourceMaker run(all);
+  EXPECT_EQ(thrown([&] { run.get<Db>(); }), "db.away: nobody there");
+  EXPECT_EQ(thrown([&] { run.get<Db>(); }), "step.no_resource: the factory of 'db' made nothing");
+  EXPECT_EQ(run.get<Db>().name, "db");
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(ResourcesTest, many_threads_that_ask_get_the_same) {
+  std::atomic<int> made = 0;
+  all->add<int>("n", [&] { return ++made; }).add<int>("m", [&](ResourceMaker& maker) {
+    return maker.get<int>("n") + 10;
+  });
+  std::vector<std::thread> threads;
+  threads.reserve(8);
+  std::atomic<int> sum = 0;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      ResourceMaker run(all);
+      sum += i % 2 == 0 ? run.get<int>("n") + 10 : run.get<int>("m");
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(sum, 88);
+}
+
+struct Begin {
+  static constexpr std::string_view kSchema = "test/Begin@1";
+  std::string id;
+};
+struct End {
+  static constexpr std::string_view kSchema = "test/End@1";
+  std::string text;
+};
+struct Uses : StepWorkflow {
+  static constexpr std::string_view kWorkflow = "test/Uses@1";
+  using Events = holdfast::Events<On<Begin, &Begin::id>>;
+  using Stop = End;
+  End use(const Begin&, StepContext& context) {
+    std::string text = context.resource<Db>().name;
+    text += context.resource<Trace>("trace").name;
+    return {text};
+  }
+  StepTask<End> wait(const Begin&, TaskContext& context) {
+    context.resource<Trace>("trace");
+    co_await context.wait_for<Begin>();
+    co_return End{};
+  }
+  static auto steps() { return StepsOf<Uses>().step("use", &Uses::use).step("wait", &Uses::wait); }
+};
+
+TEST_F(ResourcesTest, a_body_gets_them_from_its_context) {
+  all->add<Db>("db", make<Db>("db")).add<Trace>("trace", make<Trace>("t"), ResourceLife::kRun);
+  testing::BodyOf<Uses> body(std::make_shared<Uses>(), all);
+  EXPECT_EQ(body.run("use", Begin{}), Lines{R"(returned test/End@1{"text":"dbt"})"});
+  EXPECT_EQ(notes, (Lines{"+db", "+t", "-t"}));
+  // A wait ends the run, and what is its own.
+  EXPECT_EQ(body.run("wait", Begin{}), Lines{"waits #1 test/Begin@1"});
+  EXPECT_EQ(notes, (Lines{"+db", "+t", "-t", "+t", "-t"}));
+}
+
+TEST_F(ResourcesTest, a_body_that_asks_for_one_that_is_not_there_fails) {
+  testing::BodyOf<Uses> without;
+  EXPECT_EQ(without.run("use", Begin{}),
+            Lines{"failed step.no_resource: the program gives no resources to its steps"});
+  testing::BodyOf<Uses> empty(std::make_shared<Uses>(), all);
+  EXPECT_EQ(empty.run("use", Begin{}),
+            Lines{"failed step.no_resource: there is no resource of that type"});
+}
+
+}  // namespace
+}  // namespace holdfast::native

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A server that may not start has touched nothing: what was under way in its world goes on only when it serves."""
+import json
+import socket
+import subprocess
+import time
+
+from program import main
+from serving import ServingTest
+
+
+class RefusedStart(ServingTest):
+    def make_certificates(self):
+        for name in ("good", "other"):
+            subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                            "-keyout", f"{name}.key", "-out", f"{name}.pem", "-days", "2", "-subj", "/CN=localhost"],
+                           cwd=self.folder, check=True, capture_output=True)
+        self.write("rubbish.pem", "no certificate\n")
+
+    def refusals(self, port):
+        """What is said to the program, and what it must say."""
+        tls = ("--tls-certificate", "good.pem", "--tls-key", "good.key")
+        return (
+            (("--listen", "0.0.0.0:0"), "an address that others can reach needs tokens: holdfast token add makes them; "
+                                        "without any, listen on 127.0.0.1\n"),
+            (("--listen", f"127.0.0.1:{port}"), f"127.0.0.1:{port}: Address already in use; "
+                                                "say --listen with another port, or 0 for any\n"),
+            (("--listen", "nowhere:1"), "nowhere: it is not an address\n"),
+            (("--listen", "192.0.2.1:0", ), "needs tokens"),
+            (("--tls-certificate", "good.pem"), "tls-key: it is missing; tls-certificate is nothing without it\n"),
+            (("--tls-key", "good.key"), "tls-certificate: it is missing, though there is a tls-key\n"),
+            (("--client-authorities", "good.pem"), "tls-certificate: it is missing; client-authorities are for TLS\n"),
+            (("--tls-certificate", "no.pem", "--tls-key", "good.key"), "tls-certificate no.pem: No such file or directory"),
+            (("--tls-certificate", "rubbish.pem", "--tls-key", "good.key"), "tls-certificate rubbish.pem: "),
+            (("--tls-certificate", "good.pem", "--tls-key", "no.key"), "tls-key no.key: No such file or directory"),
+            (("--tls-certificate", "good.pem", "--tls-key", "other.key"), "tls-key other.key: "),
+            ((*tls, "--client-authorities", "no.pem"), "client-authorities no.pem: No such file or directory"),
+        )
+
+    def test_a_start_that_is_refused_leaves_every_byte_as_it_was(self):
+        self.make_certificates()
+        self.make_world(how=("recent",))  # a third of its orders has an effect open
+        before = self.contents()
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            for said, told in self.refusals(taken.getsockname()[1]):
+                listen = () if "--listen" in said else ("--listen", "127.0.0.1:0")
+                done = self.run_program("serve", "--world", "world", "--any-file-system", "--apply", *said, *listen)
+                self.assertEqual((done.stdout, done.returncode), (b"", 1), said)
+                self.assertTrue(done.stderr.decode().startswith("holdfast: "), done.stderr)
+                self.assertIn(told, done.stderr.decode())
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                self.assertEqual(self.contents(), before, said)
+            # The same of `dev`, which would begin a world.
+            for said, told in (item for item in self.refusals(taken.getsockname()[1]) if "--listen" in item[0]):
+                done = self.run_program("dev", "fresh", *said)
+                self.assertEqual((done.stdout, done.returncode), (b"", 1), said)
+                self.assertIn(told, done.stderr.decode())
+                self.assertFalse((self.folder / "fresh").exists(), said)
+
+    def records(self):
+        done = self.run_program("journal", "--world", "world", "--json", "--limit", "1000")
+        self.assertEqual((done.stderr, done.returncode), (b"", 0))
+        return json.loads(done.stdout)["records"]
+
+    def test_definitions_that_cannot_be_applied_are_refused_before_anything_goes_on(self):
+        self.make_world(how=("recent",))
+        before = self.records()
+        done = self.run_program("serve", "--world", "world", "--any-file-system", "--apply", "--listen", "127.0.0.1:0")
+        self.assertEqual((done.stdout, done.returncode), (b"", 1))
+        self.assertIn("holdfast: definitions: 5 instances have not ended: ", done.stderr.decode())
+        self.assertEqual(self.records(), before)
+        with self.server(applies=False) as url:  # one that is not refused goes on with them
+            while self.ask(url, "ls", "--status", "waiting")["instances"]:
+                time.sleep(0.05)
+        self.assertGreater(len(self.records()), len(before))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step workflows that do what the demo does not: one that is never answered and times out, one
+// whose bodies wait at a gate, and two with different graphs and the same event, so that
+// definitions may make the one run as the other. With the whole command line of Holdfast around
+// them.
+//
+// A body of flows/Gate@1 goes on when the file that HOLDFAST_GATE names is there.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "holdfast/main.h"
+#include "holdfast/steps.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct Begin {
+  static constexpr std::string_view kSchema = "flows/Begin@1";
+  std::string id;
+};
+struct Hurry {
+  static constexpr std::string_view kSchema = "flows/Hurry@1";
+  std::string id;
+};
+struct Answer {
+  static constexpr std::string_view kSchema = "flows/Answer@1";
+  std::string id;
+};
+struct Task {
+  static constexpr std::string_view kSchema = "flows/Task@1";
+  std::uint64_t number = 0;
+};
+struct Finished {
+  static constexpr std::string_view kSchema = "flows/Finished@1";
+  std::uint64_t number = 0;
+};
+struct Outcome {
+  static constexpr std::string_view kSchema = "flows/Outcome@1";
+  std::uint64_t count = 0;
+};
+
+struct Submitted {
+  static constexpr std::string_view kSchema = "flows/Submitted@1";
+  std::string id;
+};
+struct Read {
+  static constexpr std::string_view kSchema = "flows/Read@1";
+  std::uint64_t number = 0;
+};
+
+struct Late : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/Late@1";
+  using Events =
+      holdfast::Events<holdfast::On<Hurry, &Hurry::id>, holdfast::On<Answer, &Answer::id>>;
+  using Stop = Outcome;
+
+  Outcome ask(const Hurry&, holdfast::StepContext& context) {
+    context.wait_for<Answer>();
+    return {1};
+  }
+  static auto steps() { return holdfast::StepsOf<Late>().step("ask", &Late::ask).timeout(700ms); }
+};
+
+struct Gate : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/Gate@1";
+  using Events = holdfast::Events<holdfast::On<Begin, &Begin::id>>;
+  using Stop = Outcome;
+
+  std::vector<Task> split(const Begin&, holdfast::StepContext&) { return {{1}, {2}, {3}}; }
+  Finished pass(const Task& task, holdfast::StepContext& context) {
+    const char* const gate = std::getenv("HOLDFAST_GATE");
+    while (gate != nullptr && ::access(gate, F_OK) != 0 && !context.stopped())
+      std::this_thread::sleep_for(10ms);
+    return {task.number};
+  }
+  Outcome count(const std::vector<Finished>& all, holdfast::StepContext&) { return {all.size()}; }
+  static auto steps() {
+    return holdfast::StepsOf<Gate>()
+        .step("split", &Gate::split)
+        .step("pass", &Gate::pass, {.workers = 1})
+        .step("count", &Gate::count);
+  }
+};
+
+struct Review : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/Review@1";
+  using Events = holdfast::Events<holdfast::On<Submitted, &Submitted::id>>;
+  using Stop = Outcome;
+
+  Read read(const Submitted&, holdfast::StepContext&) { return {1}; }
+  Outcome judge(const Read& read, holdfast::StepContext&) { return {read.number}; }
+  static auto steps() {
+    return holdfast::StepsOf<Review>().step("read", &Review::read).step("judge", &Review::judge);
+  }
+};
+
+struct ShortReview : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/ShortReview@1";
+  using Events = holdfast::Events<holdfast::On<Submitted, &Submitted::id>>;
+  using Stop = Outcome;
+
+  Outcome skim(const Submitted&, holdfast::StepContext&) { return {2}; }
+  static auto steps() { return holdfast::StepsOf<ShortReview>().step("skim", &ShortReview::skim); }
+};
+
+template <class... Workflows>
+std::vector<holdfast::Handler> handlers_of() {
+  std::vector<holdfast::Handler> all;
+  const auto add = [&all](std::vector<holdfast::Handler> some) {
+    for (holdfast::Handler& handler : some) all.push_back(std::move(handler));
+  };
+  (add(holdfast::step_handlers(std::make_shared<Workflows>())), ...);
+  return all;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return holdfast::main(
+      argc, argv,
+      {.modules = {holdfast::Module::of<Late, Gate, Review, ShortReview>("flows/code@1")},
+       .handlers = handlers_of<Late, Gate, Review, ShortReview>()});
+}
