@@ -413,8 +413,10 @@ class Engine {
   // Reads the folder of the world, and takes as long as that does.
   Result<DiskUse> disk_use();
 
-  // Instances by what the index of the history knows of them, which may lag a little. kConflict:
-  // there is no history. kUnavailable: too many ask. kIo: the index cannot be read now.
+  // Instances by what the index of the history knows of them. It goes on before it is read, by some
+  // thousand records: what was durable before is in the list, unless `lag` says that more is
+  // missing. kConflict: there is no history. kUnavailable: too many ask. kIo: the index cannot be
+  // read now.
   void list_raw(ListOptions options, Then<InstanceList> then);
 
   // Of the world, as one canonical list; empty: it has none yet. The version is another one when

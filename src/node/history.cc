@@ -15,6 +15,9 @@ namespace {
 constexpr std::int64_t kFirstDelayNs = 1'000'000'000;
 constexpr std::int64_t kLongestDelayNs = 60 * kFirstDelayNs;
 
+// Between two slices that are not full, when somebody waits for a list.
+constexpr std::int64_t kListGatherNs = 10'000'000;
+
 bool is_of_index(const base::Error& error) {
   return error.where().find(store::kHistoryFile) != std::string::npos;
 }
@@ -70,7 +73,8 @@ base::Result<void> History::ask(store::HistoryQuery query, ToldList told) {
   if (stopping_) return base::Error(base::ErrorCode::kUnavailable, "the node has stopped");
   if (lists_.size() >= options_.most_lists)
     return base::Error(base::ErrorCode::kUnavailable, "too many ask for lists");
-  lists_.push_back({std::move(query), std::move(told)});
+  lists_.push_back({std::move(query), std::move(told), journal_.durable()});
+  list_needs_ = lists_.back().needs;
   for_worker_.notify_one();
   return {};
 }
@@ -104,12 +108,15 @@ void History::finish() {
   std::swap(lists, lists_);
 }
 
-// When the next slice is due; nothing: not before something comes.
+// When the next slice is due; nothing: not before something comes. One that is not full waits for
+// more, but not so long if somebody waits for it.
 std::optional<std::int64_t> History::feeds_at() const {
   const store::RecordNumber lag = feed_->lag();
   if (lag == 0) return std::nullopt;
   const bool is_full = lag >= options_.slice.records;
-  const std::int64_t gathered = is_full || !fed_ns_ ? 0 : *fed_ns_ + options_.gather_ns;
+  const std::int64_t gather_ns =
+      seen_ < list_needs_ ? std::min(kListGatherNs, options_.gather_ns) : options_.gather_ns;
+  const std::int64_t gathered = is_full || !fed_ns_ ? 0 : *fed_ns_ + gather_ns;
   return std::max(gathered, retry_ns_);
 }
 
@@ -137,6 +144,12 @@ store::RecordNumber History::wakes_at() const {
   const store::RecordNumber of_feed =
       feeds ? seen_ + (feed_->lag() == 0 ? 1 : options_.slice.records) : kNever;
   return std::min(of_feed, sealing_.wakes_at());
+}
+
+// The first list has what it needs, or will not get it soon.
+bool History::is_list_ready() const {
+  return !lists_.empty() &&
+         (lists_.front().needs <= seen_ || !feed_ || retry_ns_ > clock_.since_boot_ns());
 }
 
 bool History::has_work() {
@@ -174,13 +187,15 @@ void History::work() {
     if (auto opened = open(); !opened) failed(std::move(opened).error());
   }
   answer();
-  answer_lists();
   if (feed_ && is_due(feeds_at())) {
-    auto fed = feed_slice();
-    if (!fed) return failed(std::move(fed).error());
-    went_well();
-    answer();
+    if (auto fed = feed_slice(); fed) {
+      went_well();
+      answer();
+    } else {
+      failed(std::move(fed).error());
+    }
   }
+  answer_list();
   if (feed_ && is_due(looks_at())) {
     if (auto looked = retention_->look(*index_); !looked) failed(std::move(looked).error());
   }
@@ -215,12 +230,25 @@ base::Result<void> History::begin_anew() {
 }
 
 base::Result<void> History::feed_slice() {
+  const std::size_t waiting = count_lists();
   auto fed = feed_->run(options_.slice);
+  let_go_on(waiting);
   fed_ns_ = clock_.since_boot_ns();
   if (!fed) return fed;
   seen_ = index_->cursor().record;
   if (retention_) retention_->index_changed();
   return {};
+}
+
+std::size_t History::count_lists() {
+  const std::lock_guard lock(mutex_);
+  return lists_.size();
+}
+
+// One slice is what a list waits for, however far the index is behind.
+void History::let_go_on(std::size_t lists) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < lists; ++i) lists_[i].needs = 0;
 }
 
 void History::went_well() {
@@ -292,11 +320,11 @@ void History::answer() {
 }
 
 // One at a time, so that streams and the feed are not kept waiting by many.
-void History::answer_lists() {
+void History::answer_list() {
   std::optional<ListQuery> query;
   {
     const std::lock_guard lock(mutex_);
-    if (lists_.empty()) return;
+    if (!is_list_ready()) return;
     query = std::move(lists_.front());
     lists_.pop_front();
   }

@@ -11,7 +11,9 @@
 //  2. It reads durable records only, a slice at a time. With nothing to do, nothing is done: it is
 //     woken when something has become durable, and not before there is a whole slice or some time
 //     has passed since the last.
-//  3. The journal keeps the records that the index has not seen, up to `most_lag` of them. Beyond
+//  3. A list has everything that was durable when it was asked for, unless the index was more than
+//     a slice behind, or could not go on: then it says how far it is.
+//  4. The journal keeps the records that the index has not seen, up to `most_lag` of them. Beyond
 //     that the index is begun anew.
 #pragma once
 
@@ -111,6 +113,7 @@ class History {
   struct ListQuery {
     store::HistoryQuery what;
     ToldList told;
+    store::RecordNumber needs;  // waits until the index has come to it, or has tried
   };
 
   std::optional<std::int64_t> feeds_at() const;
@@ -120,9 +123,12 @@ class History {
   base::Result<void> open();
   base::Result<void> begin_anew();
   base::Result<void> feed_slice();
-  bool is_asked() const noexcept { return !queries_.empty() || !lists_.empty(); }
+  bool is_list_ready() const;
+  bool is_asked() const { return !queries_.empty() || is_list_ready(); }
+  std::size_t count_lists();
+  void let_go_on(std::size_t lists);
   void answer();
-  void answer_lists();
+  void answer_list();
   void refuse_parked();
   void say_trouble(const base::Error& error);
   void failed(base::Error error);
@@ -147,10 +153,11 @@ class History {
   mutable std::mutex mutex_;
   std::condition_variable for_worker_;
   std::deque<Query> queries_;
-  std::deque<ListQuery> lists_;
+  std::deque<ListQuery> lists_;  // only whoever works takes any out
   bool stopping_ = false;
   std::atomic<store::RecordNumber> wake_at_;
   std::atomic<store::RecordNumber> seen_ = 0;
+  std::atomic<store::RecordNumber> list_needs_ = 0;  // what the last list does
   std::atomic<std::size_t> parked_count_ = 0;
   std::atomic<std::uint64_t> failures_ = 0;
   std::atomic<bool> is_well_ = true;

@@ -190,26 +190,41 @@ TEST_F(HistoryTest, records_are_sealed_a_second_later_or_at_the_end) {
   EXPECT_EQ(sealed(), 7u);
 }
 
-TEST_F(HistoryTest, a_list_has_the_rows_of_the_index_and_says_how_far_it_is_behind) {
-  const auto list = [this](const store::HistoryQuery& query) {
-    std::optional<base::Result<HistoryList>> answer;
-    EXPECT_TRUE(history_->ask(
-        query, [&](base::Result<HistoryList> found) { answer.emplace(std::move(found)); }));
-    history_->work();
-    return std::move(answer).value();
-  };
+TEST_F(HistoryTest, a_list_has_everything_that_was_durable_when_it_was_asked_for) {
   send("a", 1);
   catch_up();
   send("b", 1);
+  ASSERT_EQ(history_->figures().lag, 1u) << "so shortly after the last slice";
+  const auto both = list({});
+  ASSERT_TRUE(both) << both.error().to_string();
+  EXPECT_EQ(both->page.rows.size(), 2u);
+  EXPECT_EQ(both->seen, open_->journal().durable());
+  EXPECT_EQ(both->lag, 0u);
+  EXPECT_EQ(list({.limit = 0}).error().code(), base::ErrorCode::kInvalid);
+}
+
+TEST_F(HistoryTest, a_list_waits_for_one_slice_and_says_how_far_the_index_is_behind) {
+  options_.slice.records = 2;
+  make();
+  history_->work();
+  for (const char* id : {"a", "b", "c"}) send(id, 1);
   const auto lagging = list({});
   ASSERT_TRUE(lagging) << lagging.error().to_string();
-  ASSERT_EQ(lagging->page.rows.size(), 1u);
-  EXPECT_EQ(lagging->page.rows[0].key_text, R"("a")");
+  EXPECT_EQ(lagging->page.rows.size(), 2u);
   EXPECT_EQ(lagging->lag, 1u);
   EXPECT_EQ(lagging->seen + 1, open_->journal().durable());
+}
+
+TEST_F(HistoryTest, a_list_is_answered_with_what_there_is_when_the_index_cannot_go_on) {
+  send("a", 1);
   catch_up();
-  EXPECT_EQ(list({})->page.rows.size(), 2u);
-  EXPECT_EQ(list({.limit = 0}).error().code(), base::ErrorCode::kInvalid);
+  send_many(30);
+  disk_->set_capacity(0);
+  const auto lagging = list({});
+  ASSERT_TRUE(lagging) << lagging.error().to_string();
+  EXPECT_EQ(lagging->page.rows.size(), 1u);
+  EXPECT_EQ(lagging->lag, 30u);
+  EXPECT_FALSE(history_->figures().is_well);
 }
 
 TEST_F(HistoryTest, only_so_many_may_wait_for_lists_and_all_are_let_go_of_at_the_end) {

@@ -95,6 +95,16 @@ class HistoryTest : public LabWorldTest {
     if (!*answer) return base::Error(base::ErrorCode::kUnavailable, "is parked");
     return std::move(**answer);
   }
+  base::Result<HistoryList> list(const store::HistoryQuery& query) {
+    std::optional<base::Result<HistoryList>> answer;
+    EXPECT_TRUE(history_->ask(
+        query, [&](base::Result<HistoryList> found) { answer.emplace(std::move(found)); }));
+    for (int i = 0; i < 10 && !answer; ++i) {
+      if (history_->has_work()) history_->work();
+      if (!answer) clock_.advance_ns(options_.gather_ns / 10);
+    }
+    return std::move(answer).value();
+  }
   // The entries in words, and how it ends.
   static std::vector<std::string> words(const base::Result<StreamPage>& page) {
     if (!page) return {page.error().to_string()};
