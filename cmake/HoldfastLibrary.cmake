@@ -56,7 +56,7 @@ function(holdfast_test name label library sources)
     add_dependencies(short_tests ${name})
   endif()
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 1800)
 endfunction()
 
 # What the ThreadSanitizer build makes, and what the short run under AddressSanitizer does.

@@ -3,9 +3,11 @@
 // passes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "env/testing.h"
@@ -194,6 +196,20 @@ class ChildrenTest : public ::testing::Test {
       after = page->last;
     }
   }
+  // Until all that the order waits for are so many reviews: what came of the others is recorded.
+  void wait_until_reviews_are_left(std::size_t count) {
+    while (true) {
+      std::promise<std::vector<WaitReason>> told;
+      engine_->why_raw(Order::kWorkflow, {0x61, 'a'}, [&](Result<std::vector<WaitReason>> reasons) {
+        told.set_value(reasons ? *reasons : std::vector<WaitReason>());
+      });
+      const std::vector<WaitReason> reasons = told.get_future().get();
+      const bool are_reviews = std::ranges::all_of(
+          reasons, [](const WaitReason& each) { return each.child_workflow == Review::kWorkflow; });
+      if (are_reviews && reasons.size() == count) return;
+      std::this_thread::sleep_for(1ms);
+    }
+  }
   template <class W, class Key>
   std::string ended(const Key& key) {
     const auto instance = engine_->wait<W>(key, 60s);
@@ -221,15 +237,17 @@ TEST_F(ChildrenTest, people_answer_children_across_restarts) {
   for (int n = 1; n <= 3; ++n) wait_until_asked("a-" + std::to_string(n));
   ASSERT_TRUE(engine_->send(Answer{"a-2", 20}));
   EXPECT_EQ(status_of("a-2"), InstanceStatus::kCompleted);
+  wait_until_reviews_are_left(2);
   take_snapshot();
   open(host);
   ASSERT_TRUE(engine_->send(Answer{"a-1", 100}));
   EXPECT_EQ(status_of("a-1"), InstanceStatus::kCompleted);
+  wait_until_reviews_are_left(1);
   host = std::make_shared<Order>();
   open(host);
   ASSERT_TRUE(engine_->send(Answer{"a-3", 0}));
   EXPECT_EQ(ended<Order>(std::string("a")), "120 review.refused");
-  EXPECT_LE(host->bodies, 2U) << "only what was not over runs again";
+  EXPECT_EQ(host->bodies, 1U) << "only what was not over runs again";
 }
 
 TEST_F(ChildrenTest, a_coroutine_awaits_a_child_across_a_restart) {

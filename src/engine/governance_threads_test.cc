@@ -164,7 +164,7 @@ TEST_F(GovernanceTest, an_effect_that_is_performed_outside_is_settled_once) {
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_TRUE(again->is_repeated);
   EXPECT_EQ(again->settled, Status::kOk);
-  EXPECT_EQ(engine_->wait<House>("red", std::chrono::seconds(30))->result_as<std::uint64_t>(), 3u);
+  EXPECT_EQ(engine_->wait<House>("red", std::chrono::seconds(60))->result_as<std::uint64_t>(), 3u);
   EXPECT_EQ(settle({{}, Status::kOk, cbor("1")}).error().code, ErrorCode::kNotFound);
 }
 

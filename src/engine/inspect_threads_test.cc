@@ -112,14 +112,15 @@ TEST_F(InspectTest, an_instance_says_why_it_waits_until_it_has_ended) {
       why(), [](const WaitReason& reason) { return reason.kind == WaitReason::Kind::kPaused; }));
   ASSERT_TRUE(engine_->resume<Door>("a", "back"));
   is_held_ = false;
-  ASSERT_TRUE(engine_->wait<Door>("a", std::chrono::seconds(30)));
+  ASSERT_TRUE(engine_->wait<Door>("a", std::chrono::seconds(60)));
   EXPECT_TRUE(why().empty());
 }
 
 TEST_F(InspectTest, the_journal_and_a_timeline_are_read_in_parts) {
   open();
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(engine_->send(Knock{"a"}));
-  ASSERT_TRUE(engine_->wait<Door>("a", std::chrono::seconds(30)));
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(engine_->send(Knock{"a"}));
+  ASSERT_TRUE(engine_->wait<Door>("a", std::chrono::seconds(60)));
+  ASSERT_TRUE(engine_->send(Knock{"a"}));
   const auto first = engine_->read_journal(0, {.records = 2});
   ASSERT_TRUE(first) << first.error().message;
   EXPECT_EQ(first->records.size(), 2u);
@@ -166,7 +167,7 @@ TEST_F(InspectTest, a_signal_is_for_one_instance_that_may_be_there) {
     });
     ASSERT_TRUE(sent) << sent.error().message;
   }
-  EXPECT_TRUE(engine_->wait<Door>("a", std::chrono::seconds(30)));
+  EXPECT_TRUE(engine_->wait<Door>("a", std::chrono::seconds(60)));
 }
 
 TEST_F(InspectTest, definitions_are_applied_only_where_that_is_asked_for) {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <variant>
 #include <vector>
 
 #include "env/testing.h"
@@ -104,17 +106,23 @@ struct Failing : StepWorkflow {
   using Events = holdfast::Events<On<Begin, &Begin::id>>;
   using Stop = End;
 
-  End fail(const Begin& begin, StepContext& context) {
+  std::variant<End, Part> fail(const Begin& begin, StepContext& context) {
     if (begin.n == 1) throw StepError("card.declined", "no money");
     if (begin.n == 2) throw std::runtime_error("oops");
     if (begin.n == 3) throw 7;
-    if (begin.n == 4) {
-      while (!context.stopped()) std::this_thread::sleep_for(1ms);
-    }
+    if (begin.n == 4) return Part{4};
     if (begin.n == 5) context.cancel_run("enough");
-    return {"well"};
+    return End{"well"};
   }
-  static auto steps() { return StepsOf<Failing>().step("fail", &Failing::fail, {.timeout = 50ms}); }
+  End dawdle(const Part&, StepContext& context) {
+    while (!context.stopped()) std::this_thread::sleep_for(1ms);
+    return {"late"};
+  }
+  static auto steps() {
+    return StepsOf<Failing>()
+        .step("fail", &Failing::fail)
+        .step("dawdle", &Failing::dawdle, {.timeout = 50ms});
+  }
 };
 
 // Is helped when it fails.

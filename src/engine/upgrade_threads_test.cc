@@ -111,7 +111,7 @@ class UpgradeTest : public ::testing::Test {
   static std::vector<Release> releases() {
     return {{.retry = Retry(fixed(1s), after_attempts(2))},
             {.workers = 8},
-            {.step_timeout = 5s},
+            {.step_timeout = 5min},
             {.timeout = 24h},
             {}};
   }
@@ -150,7 +150,7 @@ TEST_F(UpgradeTest, a_run_that_has_not_ended_is_named_and_nothing_is_changed) {
     ASSERT_TRUE((*engine)->close());
   }
   for (const Release& release :
-       {Release{.workers = 8}, Release{.step_timeout = 5s}, Release{.timeout = 24h}}) {
+       {Release{.workers = 8}, Release{.step_timeout = 5min}, Release{.timeout = 24h}}) {
     Listen::release = release;
     const auto refused = open();
     ASSERT_FALSE(refused);

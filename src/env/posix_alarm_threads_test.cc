@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <limits>
 #include <mutex>
+#include <thread>
 
 #include "env/posix_alarm.h"
 
@@ -24,6 +25,19 @@ class PosixAlarmTest : public ::testing::Test {
     });
     ASSERT_TRUE(made) << made.error().to_string();
     alarm_ = std::move(*made);
+  }
+  // Has `act` done before this time since boot has come; given again, with an alarm that nobody has
+  // set and more time, where that was too little.
+  template <class Act>
+  void in_time(Act act) {
+    for (std::int64_t ahead_ns = 20 * kMillisecond;; ahead_ns *= 2) {
+      const std::int64_t at = clock_->since_boot_ns() + ahead_ns;
+      act(at);
+      if (clock_->since_boot_ns() < at) return;
+      alarm_.reset();
+      rings_ = 0;
+      SetUp();
+    }
   }
   bool rings(int times, std::chrono::milliseconds within) {
     std::unique_lock lock(mutex_);
@@ -61,9 +75,13 @@ TEST_F(PosixAlarmTest, a_time_that_has_come_rings_at_once_and_each_time_it_is_se
 }
 
 TEST_F(PosixAlarmTest, rings_once_and_for_what_it_was_set_to_last) {
-  const std::int64_t now = clock_->since_boot_ns();
-  ASSERT_TRUE(alarm_->set(kNever, now + 20 * kMillisecond));
-  ASSERT_TRUE(alarm_->set(kNever, now + 1'000'000 * kMillisecond));
+  std::int64_t first = 0;
+  in_time([&](std::int64_t at) {
+    first = at;
+    ASSERT_TRUE(alarm_->set(kNever, at));
+    ASSERT_TRUE(alarm_->set(kNever, at + 1'000'000 * kMillisecond));
+  });
+  while (clock_->since_boot_ns() < first) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_FALSE(rings(1, std::chrono::milliseconds(200)));
   ASSERT_TRUE(alarm_->set(kNever, clock_->since_boot_ns() + kMillisecond));
   ASSERT_TRUE(rings(1, kLong));
@@ -78,8 +96,14 @@ TEST_F(PosixAlarmTest, the_same_time_again_is_kept) {
 }
 
 TEST_F(PosixAlarmTest, one_that_is_gone_does_not_ring) {
-  ASSERT_TRUE(alarm_->set(kNever, clock_->since_boot_ns() + 20 * kMillisecond));
-  alarm_.reset();
+  std::int64_t set_to = 0;
+  in_time([&](std::int64_t at) {
+    set_to = at;
+    ASSERT_TRUE(alarm_->set(kNever, at));
+    alarm_.reset();
+  });
+  while (clock_->since_boot_ns() < set_to)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   const bool rang = rings(1, std::chrono::milliseconds(100));
   EXPECT_FALSE(rang);
 }

@@ -65,7 +65,7 @@ class ProcessTest : public ::testing::Test {
     return "0";
   }
   static bool is_gone(pid_t id) {
-    for (int i = 0; i < 1000; ++i) {
+    for (int i = 0; i < 12'000; ++i) {
       std::ifstream file("/proc/" + std::to_string(id) + "/stat");
       std::string number;
       std::string command;
@@ -204,11 +204,18 @@ TEST_F(ProcessTest, one_that_takes_too_long_is_asked_to_end_and_then_made_to) {
       run(1, sh("trap 'exit 0' TERM; while :; do sleep 0.01; done", R"(,"timeout_ns":50000000)"));
   EXPECT_EQ(polite.status, kernel::ReceiptStatus::kTimeout);
   EXPECT_EQ(polite.code(), "process.timeout");
-  const std::int64_t before = clock_->since_boot_ns();
-  const HeardReceipt deaf =
-      run(2, sh("trap '' TERM; while :; do sleep 0.01; done", R"(,"timeout_ns":50000000)"));
-  EXPECT_EQ(deaf.code(), "process.timeout");
-  EXPECT_GE(clock_->since_boot_ns() - before, static_cast<std::int64_t>(250 * kMs));
+  // One that was asked before it could shut its ears is given more time.
+  const std::string file = folder_.path() + "/deaf";
+  std::uint64_t limit_ns = 50 * kMs;
+  std::int64_t before = 0;
+  for (std::uint64_t n = 2; !std::filesystem::exists(file); ++n, limit_ns *= 2) {
+    before = clock_->since_boot_ns();
+    const HeardReceipt deaf =
+        run(n, sh("trap '' TERM; echo x > " + file + "; while :; do sleep 0.01; done",
+                  R"(,"timeout_ns":)" + std::to_string(limit_ns)));
+    EXPECT_EQ(deaf.code(), "process.timeout");
+  }
+  EXPECT_GE(clock_->since_boot_ns() - before, static_cast<std::int64_t>(limit_ns / 2 + 200 * kMs));
 }
 
 TEST_F(ProcessTest, the_executor_s_limit_holds_where_nobody_asks) {
@@ -268,11 +275,13 @@ TEST_F(ProcessTest, one_that_waits_is_stopped_before_it_begins) {
 }
 
 TEST_F(ProcessTest, one_that_is_told_twice_runs_once) {
-  const std::string script = sh("echo x >> " + folder_.path() + "/runs; sleep 0.2");
+  const std::string script = sh("echo x >> " + folder_.path() + "/runs; while [ ! -e " +
+                                folder_.path() + "/go_on ]; do sleep 0.01; done");
   start(1, script);
   start(1, script);
   line_of("runs");
   start(1, script);
+  std::ofstream(folder_.path() + "/go_on").close();
   heard_.wait_for(1);
   executor_->shut_down();
   EXPECT_EQ(heard_.count(1), 1u);
@@ -309,7 +318,7 @@ TEST_F(ProcessTest, orphans_that_become_ours_are_waited_for) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
   EXPECT_EQ(run(1, sh("sleep 1000 & sleep 1000 & exit 0")).number("exit_code"), 0);
   bool any = true;
-  for (int i = 0; i < 500 && any; ++i) {
+  for (int i = 0; i < 12'000 && any; ++i) {
     siginfo_t info{};
     any = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -58,6 +58,16 @@ class ServerTest : public ::testing::Test {
     server_ = std::move(*started);
   }
   std::uint16_t port() const { return server_->port(); }
+  // For servers that have little patience: who is held up between connecting and asking may find
+  // that nobody listens any more, and comes again.
+  Reply ask(std::string_view request) const {
+    for (int tries = 1;; ++tries) {
+      Client client(port());
+      client.send(request);
+      Reply reply = client.receive();
+      if (reply.status != 0 || tries == 50) return reply;
+    }
+  }
 
   const env::testing::TemporaryFolder folder_;
   const std::string world_ = folder_.path() + "/world";
@@ -127,7 +137,7 @@ TEST_F(ServerTest, an_event_is_durable_and_its_instance_can_be_seen) {
   start();
   Client client(port());
   Reply reply = client.post(
-      "/v1/events", R"({"schema":"test/Greet@1","value":{"name":"Ada","times":2},"wait":30000})");
+      "/v1/events", R"({"schema":"test/Greet@1","value":{"name":"Ada","times":2},"wait":true})");
   EXPECT_EQ(reply.status, 200) << reply.body;
   EXPECT_TRUE(reply.has(R"("status":"completed")")) << reply.body;
   EXPECT_TRUE(reply.has(R"("result":"hello Adaagain")")) << reply.body;
@@ -154,7 +164,7 @@ TEST_F(ServerTest, a_past_that_is_too_far_or_asked_for_by_too_many_is_refused) {
   };
   start();
   Client(port()).post("/v1/events",
-                      R"({"schema":"test/Greet@1","value":{"name":"Ada","times":1},"wait":30000})");
+                      R"({"schema":"test/Greet@1","value":{"name":"Ada","times":1},"wait":true})");
   Reply reply = ask({});
   EXPECT_EQ(reply.status, 200) << reply.body;
   EXPECT_TRUE(reply.has(R"("at":2,"record":2,"status":"waiting")")) << reply.body;
@@ -389,7 +399,7 @@ TEST_F(ServerTest, a_token_that_is_revoked_is_refused_by_a_server_that_runs) {
   ASSERT_TRUE(tokens.revoke(tokens.all()[0].id));
   tokens.write(*disk, tokens_file(world_)).take();
   int status = 200;
-  for (int i = 0; i < 100 && status == 200; ++i) {
+  for (int i = 0; i < 2400 && status == 200; ++i) {
     std::this_thread::sleep_for(milliseconds(50));
     status = client.get("/v1/limits", token).status;
   }
@@ -398,18 +408,21 @@ TEST_F(ServerTest, a_token_that_is_revoked_is_refused_by_a_server_that_runs) {
 
 TEST_F(ServerTest, slow_clients_are_let_go) {
   Limits limits;
-  limits.header_time = limits.body_time = limits.idle_time = milliseconds(200);
+  limits.header_time = limits.body_time = milliseconds(200);
   start(limits);
   Client silent(port());
   EXPECT_TRUE(silent.has_ended());
-  Client half(port());
-  half.send("GET /healthz HTTP/1.1\r\nHo");
-  EXPECT_EQ(half.receive().status, 408);
-  Client body(port());
-  body.send(
-      "POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-      "Content-Length: 10\r\n\r\n{");
-  EXPECT_EQ(body.receive().status, 408);
+  EXPECT_EQ(ask("GET /healthz HTTP/1.1\r\nHo").status, 408);
+  EXPECT_EQ(ask("POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                "Content-Length: 10\r\n\r\n{")
+                .status,
+            408);
+}
+
+TEST_F(ServerTest, clients_that_have_nothing_more_to_ask_are_let_go) {
+  Limits limits;
+  limits.idle_time = milliseconds(200);
+  start(limits);
   Client idle(port());
   EXPECT_EQ(idle.get("/healthz").status, 200);
   EXPECT_TRUE(idle.has_ended());
@@ -449,6 +462,7 @@ TEST_F(ServerTest, stopping_answers_what_is_under_way) {
 TEST_F(ServerTest, stopping_does_not_wait_for_those_who_do_not_read) {
   Limits limits;
   limits.stop_time = milliseconds(200);
+  limits.header_time = limits.idle_time = std::chrono::hours(1);
   start(limits);
   Client half(port());
   half.send("GET /healthz HTTP/1.1\r\nHo");
@@ -456,7 +470,7 @@ TEST_F(ServerTest, stopping_does_not_wait_for_those_who_do_not_read) {
   EXPECT_EQ(other.get("/healthz").status, 200);
   const auto begun = std::chrono::steady_clock::now();
   server_->stop();
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::minutes(2));
   EXPECT_TRUE(half.has_ended());
 }
 

@@ -95,14 +95,17 @@ constexpr char kStream[] = "/v1/instances/test/Book@1/b/stream";
 // More than the system keeps for a reader that takes nothing, so that some of it is still to be
 // asked for when the instance is gone.
 TEST_F(StreamServerTest, a_stream_whose_instance_is_forgotten_between_two_parts_ends) {
-  start({}, seconds(1));
+  Limits limits;
+  limits.write_time = std::chrono::hours(1);  // the reader takes nothing for a while
+  start(limits, seconds(1));
   for (int i = 0; i < 10; ++i) write("b", 7);
-  write("b", 0);
   Client reader(server_->port(), 4096);
   reader.send(request(kStream));
+  ASSERT_EQ(reader.receive().status, 200);
+  write("b", 0);  // the reader is there already: from now on it may be forgotten at any time
   Client client(server_->port());
   int status = 200;
-  for (int i = 0; i < 600 && status != 404; ++i) {
+  for (int i = 0; i < 2400 && status != 404; ++i) {
     std::this_thread::sleep_for(milliseconds(50));
     status = client.get("/v1/instances/test/Book@1/b").status;
   }
@@ -136,7 +139,7 @@ TEST_F(StreamServerTest, there_are_so_many_streams_and_no_more) {
   EXPECT_EQ(late.receive().status, 429);
   readers.pop_back();
   int status = 429;
-  for (int i = 0; i < 200 && status == 429; ++i) {
+  for (int i = 0; i < 2400 && status == 429; ++i) {
     std::this_thread::sleep_for(milliseconds(50));
     late.send(request("/v1/instances/test/Book@1/nobody/stream"));
     status = late.receive().status;

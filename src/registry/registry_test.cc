@@ -28,7 +28,7 @@ std::string trouble(const Result<T>& result) {
 // A child that is to outlive its parent, but not a test that has failed: whoever reads what that
 // says would wait for it.
 [[noreturn]] void outlive() {
-  ::alarm(60);
+  ::alarm(300);
   for (;;) ::pause();
 }
 
@@ -219,7 +219,7 @@ TEST_F(RegistryTest, forked_child_does_not_keep_a_dead_holder_alive) {
   ASSERT_EQ(findings->size(), 1u);
   EXPECT_TRUE((*findings)[0].needs_somebody);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
-  for (int i = 0; i < 500 && !registry->begin_swap({.recipe = "llama"}); ++i) ::usleep(10'000);
+  for (int i = 0; i < 12'000 && !registry->begin_swap({.recipe = "llama"}); ++i) ::usleep(10'000);
   EXPECT_TRUE(registry->begin_swap({.recipe = "llama"}));
   ::close(child_id[0]);
   ::close(child_id[1]);
@@ -259,7 +259,7 @@ TEST_F(RegistryTest, forked_child_of_one_that_died_inside_a_change_is_named_and_
   EXPECT_NE((*findings)[0].remedy.find("child"), std::string::npos);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   const auto taken = [&] { return registry->take_lease({.name = "train", .recipe = "qwen"}); };
-  for (int i = 0; i < 500 && !taken(); ++i) ::usleep(10'000);
+  for (int i = 0; i < 12'000 && !taken(); ++i) ::usleep(10'000);
   EXPECT_TRUE(taken());
   EXPECT_TRUE(registry->diagnose()->empty());
   ::close(child_id[0]);

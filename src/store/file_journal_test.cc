@@ -133,11 +133,11 @@ TEST(FileJournal, lock_is_not_inherited_by_programs) {
   auto open = *world.open();
   const pid_t child = ::fork();
   if (child == 0) {
-    ::execl("/bin/sleep", "sleep", "5", nullptr);
+    ::execl("/bin/sleep", "sleep", "600", nullptr);
     ::_exit(1);
   }
   bool is_running = false;
-  for (int i = 0; i < 500 && !is_running; ++i) {
+  for (int i = 0; i < 12'000 && !is_running; ++i) {
     char name[64] = {};
     std::FILE* file = std::fopen(("/proc/" + std::to_string(child) + "/comm").c_str(), "re");
     if (file != nullptr) {

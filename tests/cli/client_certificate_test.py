@@ -29,7 +29,7 @@ class ClientCertificate(ServingTest):
             place = ("--server", url, "--authorities", "authority.pem")
             client = ("--client-certificate", "client.pem", "--client-key", "client.key")
             self.assertEqual(self.ask_at((*place, *client), "ls")["instances"], [])
-            started = self.ask_at((*place, *client), "start", "demo/Order@1", ORDER % ("o-1", "mug"), "--wait", "30000")
+            started = self.ask_at((*place, *client), "start", "demo/Order@1", ORDER % ("o-1", "mug"), "--wait", "60000")
             self.assertEqual(started["instance"]["status"], "completed")
             followed = self.run_program("stream", "demo/Order@1/o-1", *place, *client)
             self.assertEqual(followed.returncode, 0, followed.stderr)

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from program import PROGRAM, ROOT, ProgramTest, main
+from program import PATIENCE, PROGRAM, ROOT, ProgramTest, main
 
 TABLE = pathlib.Path(__file__).with_name("COMMANDS.md")
 
@@ -28,7 +28,7 @@ os.execv({program!r}, [{program!r}, *sys.argv[1:]])
 
 
 def help_of(path):
-    return subprocess.run([PROGRAM, *path, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run([PROGRAM, *path, "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
 
 
 def groups_below(path=()):
@@ -75,7 +75,7 @@ class Commands(ProgramTest):
             by_test[place].append(command)
         for (file, test), commands in sorted(by_test.items()):
             log.write_text("")
-            done = subprocess.run([sys.executable, ROOT / "tests" / file, test], cwd=self.folder, capture_output=True, text=True, timeout=120,
+            done = subprocess.run([sys.executable, ROOT / "tests" / file, test], cwd=self.folder, capture_output=True, text=True, timeout=2 * PATIENCE,
                                   env=dict(os.environ, HOLDFAST_BUILD=str(build), PYTHONDONTWRITEBYTECODE="1"))
             self.assertEqual(done.returncode, 0, (file, test, done.stderr))
             self.assertNotIn("skipped", done.stderr, (file, test))
@@ -130,7 +130,7 @@ class Commands(ProgramTest):
                                ("holdfast completion ", {"bash", "zsh", "fish"}), ("holdfast registry hold --signal US", {"USR1", "USR2"})):
             words = line.split(" ")
             done = subprocess.run(["bash", "-c", f'source {script}; COMP_WORDS=("$@"); COMP_CWORD={len(words) - 1}; _holdfast; '
-                                   'printf "%s\\n" "${COMPREPLY[@]}"', "bash", *words], capture_output=True, text=True, check=True, timeout=60)
+                                   'printf "%s\\n" "${COMPREPLY[@]}"', "bash", *words], capture_output=True, text=True, check=True, timeout=PATIENCE)
             found = set(done.stdout.split())
             self.assertLessEqual(expected, found, line)
             if words[-2].startswith("--"):
@@ -144,7 +144,7 @@ class Commands(ProgramTest):
             if shutil.which(shell) is None:
                 continue
             path = self.write(f"completion.{shell}", self.run_program("completion", shell).stdout)
-            self.assertEqual(subprocess.run([*checks, path], capture_output=True, timeout=60).returncode, 0, shell)
+            self.assertEqual(subprocess.run([*checks, path], capture_output=True, timeout=PATIENCE).returncode, 0, shell)
         self.assertEqual(self.run_program("completion", "csh").returncode, 2)
 
 

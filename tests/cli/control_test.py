@@ -3,7 +3,7 @@
 """holdfast cancel and pause in the folder of a world that does not run: for an instance that ends the program each time."""
 import subprocess
 
-from program import PROGRAM, main
+from program import PATIENCE, PROGRAM, main
 from serving import ServingTest
 
 ENDER = PROGRAM.parent / "tests" / "ender"
@@ -20,17 +20,17 @@ class Control(ServingTest):
         process = self.serve()
         url = process.stdout.readline().decode().split()[-1]
         # The answer may be lost with the server.
-        subprocess.run([ENDER, "start", "ender/Ends@1", f'{{"id": "{key}"}}', "--server", url], capture_output=True, timeout=60)
-        process.communicate(timeout=60)
+        subprocess.run([ENDER, "start", "ender/Ends@1", f'{{"id": "{key}"}}', "--server", url], capture_output=True, timeout=PATIENCE)
+        process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 9)
 
     def assert_ends_each_time(self):
         process = self.serve()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 9)
 
     def control(self, *arguments, code=0):
-        done = subprocess.run([ENDER, *arguments, *FOLDER], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([ENDER, *arguments, *FOLDER], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, code, done.stderr)
         return done.stdout if code == 0 else done.stderr
 
@@ -52,8 +52,8 @@ class Control(ServingTest):
             shown = self.ask(url, "show", "ender/Ends@1/b")
             self.assertEqual((shown["status"], shown["paused"]), ("running", True))
         with self.serving(program=ENDER) as (url, process):
-            subprocess.run([ENDER, "resume", "ender/Ends@1/b", "--server", url], capture_output=True, timeout=60)
-            process.wait(timeout=60)
+            subprocess.run([ENDER, "resume", "ender/Ends@1/b", "--server", url], capture_output=True, timeout=PATIENCE)
+            process.wait(timeout=PATIENCE)
         self.assertEqual(process.returncode, 9)
 
     def test_a_world_that_is_open_or_not_there_and_an_instance_that_is_not_are_said(self):
@@ -64,7 +64,7 @@ class Control(ServingTest):
             self.assertRegex(refused, r"is held by process \d+ .*, which serves it: say --server http\S+")
         self.assertIn("ender/Ends@1/a: there is no such instance", self.control("cancel", "ender/Ends@1/a", code=1))
         self.assertIn("ender/Other@1", self.control("pause", "ender/Other@1/a", code=1))
-        resumed = subprocess.run([ENDER, "resume", "ender/Ends@1/a", "--world", "world"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        resumed = subprocess.run([ENDER, "resume", "ender/Ends@1/a", "--world", "world"], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual((resumed.returncode, resumed.stderr), (2, "holdfast: --world: this command needs a server: say --server URL\n"))
 
 

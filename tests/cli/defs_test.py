@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 
-from program import PROGRAM, ROOT, ProgramTest, main
+from program import PATIENCE, PROGRAM, ROOT, ProgramTest, main
 
 ORDERS = str(ROOT / "examples" / "orders")
 
@@ -111,7 +111,7 @@ class DefsCheck(ProgramTest):
     def test_the_commands_of_the_demo_work(self):
         if PROGRAM.parent.name != "build":
             self.skipTest("the demo shows the release build")
-        done = subprocess.run([ROOT / "scripts" / "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+        done = subprocess.run([ROOT / "scripts" / "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=2 * PATIENCE)
         self.assertEqual((done.stderr, done.returncode), (b"", 0))
         self.assertEqual(len(re.findall(rb"(?m)^\$ ", done.stdout)), 9)
         self.assertIn(b"5 letters sent", done.stdout)

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import urllib.request
 
-from program import PROGRAM, ROOT, ProgramTest, main
+from program import PATIENCE, PROGRAM, ROOT, ProgramTest, main
 
 
 class Dev(ProgramTest):
@@ -19,22 +19,26 @@ class Dev(ProgramTest):
         """Gives the address and what was printed; then interrupts it."""
         process = subprocess.Popen([PROGRAM, "dev", *arguments], cwd=self.folder, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line.startswith("Interrupt it"):
-                break
-        text = "".join(lines)
-        found = re.search(r"^listening on (http://127\.0\.0\.1:\d+)$", text, re.MULTILINE)
-        self.assertTrue(found, text or process.stderr.read())
-        yield found[1], text
-        process.send_signal(ends_with)
-        out, errors = process.communicate(timeout=30)
-        self.assertEqual((out, process.returncode), ("", 0), errors)
+        with process:
+            try:
+                lines = []
+                for line in process.stdout:
+                    lines.append(line)
+                    if line.startswith("Interrupt it"):
+                        break
+                text = "".join(lines)
+                found = re.search(r"^listening on (http://127\.0\.0\.1:\d+)$", text, re.MULTILINE)
+                self.assertTrue(found, text or process.stderr.read())
+                yield found[1], text
+                process.send_signal(ends_with)
+                out, errors = process.communicate(timeout=PATIENCE)
+                self.assertEqual((out, process.returncode), ("", 0), errors)
+            finally:
+                process.kill()
 
     @staticmethod
     def get(url):
-        with urllib.request.urlopen(url, timeout=30) as answer:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
             return answer.status, answer.read()
 
     def test_a_new_folder_is_served_and_goes_on_next_time(self):
@@ -64,10 +68,12 @@ class Dev(ProgramTest):
         """The world of holdfast.yaml, served by its own program."""
         with subprocess.Popen([program, "serve", "--apply", "--any-file-system"], cwd=self.folder, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True) as process:
-            found = re.match(r"listening on (\S+)\n", process.stdout.readline())
-            self.assertTrue(found)
-            yield found[1]
-            process.terminate()
+            try:
+                found = re.match(r"listening on (\S+)\n", process.stdout.readline())
+                self.assertTrue(found)
+                yield found[1]
+            finally:
+                process.terminate()
 
     def assert_left_alone(self):
         before = self.run_program("journal", "production").stdout

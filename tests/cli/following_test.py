@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 
-from program import PROGRAM, main
+from program import PATIENCE, PROGRAM, main
 from serving import ORDER, ServingTest
 
 WAITS = PROGRAM.parent / "tests" / "waits"
@@ -15,7 +15,7 @@ TELLER = PROGRAM.parent / "tests" / "teller"
 class Tail(ServingTest):
     def test_of_one_that_has_ended_there_is_nothing_to_wait_for(self):
         with self.server() as url:
-            record = self.ask(url, "start", "demo/Order@1", ORDER % ("a", "mug"), "--wait", "20000")["instance"]["record"]
+            record = self.ask(url, "start", "demo/Order@1", ORDER % ("a", "mug"), "--wait", "60000")["instance"]["record"]
             done = self.run_program("tail", "demo/Order@1/a", "--server", url)
             self.assertEqual((done.stdout, done.stderr, done.returncode), (b"", b"", 0))
             done = self.run_program("tail", "demo/Order@1/a", "--server", url, "--after", "1", "--json")
@@ -36,7 +36,7 @@ class Tail(ServingTest):
                 self.ask(url, "pause", "waits/ForEvent@1/a")
                 self.assertEqual(json.loads(following.stdout.readline())["tick"]["control"], "pause")
                 self.ask(url, "cancel", "waits/ForEvent@1/a")
-                out, errors = following.communicate(timeout=30)
+                out, errors = following.communicate(timeout=PATIENCE)
             self.assertEqual((errors, following.returncode), (b"", 0))
             self.assertEqual([json.loads(line)["tick"]["control"] for line in out.splitlines()], ["cancel"])
 
@@ -49,7 +49,7 @@ class Tail(ServingTest):
                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE) as following:
                     self.assertTrue(following.stdout.readline().startswith(f"{last}  ".encode()))
                     process.kill()
-                    out, errors = following.communicate(timeout=30)
+                    out, errors = following.communicate(timeout=PATIENCE)
                 self.assertEqual((out, errors.decode(), following.returncode),
                                  (b"", f"holdfast: {where}: the stream was cut off; it goes on with --after {last}\n", 75))
 
@@ -62,7 +62,7 @@ class Tail(ServingTest):
                 following.stdout.close()
                 self.ask(url, "pause", "waits/ForEvent@1/a")
                 self.assertEqual(following.stderr.read(), b"")
-                following.wait(timeout=30)
+                following.wait(timeout=PATIENCE)
             self.assertEqual(following.returncode, self.run_to_a_closed_pipe("ls", "--server", url))
 
     def run_to_a_closed_pipe(self, *command):
@@ -86,7 +86,7 @@ class Tail(ServingTest):
         self.assertEqual(streams[1], streams[0])
 
     def run_teller(self, *arguments):
-        done = subprocess.run([TELLER, *arguments], cwd=self.folder, capture_output=True, timeout=60)
+        done = subprocess.run([TELLER, *arguments], cwd=self.folder, capture_output=True, timeout=PATIENCE)
         self.assertEqual((done.stderr, done.returncode), (b"", 0))
         return done.stdout
 
@@ -100,7 +100,7 @@ class Stream(ServingTest):
     def test_entries_have_numbers_and_the_end_a_name(self):
         with self.server() as url:
             place = ("--server", url)
-            self.ask(url, "start", "demo/RefundCase@1", '{"id":"r","order":"o-1","cents":5}', "--wait", "30000")
+            self.ask(url, "start", "demo/RefundCase@1", '{"id":"r","order":"o-1","cents":5}', "--wait", "60000")
             online = self.lines(place)
             self.assertGreater(len(online), 3)
             self.assertEqual({tuple(each) for each in online}, {("id", "event", "data")})

@@ -3,7 +3,7 @@
 """holdfast fork: another world with the state behind a record, in which nothing happens by itself."""
 import json
 
-from program import main
+from program import main, wait_until
 from serving import ServingTest
 
 
@@ -11,6 +11,8 @@ class Fork(ServingTest):
     def listed_by_a_server(self, world):
         """What the index has: key, status, error, and the record of the last touch."""
         with self.server(world=world, applies=False) as url:
+            # Their timers have been due for long, and ring now.
+            wait_until(lambda: "timer" not in json.dumps(self.ask_at(("--server", url), "why", "--all")))
             for _ in range(100):  # the index may lag a little
                 listed = self.ask_at(("--server", url), "ls", "--limit", "1000")
                 if listed["lag"] == 0:

@@ -34,7 +34,7 @@ class Governing(ServingTest):
         with self.server() as url:
             place = ("--server", url)
             for key in ("a", "b"):
-                self.ask_at(place, "send", "demo/OrderPlaced@1", ORDER % (key, "mug"), "--wait", "20000")
+                self.ask_at(place, "send", "demo/OrderPlaced@1", ORDER % (key, "mug"), "--wait", "60000")
             bundle = self.bundle(place, self.without_routes)
             proposal = self.ask_at(place, "gov", "propose", bundle, "--description", "nobody hears")["proposal"]
             self.assertEqual(self.stage(place, proposal), "proposed")
@@ -62,7 +62,7 @@ class Governing(ServingTest):
                              r"\nstage +rejected\ndescription +nobody hears\nby +ada\nreason +who would take the orders\?\n")
             for command in ("approve", "apply", "reject", "shadow"):
                 self.assertIn("the proposal is rejected", self.refused_at(place, "gov", command, str(proposal)))
-            self.assertEqual(self.ask_at(place, "start", "demo/Order@1", ORDER % ("c", "mug"), "--wait", "20000")["instance"]["status"], "completed")
+            self.assertEqual(self.ask_at(place, "start", "demo/Order@1", ORDER % ("c", "mug"), "--wait", "60000")["instance"]["status"], "completed")
         # The folder says the same.
         self.assertEqual(self.ask_at(("--world", "world"), "gov", "ls", str(proposal)), kept)
 
@@ -82,7 +82,7 @@ class Governing(ServingTest):
         with self.server() as url:
             place = ("--server", url)
             for key in ("a", "b"):
-                self.ask_at(place, "send", "demo/OrderPlaced@1", ORDER % (key, "mug"), "--wait", "20000")
+                self.ask_at(place, "send", "demo/OrderPlaced@1", ORDER % (key, "mug"), "--wait", "60000")
             records = self.ask_at(place, "journal")["records"]
             last = records[-1]["record"]
             second = [each["record"] for each in records if each["tick"]["kind"] == "event"][1]

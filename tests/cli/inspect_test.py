@@ -5,7 +5,7 @@ import json
 import subprocess
 
 from order_worlds import OrderWorldTest
-from program import PROGRAM, main
+from program import PATIENCE, PROGRAM, main
 
 WAITS = PROGRAM.parent / "tests" / "waits"
 
@@ -164,7 +164,7 @@ class Inspect(OrderWorldTest):
         self.assertRegex(done.stderr.decode(), r"\Aholdfast: world/journal/000000000001\.log at \d+: ")
 
     def test_why_is_true_for_every_kind_of_wait(self):
-        made = subprocess.run([WAITS, "make", "waits"], cwd=self.folder, check=True, capture_output=True, timeout=60)
+        made = subprocess.run([WAITS, "make", "waits"], cwd=self.folder, check=True, capture_output=True, timeout=PATIENCE)
         expected = json.loads(made.stdout)
         # The program that makes it does not compile when there is a kind that it does not name.
         self.assertEqual({wait["kind"] for wait in expected}, {"receipt", "turn", "paused", "event", "nothing"})
@@ -172,7 +172,7 @@ class Inspect(OrderWorldTest):
                          {"worker", "echo", "http", "process", "blob.put", "blob.get", "outside", "timer"})
         for wait in expected:
             done = subprocess.run([WAITS, "why", "--world", "waits", "--json", wait["instance"]],
-                                  cwd=self.folder, check=True, capture_output=True, timeout=60)
+                                  cwd=self.folder, check=True, capture_output=True, timeout=PATIENCE)
             why = json.loads(done.stdout)
             reason = why["reasons"][0]
             self.assertEqual(reason["kind"], wait["kind"], wait)

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of instances: a folder has the order of a server, with an index, behind one that lags, and without."""
 import json
-import time
 
-from program import main
+from program import PATIENCE, main, wait_until
 from serving import ServingTest
 
 CASE = "demo/RefundCase@1"
@@ -18,20 +17,14 @@ class Lists(ServingTest):
 
     def settle(self, server, names):
         """All of them wait for the manager, and the index knows it."""
-        deadline = time.monotonic() + 30
-        while {self.ask_at(server, "show", f"{CASE}/{name}")["state"]["status"] for name in names} != {"idle"}:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
+        wait_until(lambda: {self.ask_at(server, "show", f"{CASE}/{name}")["state"]["status"] for name in names} == {"idle"})
         self.caught_up(server)
 
     def caught_up(self, server):
-        deadline = time.monotonic() + 30
-        while self.ask_at(server, "ls", "--limit", "1")["lag"] != 0:
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
+        wait_until(lambda: self.ask_at(server, "ls", "--limit", "1")["lag"] == 0)
 
     def answer(self, server, name):
-        self.ask_at(server, "send", "demo/RefundDecided@1", json.dumps({"id": name, "by": "manager", "approved": True}), "--wait", "20000")
+        self.ask_at(server, "send", "demo/RefundDecided@1", json.dumps({"id": name, "by": "manager", "approved": True}), "--wait", "60000")
 
     def printed(self, place, *command):
         done = self.run_program(*command, *place)
@@ -65,7 +58,7 @@ class Lists(ServingTest):
             self.assertEqual(online[1], [["d", "b"], ["e", "a"], ["c"]])
             self.assertIn("There are more: --after 4\n", online[0]["ls", "--limit", "2"])
             process.kill()  # so that nothing is tidied up, and the journal stays as it is
-            process.wait(timeout=30)
+            process.wait(timeout=PATIENCE)
         self.assertEqual(self.all_lists(FOLDER), online)
         done = self.run_program("ls", "--after", "four", *FOLDER)
         self.assertEqual((done.stdout, done.stderr, done.returncode), (b"", b"holdfast: after: 'four' is no place in a list\n", 1))

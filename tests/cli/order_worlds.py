@@ -3,7 +3,7 @@
 import contextlib
 import subprocess
 
-from program import PROGRAM, ProgramTest
+from program import PATIENCE, PROGRAM, ProgramTest
 
 ORDER_WORLD = PROGRAM.parent / "tests" / "order_world"
 ORDERS = 15
@@ -13,7 +13,7 @@ RECORDS = 36  # of so many orders; they fill three segments
 class OrderWorldTest(ProgramTest):
     def make_world(self, name="world", orders=ORDERS, snapshots=0, how=()):
         """Makes the world, or adds to it: so many orders, and those before each of the snapshots."""
-        subprocess.run([ORDER_WORLD, self.folder / name, str(orders), str(snapshots), *how], check=True, timeout=60)
+        subprocess.run([ORDER_WORLD, self.folder / name, str(orders), str(snapshots), *how], check=True, timeout=PATIENCE)
         return self.folder / name
 
     @contextlib.contextmanager

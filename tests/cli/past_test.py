@@ -6,11 +6,10 @@ import json
 import shutil
 import sqlite3
 import threading
-import time
 import urllib.error
 import urllib.request
 
-from program import PROGRAM, main
+from program import PATIENCE, PROGRAM, main, wait_until
 from serving import ORDER, ServingTest
 
 FLOWS = PROGRAM.parent / "tests" / "flows"
@@ -53,9 +52,9 @@ class Past(ServingTest):
         """From a snapshot that a server has taken, and the records behind it."""
         with self.server() as url:
             server = ("--server", url)
-            self.ask_at(server, "start", "demo/Order@1", ORDER % ("a", "mug"), "--wait", "20000")
+            self.ask_at(server, "start", "demo/Order@1", ORDER % ("a", "mug"), "--wait", "60000")
             self.ask_at(server, "snapshot", "take")
-            self.ask_at(server, "start", "demo/Order@1", ORDER % ("b", "mug"), "--wait", "20000")
+            self.ask_at(server, "start", "demo/Order@1", ORDER % ("b", "mug"), "--wait", "60000")
             last = self.ask_at(server, "show", "demo/Order@1/b")["record"]
             told = {}
             for record in self.ask_at(server, "timeline", "demo/Order@1/b")["records"]:
@@ -85,10 +84,7 @@ class Past(ServingTest):
         self.assertEqual(self.timeline(folder, name), {waiting[0]["last_record"]: None}, "nothing leads to it any more")
         with self.server(applies=False) as url:
             server = ("--server", url)
-            for _ in range(600):
-                if self.ask_at(server, "show", name)["status"] not in ("running", "waiting"):
-                    break
-                time.sleep(0.1)
+            wait_until(lambda: self.ask_at(server, "show", name)["status"] not in ("running", "waiting"))
             states = self.timeline(server, name)
             self.assertGreater(len(states), 2)
             self.assertEqual({record: state is not None for record, state in states.items()}, {record: record >= oldest for record in states})
@@ -116,21 +112,19 @@ class Past(ServingTest):
     def test_work_goes_on_while_somebody_looks_back_and_too_many_are_refused(self):
         self.make_world(orders=300)
         with self.server(applies=False) as url:
-            codes, ended = [], threading.Event()
+            codes, sent, ended = [], [], threading.Event()
 
             def look():
                 try:
-                    with urllib.request.urlopen(url + "/v1/instances/demo/Order@1/o-1/state?at=500", timeout=60) as answer:
+                    with urllib.request.urlopen(url + "/v1/instances/demo/Order@1/o-1/state?at=500", timeout=PATIENCE) as answer:
                         codes.append((answer.status, json.load(answer)["at"]))
                 except urllib.error.HTTPError as problem:
                     codes.append((problem.code, json.load(problem)["code"]))
 
             def work():
                 while not ended.is_set():
-                    began = time.monotonic()
-                    key = f"w-{began}"
-                    sent = self.ask_at(("--server", url), "send", "demo/OrderPlaced@1", ORDER % (key, "mug"))
-                    self.assertEqual(sent["deliveries"], 1)
+                    order = ORDER % (f"w-{len(sent)}", "mug")
+                    sent.append(self.ask_at(("--server", url), "send", "demo/OrderPlaced@1", order)["deliveries"])
 
             worker = threading.Thread(target=work)
             worker.start()
@@ -141,6 +135,7 @@ class Past(ServingTest):
                 each.join()
             ended.set()
             worker.join()
+        self.assertEqual(set(sent), {1})
         self.assertEqual(len(codes), 60)
         self.assertLessEqual(set(codes), {(200, 500), (429, "full")}, "eight may wait, the rest come again")
         self.assertGreaterEqual(codes.count((200, 500)), 9)
@@ -153,7 +148,7 @@ class PastGraphs(ServingTest):
         return self.ask_at(place, *arguments, program=FLOWS)
 
     def review(self, server, key):
-        done = self.ask_flows(server, "start", REVIEW, json.dumps({"id": key}), "--wait", "20000")
+        done = self.ask_flows(server, "start", REVIEW, json.dumps({"id": key}), "--wait", "60000")
         self.assertEqual(done["instance"]["status"], "completed")
         return [each["record"] for each in self.ask_flows(server, "timeline", f"{REVIEW}/{key}")["records"]]
 

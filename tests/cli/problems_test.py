@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """With --json a refusal is one line of JSON on standard error, with the members of a problem document; the exit code is the same."""
 import json
+import socket
 import urllib.error
 import urllib.request
 
-from program import main
+from program import PATIENCE, main
 from serving import ORDER, ServingTest
 
 
@@ -38,7 +39,10 @@ class Problems(ServingTest):
             problem = self.problem(1, "start", "demo/Order@1", '{"id":1}', "--server", url)
             self.assertEqual((problem["code"], problem["status"], problem["type"]), ("schema", 422, "urn:holdfast:problem:schema"))
             self.assertTrue(problem["path"].startswith("$.input"), problem)
-        self.assertEqual(self.problem(75, "ls", "--server", url)["code"], "unavailable")
+        with socket.socket() as nobody:  # has the port, and does not listen: so nobody else does
+            nobody.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+            self.assertEqual(self.problem(75, "ls", "--server", url)["code"], "unavailable")
 
     def test_behind_the_dashes_it_is_of_another_program(self):
         done = self.run_program("swap", "run", "--dir", "registry", "--", "echo", "--json")
@@ -54,7 +58,7 @@ class Names(ServingTest):
             for command in (("cells", "nope"), ("ls", "--workflow", "demo/Nope@1")):
                 self.assertEqual(self.refused_at(place, *command), f"holdfast: {command[-1]}: there is no such workflow\n")
             self.assertEqual(self.ask_at(place, "cells", "demo/Order@1")["instances"], [], "it has none yet")
-            self.ask_at(place, "send", "demo/OrderPlaced@1", ORDER % ("a", "mug"), "--wait", "20000")
+            self.ask_at(place, "send", "demo/OrderPlaced@1", ORDER % ("a", "mug"), "--wait", "60000")
         place = ("--world", "world")
         for command in (("cells", "nope"), ("ls", "--workflow", "demo/Nope@1"), ("ls", "--workflow", "nope", "--status", "failed")):
             self.assertIn("there is no such workflow", self.refused_at(place, *command))
@@ -74,7 +78,7 @@ class Names(ServingTest):
         with self.server() as url:
             help_text = self.run_program("send", "--help").stdout.decode()
             self.assertIn("[1 - 60000]", help_text)
-            with urllib.request.urlopen(url + "/v1/limits", timeout=30) as answer:
+            with urllib.request.urlopen(url + "/v1/limits", timeout=PATIENCE) as answer:
                 self.assertEqual(json.load(answer)["wait_ms"], 60000)
             sent = self.ask_at(("--server", url), "start", "demo/Order@1", ORDER % ("w", "mug"), "--wait", "60000")
             self.assertEqual(sent["instance"]["status"], "completed")
@@ -85,7 +89,7 @@ class Names(ServingTest):
             for body, status in ((b"", 200), (b"{}", 200), (b'{"x":1}', 400), (b"[]", 400)):
                 request = urllib.request.Request(url + "/v1/snapshots", data=body, headers={"Content-Type": "application/json"})
                 try:
-                    with urllib.request.urlopen(request, timeout=30) as answer:
+                    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                         found = answer.status
                 except urllib.error.HTTPError as error:
                     found = error.code

@@ -9,8 +9,17 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from waiting import IN_MEMORY, PATIENCE, wait_until  # also for those who import us
+
 PROGRAM = pathlib.Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build")) / "holdfast"
 SANITIZED = bool(os.environ.get("HOLDFAST_SANITIZE"))
+
+# Whoever runs the tests may have set proxies, and settings of ours: neither is for what is tested.
+for variable in [*os.environ]:
+    is_setting = variable.startswith("HOLDFAST_") and variable not in ("HOLDFAST_BUILD", "HOLDFAST_SANITIZE", "HOLDFAST_FLIPS")
+    if is_setting or variable.lower() in ("http_proxy", "https_proxy", "all_proxy"):
+        del os.environ[variable]
 
 # Runs a command and adds a line to standard error with the largest memory it had, in KiB.
 MEASURE = """
@@ -22,8 +31,10 @@ sys.exit(code)
 
 
 class ProgramTest(unittest.TestCase):
+    place = None  # of the folder; None: wherever temporary files are
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(dir=self.place)
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
@@ -39,7 +50,7 @@ class ProgramTest(unittest.TestCase):
         if isinstance(given, str):
             given = given.encode()
         more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more}
-        return subprocess.run([PROGRAM, *arguments], input=given, cwd=self.folder, timeout=60, **more)
+        return subprocess.run([PROGRAM, *arguments], input=given, cwd=self.folder, timeout=PATIENCE, **more)
 
     def assert_prints(self, expected, *arguments, given=b""):
         """The program succeeds, prints this and nothing else."""
@@ -76,7 +87,7 @@ class ProgramTest(unittest.TestCase):
             pass
         errors = process.stderr.read().decode().splitlines()
         process.stderr.close()
-        code = process.wait(timeout=60)
+        code = process.wait(timeout=PATIENCE)
         peak = int(errors.pop().split()[1])
         if not SANITIZED:
             self.assertLess(peak, mebibytes * 1024)

@@ -4,9 +4,8 @@
 import json
 import socket
 import subprocess
-import time
 
-from program import main
+from program import main, wait_until
 from serving import ServingTest
 
 
@@ -71,8 +70,7 @@ class RefusedStart(ServingTest):
         self.assertIn("holdfast: definitions: 5 instances have not ended: ", done.stderr.decode())
         self.assertEqual(self.records(), before)
         with self.server(applies=False) as url:  # one that is not refused goes on with them
-            while self.ask(url, "ls", "--status", "waiting")["instances"]:
-                time.sleep(0.05)
+            wait_until(lambda: not self.ask(url, "ls", "--status", "waiting")["instances"])
         self.assertGreater(len(self.records()), len(before))
 
 

@@ -6,7 +6,7 @@ import subprocess
 import time
 import urllib.request
 
-from program import PROGRAM, main
+from program import PATIENCE, PROGRAM, main, wait_until
 from serving import ORDER, ServingTest
 
 WAITS = PROGRAM.parent / "tests" / "waits"
@@ -15,13 +15,13 @@ WAITS = PROGRAM.parent / "tests" / "waits"
 class ServerCommands(ServingTest):
     def test_events_are_sent_and_instances_started_and_waited_for(self):
         with self.server() as url:
-            sent = self.ask(url, "send", "demo/OrderPlaced@1", ORDER % ("s-1", "mug"), "--id", "web-1", "--wait", "20000")
+            sent = self.ask(url, "send", "demo/OrderPlaced@1", ORDER % ("s-1", "mug"), "--id", "web-1", "--wait", "60000")
             self.assertEqual((sent["deliveries"], sent["repeated"], sent["instance"]["status"]), (1, False, "completed"))
             again = self.ask(url, "send", "demo/OrderPlaced@1", "-", "--id", "web-1", given=ORDER % ("s-1", "mug"))
             self.assertTrue(again["repeated"])
-            started = self.ask(url, "start", "demo/Order@1", ORDER % ("s-2", "mug"), "--wait", "20000")
+            started = self.ask(url, "start", "demo/Order@1", ORDER % ("s-2", "mug"), "--wait", "60000")
             self.assertEqual(started["instance"]["key"], "s-2")
-            failed = self.ask(url, "start", "demo/Order@1", ORDER % ("s-3", "unicorn"), "--wait", "20000", code=1)
+            failed = self.ask(url, "start", "demo/Order@1", ORDER % ("s-3", "unicorn"), "--wait", "60000", code=1)
             self.assertEqual(failed["instance"]["status"], "failed")
             self.assertIn("(conflict)", self.refused(url, "start", "demo/Order@1", ORDER % ("s-2", "mug")))
             self.assertIn("$.value.cents: ", self.refused(url, "send", "demo/OrderPlaced@1", '{"id":"x","sku":"mug","count":1,"cents":"many"}'))
@@ -31,7 +31,7 @@ class ServerCommands(ServingTest):
     def test_a_world_behind_a_server_is_looked_at_as_one_in_its_folder(self):
         with self.server() as url:
             for key, sku in (("a-1", "mug"), ("a-2", "unicorn")):
-                self.run_program("start", "--server", url, "demo/Order@1", ORDER % (key, sku), "--wait", "20000")
+                self.run_program("start", "--server", url, "demo/Order@1", ORDER % (key, sku), "--wait", "60000")
             online = {}
             for command in (("show", "demo/Order@1/a-1"), ("show", "demo/Order@1/a-2"), ("timeline", "demo/Order@1/a-1"),
                             ("why", "demo/Order@1/a-1"), ("diagnose", "demo/Order@1/a-2"), ("manifest",), ("trace", "demo/Order@1/a-1")):
@@ -47,7 +47,7 @@ class ServerCommands(ServingTest):
 
     def test_what_has_ended_cannot_be_paused_and_ignores_signals(self):
         with self.server() as url:
-            self.ask(url, "start", "demo/Order@1", ORDER % ("p-1", "mug"), "--wait", "20000")
+            self.ask(url, "start", "demo/Order@1", ORDER % ("p-1", "mug"), "--wait", "60000")
             for command in ("pause", "resume", "cancel"):
                 self.assertIn("the instance has ended (conflict)", self.refused(url, command, "demo/Order@1/p-1"))
             signalled = self.ask(url, "signal", "demo/Order@1/p-1", "demo/OrderCancelled@1", '{"id":"p-1"}')
@@ -78,7 +78,7 @@ class ServerCommands(ServingTest):
             self.assertEqual(ended, ["by mistake"])
 
     def has_route(self, url, path):
-        with urllib.request.urlopen(url + "/openapi.json", timeout=30) as answer:
+        with urllib.request.urlopen(url + "/openapi.json", timeout=PATIENCE) as answer:
             return path in json.load(answer)["paths"]
 
     def test_instances_are_listed_and_found_by_a_prefix(self):
@@ -86,7 +86,7 @@ class ServerCommands(ServingTest):
             if not self.has_route(url, "/v1/instances"):
                 self.skipTest("the server has no lists")
             for key in ("l-1", "l-22"):
-                self.ask(url, "start", "demo/Order@1", ORDER % (key, "mug"), "--wait", "20000")
+                self.ask(url, "start", "demo/Order@1", ORDER % (key, "mug"), "--wait", "60000")
             for _ in range(100):  # the index may lag a little
                 listed = self.ask(url, "ls", "--status", "completed")["instances"]
                 if len(listed) == 2:
@@ -108,15 +108,16 @@ class ServerCommands(ServingTest):
         with self.server() as url:
             if not self.has_route(url, "/v1/instances/{workflow}/{key}/stream"):
                 self.skipTest("the server has no streams")
-            self.ask(url, "start", "demo/Order@1", ORDER % ("f-1", "mug"), "--wait", "20000")
+            self.ask(url, "start", "demo/Order@1", ORDER % ("f-1", "mug"), "--wait", "60000")
             done = self.run_program("tail", "--server", url, "--after", "1", "--count", "4", "--json")
             self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
             self.assertEqual([json.loads(line)["record"] for line in done.stdout.decode().splitlines()], [2, 3, 4, 5])
+            wait_until(lambda: self.figure(url, "holdfast_http_streams") == 0)  # the one before has been left
             following = subprocess.Popen([PROGRAM, "tail", "--server", url, "--count", "1"],
                                          cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            time.sleep(0.5)
+            wait_until(lambda: self.figure(url, "holdfast_http_streams") == 1)  # it follows
             self.ask(url, "signal", "demo/Order@1/f-1", "demo/OrderCancelled@1", '{"id":"f-1"}')
-            out, errors = following.communicate(timeout=30)
+            out, errors = following.communicate(timeout=PATIENCE)
             self.assertEqual((errors, following.returncode), (b"", 0))
             self.assertRegex(out.decode(), r"\A6  \S+Z  event demo/OrderCancelled@1  demo/Order@1/f-1 completed\n\Z")
             done = self.run_program("stream", "--server", url, "demo/Order@1/f-1")
@@ -126,7 +127,7 @@ class ServerCommands(ServingTest):
         with self.server() as url:
             if not self.has_route(url, "/v1/proposals"):
                 self.skipTest("the server has no proposals")
-            self.ask(url, "start", "demo/Order@1", ORDER % ("g-1", "mug"), "--wait", "20000")
+            self.ask(url, "start", "demo/Order@1", ORDER % ("g-1", "mug"), "--wait", "60000")
             definitions = self.ask(url, "manifest")["definitions"]
             for definition in definitions:
                 if definition.get("name") == "demo/charge@1":

@@ -5,9 +5,10 @@ import json
 import re
 import signal
 import subprocess
+import urllib.request
 
 from order_worlds import OrderWorldTest
-from program import PROGRAM
+from program import PATIENCE, PROGRAM
 
 ORDER = '{"id": "%s", "sku": "%s", "count": 1, "cents": 995}'
 
@@ -26,7 +27,10 @@ class ServingTest(OrderWorldTest):
             yield found[1], process
         finally:
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=30)
+            try:
+                process.communicate(timeout=PATIENCE)
+            finally:
+                process.kill()  # one that has not ended by then never does
 
     @contextlib.contextmanager
     def server(self, *more, **how):
@@ -40,6 +44,13 @@ class ServingTest(OrderWorldTest):
         self.assertEqual((done.stderr.decode(), done.returncode), ("", code), arguments)
         return json.loads(done.stdout)
 
+    @staticmethod
+    def figure(url, name):
+        """What the server says of itself, in /metrics."""
+        with urllib.request.urlopen(url + "/metrics", timeout=PATIENCE) as answer:
+            found = re.search(rf"^{name} (\d+)$", answer.read().decode(), re.MULTILINE)
+        return int(found[1]) if found else None
+
     def refused(self, url, *arguments, code=1):
         done = self.run_program(*arguments, "--server", url)
         self.assertEqual((done.stdout, done.returncode), (b"", code), arguments)
@@ -47,11 +58,11 @@ class ServingTest(OrderWorldTest):
 
     def ask_at(self, place, *arguments, code=0, program=PROGRAM):
         """`place`: ("--server", URL) or ("--world", DIR)."""
-        done = subprocess.run([program, *arguments, *place, "--json"], cwd=self.folder, capture_output=True, timeout=60)
+        done = subprocess.run([program, *arguments, *place, "--json"], cwd=self.folder, capture_output=True, timeout=PATIENCE)
         self.assertEqual((done.stderr.decode(), done.returncode), ("", code), arguments)
         return json.loads(done.stdout)
 
     def refused_at(self, place, *arguments, code=1, program=PROGRAM):
-        done = subprocess.run([program, *arguments, *place], cwd=self.folder, capture_output=True, timeout=60)
+        done = subprocess.run([program, *arguments, *place], cwd=self.folder, capture_output=True, timeout=PATIENCE)
         self.assertEqual((done.stdout, done.returncode), (b"", code), arguments)
         return done.stderr.decode()

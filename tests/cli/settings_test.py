@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 
-from program import PROGRAM, ROOT, ProgramTest, main
+from program import PATIENCE, PROGRAM, ROOT, ProgramTest, main
 
 
 class Settings(ProgramTest):
@@ -79,7 +79,7 @@ class Settings(ProgramTest):
     def test_init_makes_a_folder_to_begin_in(self):
         done = self.run_program("init", "shop", "--any-file-system")
         self.assertEqual((done.stdout, done.stderr, done.returncode), (b"shop has a world and holdfast.yaml\n", b"", 0))
-        listed = subprocess.run([PROGRAM, "ls", "--json"], cwd=self.folder / "shop", capture_output=True, timeout=60)
+        listed = subprocess.run([PROGRAM, "ls", "--json"], cwd=self.folder / "shop", capture_output=True, timeout=PATIENCE)
         self.assertEqual((json.loads(listed.stdout), listed.returncode), ({"instances": [], "next": None}, 0))
         done = self.run_program("init", "shop", "--any-file-system")
         self.assertEqual((done.stderr.decode(), done.returncode), ("holdfast: shop/holdfast.yaml: is there already\n", 1))
@@ -96,7 +96,7 @@ ask holdfast gov pro
 ask holdfast gov propose --desc
 ask holdfast timeline --fr
 """
-        done = subprocess.run(["bash", "-c", asks], cwd=self.folder, capture_output=True, timeout=60)
+        done = subprocess.run(["bash", "-c", asks], cwd=self.folder, capture_output=True, timeout=PATIENCE)
         self.assertEqual((done.stdout.decode(), done.stderr), ("timeline\npropose\n--description\n--from\n", b""))
         for shell in ("zsh", "fish"):
             self.assertIn(b"timeline", self.run_program("completion", shell).stdout)

@@ -3,11 +3,10 @@
 """Step workflows on the command line: begun, answered, followed and drawn, through a server and in a folder."""
 import json
 import subprocess
-import time
 import urllib.request
 import xml.etree.ElementTree
 
-from program import PROGRAM, main
+from program import PATIENCE, PROGRAM, main, wait_until
 from serving import ServingTest
 
 WORKFLOW = "demo/RefundCase@1"
@@ -18,10 +17,7 @@ YES = '{"id": "%s", "by": "manager", "approved": true}'
 class Steps(ServingTest):
     def ask_manager(self, url, name):
         self.ask(url, "start", WORKFLOW, REFUND % (name, "o-1", 9900))
-        deadline = time.monotonic() + 30
-        while self.ask(url, "show", f"{WORKFLOW}/{name}")["state"]["status"] != "idle":
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.02)
+        wait_until(lambda: self.ask(url, "show", f"{WORKFLOW}/{name}")["state"]["status"] == "idle")
 
     def text(self, *arguments):
         done = self.run_program(*arguments)
@@ -41,7 +37,7 @@ class Steps(ServingTest):
             self.assertEqual(self.ask(url, "diagnose", f"{WORKFLOW}/a")["verdict"], "waiting for an event")
             state = json.loads(self.text("state", f"{WORKFLOW}/a", "--server", url))
             self.assertEqual(state["steps"][0]["waiting"][0]["for"], "demo/RefundDecided@1")
-            done = self.ask(url, "send", "demo/RefundDecided@1", YES % "a", "--wait", "20000")
+            done = self.ask(url, "send", "demo/RefundDecided@1", YES % "a", "--wait", "60000")
             self.assertEqual(done["instance"]["result"], {"paid_cents": 9900, "note": "paid"})
 
     def test_a_stream_shows_events_as_values_until_the_end(self):
@@ -50,7 +46,7 @@ class Steps(ServingTest):
             following = subprocess.Popen([PROGRAM, "stream", f"{WORKFLOW}/s", "--server", url], cwd=self.folder,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.ask(url, "signal", f"{WORKFLOW}/s", "demo/RefundDecided@1", YES % "s")
-            out, errors = following.communicate(timeout=30)
+            out, errors = following.communicate(timeout=PATIENCE)
             self.assertEqual((errors, following.returncode), (b"", 0))
             lines = out.decode().splitlines()
             question = [line for line in lines if "demo/RefundQuestion@1" in line]
@@ -73,10 +69,10 @@ class Steps(ServingTest):
             following.stdout.close()
             following.stderr.close()
             last = lines[-1].split()[0]
-            self.assertEqual((errors, following.wait(timeout=30)),
+            self.assertEqual((errors, following.wait(timeout=PATIENCE)),
                              (f"holdfast: {WORKFLOW}/k: the stream was cut off; it goes on with --after {last}\n", 75))
         with self.server() as url:
-            self.ask(url, "send", "demo/RefundDecided@1", YES % "k", "--wait", "20000")
+            self.ask(url, "send", "demo/RefundDecided@1", YES % "k", "--wait", "60000")
             lines += self.text("stream", f"{WORKFLOW}/k", "--server", url, "--after", last).splitlines()
             self.assertTrue(lines[-1].endswith('end  {"status":"completed"}'), lines[-1])
             self.assertEqual(self.text("stream", f"{WORKFLOW}/k", "--server", url).splitlines(), lines, "nothing twice, nothing missing")
@@ -84,7 +80,7 @@ class Steps(ServingTest):
     def test_a_world_in_its_folder_shows_the_same_as_behind_a_server(self):
         with self.server() as url:
             self.ask_manager(url, "w")
-            self.run_program("start", WORKFLOW, REFUND % ("x", "lost", 5), "--wait", "20000", "--server", url)
+            self.run_program("start", WORKFLOW, REFUND % ("x", "lost", 5), "--wait", "60000", "--server", url)
             commands = [("workflows",), ("graph", WORKFLOW)]
             for name in "wx":
                 for command in ("graph", "show", "state", "why", "timeline"):
@@ -114,7 +110,7 @@ class Steps(ServingTest):
                 at = self.ask(url, "state", f"{WORKFLOW}/t", "--at", str(record["record"]))
                 self.assertEqual(run["state"], at["state"], record["record"])
             # As the records have it, for whoever does not ask for more.
-            with urllib.request.urlopen(f"{url}/v1/instances/{WORKFLOW}/t/timeline", timeout=60) as answer:
+            with urllib.request.urlopen(f"{url}/v1/instances/{WORKFLOW}/t/timeline", timeout=PATIENCE) as answer:
                 plain = json.load(answer)
         self.assertEqual({run["state"] for record in plain["records"] for run in record["instances"]}, {None})
         header, first, *rest = shown.splitlines()
@@ -126,7 +122,7 @@ class Steps(ServingTest):
 
     def test_a_picture_is_of_the_past_too(self):
         with self.server() as url:
-            self.run_program("start", WORKFLOW, REFUND % ("p", "o-1", 5), "--wait", "20000", "--server", url)
+            self.run_program("start", WORKFLOW, REFUND % ("p", "o-1", 5), "--wait", "60000", "--server", url)
         before = json.loads(self.text("state", f"{WORKFLOW}/p", "--at", "2", "--world", "world", "--json"))
         self.assertEqual((before["state"]["status"], before["state"]["steps"][0]["step"]), ("running", "open"))
         self.assertEqual(before["state"]["steps"][0]["running"][0]["value"], {"id": "p", "order": "o-1", "cents": 5})
@@ -142,7 +138,7 @@ class Steps(ServingTest):
                         entry.pop("hash", None)
             self.write("bundle.json", json.dumps(definitions))
             self.ask(url, "apply", "bundle.json")
-            started = self.ask(url, "start", WORKFLOW, REFUND % ("old", "o-1", 5), "--wait", "20000")
+            started = self.ask(url, "start", WORKFLOW, REFUND % ("old", "o-1", 5), "--wait", "60000")
             self.assertEqual(started["instance"]["result"], {"paid_cents": 5, "note": "paid"})
             self.assertIn("has no graph: it was made by a program of before; apply it again", self.refused(url, "graph", WORKFLOW))
             self.assertIn("has no graph", self.refused(url, "graph", f"{WORKFLOW}/old"))

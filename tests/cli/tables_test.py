@@ -5,10 +5,11 @@ import http.server
 import json
 import os
 import pty
+import re
 import subprocess
 import threading
 
-from program import PROGRAM, main
+from program import PATIENCE, PROGRAM, main
 from serving import ServingTest
 
 WAITS = PROGRAM.parent / "tests" / "waits"
@@ -20,11 +21,12 @@ def digits(intent):
 
 class TableTest(ServingTest):
     def text(self, *arguments, program=PROGRAM):
-        done = subprocess.run([program, *arguments], cwd=self.folder, capture_output=True, timeout=60)
+        done = subprocess.run([program, *arguments], cwd=self.folder, capture_output=True, timeout=PATIENCE)
         self.assertEqual((done.stderr.decode(), done.returncode), ("", 0), arguments)
         return done.stdout.decode()
 
-    def on_a_terminal(self, *arguments, **environment):
+    def on_a_terminal(self, *arguments, seen=lambda text: None, **environment):
+        """What is shown; `seen` hears of it as it comes."""
         parent, child = pty.openpty()
         try:
             process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, stdin=child, stdout=child, stderr=child,
@@ -39,7 +41,8 @@ class TableTest(ServingTest):
                 if not chunk:
                     break
                 text += chunk
-            self.assertEqual(process.wait(timeout=60), 0, text)
+                seen(text)
+            self.assertEqual(process.wait(timeout=PATIENCE), 0, text)
         finally:
             os.close(parent)
         return text.decode().replace("\r\n", "\n")
@@ -96,7 +99,7 @@ class Tables(TableTest):
         self.assertRegex(offline, rf"\A\d+  \S+Z  decide of proposal {proposal} rejected by ada: why\?\n\Z")
         self.assertRegex(self.text("journal", "world", "--kind", "propose"), r"propose: the same\n\Z")
         with self.server(applies=False) as url:
-            self.ask(url, "send", "demo/OrderPlaced@1", '{"id":"z","sku":"mug","count":1,"cents":1}', "--id", "web-1", "--wait", "20000")
+            self.ask(url, "send", "demo/OrderPlaced@1", '{"id":"z","sku":"mug","count":1,"cents":1}', "--id", "web-1", "--wait", "60000")
             online = self.text("journal", "--server", url)
             last = online.splitlines()[-1].split()[0]
         self.assertEqual(self.text("journal", "world", "--to", last), online)
@@ -105,7 +108,7 @@ class Tables(TableTest):
     def test_columns_stand_under_each_other(self):
         with self.server() as url:
             for key in ("plain", "größer", "日本語", "e\u0301"):
-                self.run_program("start", "demo/Order@1", json.dumps({"id": key, "sku": "mug", "count": 1, "cents": 1}), "--wait", "20000", "--server", url)
+                self.run_program("start", "demo/Order@1", json.dumps({"id": key, "sku": "mug", "count": 1, "cents": 1}), "--wait", "60000", "--server", url)
         lines = self.text("ls", "--world", "world").splitlines()
         self.assertEqual(len(lines), 5)
         begin = lines[0].index("STATUS")
@@ -130,10 +133,10 @@ class Tables(TableTest):
 
 
 class Lagging(http.server.BaseHTTPRequestHandler):
-    """A server whose index is behind, and that takes its time."""
+    """A server whose index is behind, and that takes its time: until somebody has seen that, or too long."""
     def do_GET(self):
         if "slow" in self.path:
-            threading.Event().wait(2.5)
+            self.server.is_seen.wait(PATIENCE if "patient" in self.path else 2.5)
         body = json.dumps({"instances": [{"workflow": "demo/Order@1", "key": "a", "status": "failed", "paused": False, "last_record": 7,
                                           "last_ns": 1}], "next": None, "seen": 7, "lag": 3}).encode()
         self.send_response(200)
@@ -150,6 +153,7 @@ class Lag(TableTest):
     def setUp(self):
         super().setUp()
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Lagging)
+        self.http.is_seen = threading.Event()
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
         self.addCleanup(self.http.server_close)
         self.addCleanup(self.http.shutdown)
@@ -162,9 +166,13 @@ class Lag(TableTest):
         self.assertEqual(json.loads(self.text("ls", "--server", self.url, "--json"))["lag"], 3)
 
     def test_a_server_that_takes_its_time_is_seen_to_be_waited_for(self):
-        shown = self.on_a_terminal("ls", "--server", self.url, "--workflow", "slow")
-        self.assertRegex(shown, r"waiting for the server, seconds [12]")
         self.assertNotIn("waiting for the server", self.text("ls", "--server", self.url, "--workflow", "slow"))
+
+        def seen(text):
+            if re.search(rb"waiting for the server, seconds \d", text):
+                self.http.is_seen.set()
+        shown = self.on_a_terminal("ls", "--server", self.url, "--workflow", "slow-and-patient", seen=seen)
+        self.assertRegex(shown, r"waiting for the server, seconds [1-9]")
 
 
 if __name__ == "__main__":

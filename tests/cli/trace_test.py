@@ -3,9 +3,8 @@
 """holdfast trace follows everything that comes of something, and says how far it has looked; holdfast diagnose: every verdict."""
 import re
 import subprocess
-import time
 
-from program import PROGRAM, ROOT, main
+from program import PATIENCE, PROGRAM, ROOT, main, wait_until
 from serving import ServingTest
 
 WAITS = PROGRAM.parent / "tests" / "waits"
@@ -18,12 +17,13 @@ class Trace(ServingTest):
             place = ("--server", url)
             sent = self.ask_at(place, "start", "waits/ForTurn@1", '{"id":"s","depth":2}', program=WAITS)
             self.assertEqual(sent["deliveries"], 1)
-            last = 0
-            for _ in range(100):
-                journal = self.ask_at(place, "journal", "--limit", "1000", program=WAITS)["records"]
-                if len(journal) == last:
-                    break
-                last = len(journal)
+
+            def when_all_are_there():
+                records = self.ask_at(place, "journal", "--limit", "1000", program=WAITS)["records"]
+                there = {instance["key"] for record in records for instance in record["instances"]}
+                return records if len(there) == 1 + 40 + 1600 else None
+
+            journal = wait_until(when_all_are_there)
             online = self.ask_at(place, "trace", str(sent["record"]), program=WAITS)
         self.assertGreater(len([each for each in journal if each["tick"]["kind"] == "continue"]), 0)
         traced = [record["record"] for record in online["records"]]
@@ -67,14 +67,14 @@ class Diagnose(ServingTest):
 
     def test_every_verdict_is_come_to(self):
         found = set()
-        subprocess.run([WAITS, "make", "world"], cwd=self.folder, check=True, capture_output=True, timeout=60)
+        subprocess.run([WAITS, "make", "world"], cwd=self.folder, check=True, capture_output=True, timeout=PATIENCE)
         place = ("--world", "world")
         for instance, verdict in (("ForWorker@1/w", "waiting for a receipt"), ("ForTimer@1/w", "waiting for a receipt"),
                                   ("ForEvent@1/w", "waiting for an event"), ("ForEvent@1/paused", "paused"),
                                   ("ForTurn@1/s-39-39", "running"), ("ForNothing@1/w", "unknown")):
             self.assertEqual(self.verdict(place, f"waits/{instance}"), verdict)
             found.add(verdict)
-        subprocess.run([WAITS, "fail", "failed"], cwd=self.folder, check=True, timeout=60)
+        subprocess.run([WAITS, "fail", "failed"], cwd=self.folder, check=True, timeout=PATIENCE)
         for key, verdict in (("fault", "fault"), ("error", "executor error"), ("timeout", "timeout")):
             self.assertEqual(self.verdict(("--world", "failed"), f"waits/Fails@1/{key}"), verdict)
             found.add(verdict)
@@ -97,13 +97,10 @@ class Diagnose(ServingTest):
         self.assertEqual(found, known, "every verdict that the program knows has been come to")
 
     def wait_for_verdict(self, place, instance, verdict):
-        until = time.monotonic() + 30
-        while self.ask_at(place, "diagnose", instance)["verdict"] != verdict:
-            self.assertLess(time.monotonic(), until, verdict)
-            time.sleep(0.05)
+        wait_until(lambda: self.ask_at(place, "diagnose", instance)["verdict"] == verdict, verdict)
 
     def run_as(self, program, *arguments):
-        done = subprocess.run([program, *arguments], cwd=self.folder, capture_output=True, timeout=60)
+        done = subprocess.run([program, *arguments], cwd=self.folder, capture_output=True, timeout=PATIENCE)
         self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
         return done.stdout.decode()
 

@@ -6,12 +6,12 @@ import http.client
 import json
 import time
 
-from program import main
+from program import PATIENCE, main, wait_until
 from serving import ORDER, ServingTest
 
 
 def connected_to(url):
-    return contextlib.closing(http.client.HTTPConnection(url.removeprefix("http://"), timeout=30))
+    return contextlib.closing(http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE))
 
 
 class Where(ServingTest):
@@ -22,7 +22,7 @@ class Where(ServingTest):
         with self.server() as url:
             server = ("--server", url)
             for key, sku in (("a", "mug"), ("b", "unicorn"), ("c", "mug"), ("d", "teapot")):
-                self.run_program("start", "demo/Order@1", ORDER % (key, sku), "--wait", "20000", *server)
+                self.run_program("start", "demo/Order@1", ORDER % (key, sku), "--wait", "60000", *server)
             for _ in range(100):  # the index may lag a little
                 if len(self.keys(server)) == 4:
                     break
@@ -76,6 +76,8 @@ class Where(ServingTest):
         self.write("holdfast.yaml", "retention: 0\n")  # these are old, and nothing is to come behind the last record
         with self.server(applies=False) as url:
             place = ("--server", url)
+            # Two of them had effects open, which are performed now.
+            wait_until(lambda: self.ask_at(place, "why", "--all")["instances"] == [])
             whole = self.ask_at(place, "journal", "--to", "15")["records"]
             part = self.ask_at(place, "journal", "--from", "3", "--to", "6")
             self.assertEqual((part["records"], part["next"]), (whole[2:6], None))

@@ -11,9 +11,13 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from waiting import PATIENCE, wait_until
 
 TESTS = pathlib.Path(os.environ["HOLDFAST_BUILD"]) / "tests"
 KILLS = int(os.environ.get("HOLDFAST_CRASH_KILLS", "20"))
@@ -25,6 +29,19 @@ CALLS = {"fdatasync": 60, "pwrite64": 120, "openat": 60, "rename": 3, "unlink": 
 
 # What a life begins with again: what was under way when the one before it was killed.
 OVERLAP = 200
+
+
+def is_named_by_a_process(path):
+    """Whether anybody runs who was started with it."""
+    for process in pathlib.Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            if path.encode() in (process / "cmdline").read_bytes().split(b"\0"):
+                return True
+        except OSError:  # it has ended meanwhile
+            pass
+    return False
 
 
 class Ledger:
@@ -58,22 +75,23 @@ class Killed:
         self.world = pathlib.Path(self.folder.name) / "world"
         self.ledger = Ledger(pathlib.Path(self.folder.name) / "ledger")
         self.dice = random.Random(SEED)
+        self.pace = 1  # how much longer lives are than on a machine with nothing else to do
 
     def victim(self, *arguments):
         return [str(TESTS / self.VICTIM), str(self.world), str(self.ledger.path), *map(str, arguments)]
 
-    def live(self, command, seconds=None):
+    def live(self, command, seconds):
         """One life; gives how it ended and what it complained of."""
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         try:
-            _, complaint = process.communicate(timeout=seconds or 120)
+            _, complaint = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             _, complaint = process.communicate()
         return process.returncode, complaint
 
     def kill_at_a_moment(self, first):
-        return self.live(self.victim(first), self.dice.uniform(0.02, 0.6))
+        return self.live(self.victim(first), self.pace * self.dice.uniform(0.02, 0.6))
 
     def kill_at_a_call(self, first):
         call = self.dice.choice(sorted(CALLS))
@@ -83,7 +101,7 @@ class Killed:
         process = subprocess.Popen(strace + self.victim(first), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
-            _, complaint = process.communicate(timeout=3)
+            _, complaint = process.communicate(timeout=3 * self.pace)
         except subprocess.TimeoutExpired:  # it did not come to that many
             os.killpg(process.pid, signal.SIGKILL)
             _, complaint = process.communicate()
@@ -91,29 +109,44 @@ class Killed:
 
     def kill_again_and_again(self):
         self.assertTrue(shutil.which("strace"), "strace is missing; scripts/setup installs it")
-        for kill in range(KILLS):
-            first = max(0, self.ledger.newest() - OVERLAP)
-            how = self.kill_at_a_moment if kill % 2 == 0 else self.kill_at_a_call
-            code, complaint = how(first)
+        kills = 0
+        while kills < KILLS or (self.has_done_little() and kills < 4 * KILLS):
+            newest = self.ledger.newest()
+            how = self.kill_at_a_moment if kills % 2 == 0 else self.kill_at_a_call
+            code, complaint = self.when_free(lambda: how(max(0, newest - OVERLAP)))
             self.assertEqual(code, -signal.SIGKILL, complaint)
             self.wait_until_gone()
-        code, complaint = self.live(self.victim(0, self.ledger.newest()), 600)
+            kills += 1
+            if kills % 4 == 0 and self.has_done_little(kills):
+                self.pace = min(2 * self.pace, 8)
+        code, complaint = self.when_free(lambda: self.live(self.victim(0, self.ledger.newest()), 600))
         self.assertEqual(code, 0, complaint)
         self.judge()
 
+    def has_done_little(self, kills=KILLS):
+        """Fewer workflows than so many kills should have met, on a machine with much else to do."""
+        return self.ledger.newest() <= 2 * self.LEAST_PER_KILL * kills
+
+    @staticmethod
+    def when_free(life):
+        """A life, as soon as it finds that the one before has let go of the world: with the last of its threads,
+        which may be after all that names it."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            code, complaint = life()
+            if "is held by process" not in complaint or time.monotonic() > deadline:
+                return code, complaint
+            time.sleep(0.05)
+
     def wait_until_gone(self):
         """Whom strace watched may outlive it by a moment."""
-        pattern = str(self.world)
-        for _ in range(1000):
-            if subprocess.run(["pgrep", "-f", pattern], capture_output=True).returncode != 0:
-                return
-            time.sleep(0.01)
-        self.fail("a victim does not go")
+        wait_until(lambda: not is_named_by_a_process(str(self.world)), "a victim does not go")
 
 
 class Crash(Killed, unittest.TestCase):
     """Workflows of three effects."""
     VICTIM = "crash_victim"
+    LEAST_PER_KILL = 20
 
     def test_killed_again_and_again(self):
         self.kill_again_and_again()
@@ -144,12 +177,13 @@ class Crash(Killed, unittest.TestCase):
         repeated = sum(len(each) - 1 for each in tokens.values())
         print(f"{KILLS} kills, seed {SEED}: {len(acked)} workflows, {len(keys)} effects, "
               f"{repeated} attempts repeated, none lost, none settled twice")
-        self.assertGreater(len(acked), 20 * KILLS, "too little was done to show anything")
+        self.assertGreater(len(acked), self.LEAST_PER_KILL * KILLS, "too little was done to show anything")
 
 
 class StepCrash(Killed, unittest.TestCase):
     """Step workflows: a fan-out with retries, a join, and a question to the outside."""
     VICTIM = "crash_step_victim"
+    LEAST_PER_KILL = 5
     PARTS = 3
 
     def test_killed_again_and_again(self):
@@ -184,7 +218,7 @@ class StepCrash(Killed, unittest.TestCase):
         repeated = sum(len(each) - 1 for each in tokens.values())
         print(f"{KILLS} kills, seed {SEED}: {len(acked)} runs of steps, {len(keys)} attempts of parts, "
               f"{repeated} bodies more than parts, none lost, none counted twice")
-        self.assertGreater(len(acked), 5 * KILLS, "too little was done to show anything")
+        self.assertGreater(len(acked), self.LEAST_PER_KILL * KILLS, "too little was done to show anything")
 
     def judge_run(self, name, result, tokens, asked, streams):
         self.assertEqual(len(result), 2, f"run {name} ended {result}")

@@ -12,12 +12,17 @@ all of its lines are indented.
 
 Usage: run_examples.py PROGRAM_DIR FILE.md...
 """
+import ctypes
 import os
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
+import time
+
+PATIENCE = 200  # seconds, with one command
+PR_SET_CHILD_SUBREAPER = 36
 
 
 def examples(text):
@@ -76,10 +81,30 @@ def matches(expected, got):
     return re.fullmatch(pattern, got) is not None
 
 
+def run(command, **where):
+    """Gives what it printed, and its exit code. What earlier commands have left running is waited for meanwhile: a command that
+    wants it gone would see it for ever, where the first process of the machine does not look after such."""
+    with tempfile.TemporaryFile() as printed, \
+            subprocess.Popen(["bash", "-c", command], stdout=printed, stderr=subprocess.STDOUT, **where) as process:
+        deadline = time.monotonic() + PATIENCE
+        while process.poll() is None:
+            if time.monotonic() > deadline:
+                process.kill()
+                raise subprocess.TimeoutExpired(command, PATIENCE)
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            if ended and ended.si_pid != process.pid:
+                os.waitpid(ended.si_pid, 0)
+            time.sleep(0.01)
+        printed.seek(0)
+        return printed.read().decode(), process.returncode
+
+
 def main():
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     programs, files = sys.argv[1], sys.argv[2:]
     root = pathlib.Path(__file__).resolve().parents[2]
-    environment = dict(os.environ, PATH=f"{os.path.abspath(programs)}:{os.environ['PATH']}")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("HOLDFAST_")}
+    environment["PATH"] = f"{os.path.abspath(programs)}:{os.environ['PATH']}"
     ran = failed = 0
     for file in files:
         for line, source, lines in excerpts(pathlib.Path(file).read_text()):
@@ -90,13 +115,12 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "examples").symlink_to(root / "examples")
             for line, command, expected, code in examples(pathlib.Path(file).read_text()):
-                done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
-                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                got, ended_with = run(command, cwd=folder, env=environment)
                 ran += 1
-                if done.returncode != code or not matches(expected, done.stdout):
+                if ended_with != code or not matches(expected, got):
                     failed += 1
                     print(f"{file}:{line}: $ {command}\n--- expected (exit {code})\n{expected}"
-                          f"--- got (exit {done.returncode})\n{done.stdout}")
+                          f"--- got (exit {ended_with})\n{got}")
     print(f"{ran - failed} passed, {failed} failed")
     return 1 if failed or ran == 0 else 0
 

@@ -30,21 +30,31 @@ class Agent(unittest.TestCase):
                 # Another process: nothing is looked up again.
                 self.assertEqual(run(folder, "answer", "trip", answer), (0, [end], ""))
 
+    def kill_and_go_on(self, folder):
+        """Gives whether it was killed before it came to its question."""
+        whole = [OSLO, MILAN, ROME, ASKS]
+        command = [PROGRAM, "begin", "trip", "Oslo", "Milan", "Rome", ANYWHERE]
+        with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
+            seen = [process.stdout.readline().rstrip("\n")]
+            process.send_signal(signal.SIGKILL)
+            seen += process.stdout.read().splitlines()
+            process.wait(timeout=120)
+        self.assertEqual(seen, whole[:len(seen)])
+        code, lines, errors = run(folder, "begin", "trip", "Oslo", "Milan", "Rome")
+        self.assertEqual((code, errors), (0, ""))
+        # What was looked up before is looked up again only if it was not durable yet: the last alone.
+        self.assertIn(lines, (whole[min(len(seen), 3):], whole[len(seen) - 1:]))
+        # Once more while it waits: it only says again what it asks.
+        self.assertEqual(run(folder, "begin", "trip", "Oslo", "Milan", "Rome"), (0, [ASKS], ""))
+        self.assertEqual(run(folder, "answer", "trip", "yes"), (0, ["going to Milan"], ""))
+        return len(seen) < 3 and process.returncode == -signal.SIGKILL
+
     def test_goes_on_after_kill_9(self):
-        with tempfile.TemporaryDirectory(dir=".") as folder:
-            command = [PROGRAM, "begin", "trip", "Oslo", "Milan", "Rome", ANYWHERE]
-            with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
-                self.assertEqual(process.stdout.readline().rstrip("\n"), OSLO)
-                process.send_signal(signal.SIGKILL)
-                process.stdout.read()
-                process.wait(timeout=120)
-            code, lines, errors = run(folder, "begin", "trip", "Oslo", "Milan", "Rome")
-            self.assertEqual((code, errors), (0, ""))
-            # What was looked up before is looked up again only if it was not durable yet.
-            self.assertIn(lines, ([MILAN, ROME, ASKS], [OSLO, MILAN, ROME, ASKS]))
-            # Once more while it waits: it only says again what it asks.
-            self.assertEqual(run(folder, "begin", "trip", "Oslo", "Milan", "Rome"), (0, [ASKS], ""))
-            self.assertEqual(run(folder, "answer", "trip", "yes"), (0, ["going to Milan"], ""))
+        for _ in range(20):  # the kill may come late on a busy machine
+            with tempfile.TemporaryDirectory(dir=".") as folder:
+                if self.kill_and_go_on(folder):
+                    return
+        self.fail("it was never killed in the middle")
 
     def test_gives_up_when_a_tool_never_works(self):
         with tempfile.TemporaryDirectory(dir=".") as folder:

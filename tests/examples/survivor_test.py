@@ -21,21 +21,23 @@ def letters(text):
 
 
 class Survivor(unittest.TestCase):
-    def test_goes_on_after_kill_9(self):
+    def kill_and_go_on(self):
+        """Gives whether the first letter was under way when it was killed first."""
         with tempfile.TemporaryDirectory(dir=".") as folder:
             world = folder + "/letters.world"
             seen = []
             for kills in range(20):
                 with subprocess.Popen([PROGRAM, world, ANYWHERE], stdout=subprocess.PIPE, text=True) as process:
                     # While the first letter of a life is under way, or in the pause behind it; the last life runs to its end.
+                    said = ""
                     if kills < 3:
-                        seen += letters(process.stdout.readline())
+                        said = process.stdout.readline()
                         time.sleep(0.45 * kills)
                         process.send_signal(signal.SIGKILL)
-                    rest, _ = process.communicate(timeout=120)
-                    seen += letters(rest)
+                    said += process.communicate(timeout=120)[0]
+                    seen += letters(said)
                     if process.returncode == 0:
-                        self.assertIn("5 letters sent", rest)
+                        self.assertIn("5 letters sent", said)
                         break
                     self.assertEqual(process.returncode, -signal.SIGKILL)
             else:
@@ -48,7 +50,13 @@ class Survivor(unittest.TestCase):
         self.assertEqual(sorted(keys), ["1", "2", "3", "4", "5"])
         self.assertEqual([len(each) for each in keys.values()], [1] * 5)
         self.assertEqual([number for number, _ in seen], sorted(number for number, _ in seen))
-        self.assertGreaterEqual([number for number, _ in seen].count("1"), 2, "the first was under way when it was killed first")
+        return [number for number, _ in seen].count("1") > 1
+
+    def test_goes_on_after_kill_9(self):
+        for _ in range(20):  # the kill may come late on a busy machine
+            if self.kill_and_go_on():
+                return
+        self.fail("the first letter was never under way when it was killed first")
 
     def test_a_world_that_has_ended_sends_nothing_again(self):
         with tempfile.TemporaryDirectory(dir=".") as folder:

@@ -11,28 +11,13 @@ import struct
 import time
 import unittest
 
-from server import BUILD, Client, ServerTest, order
+from server import BUILD, PATIENCE, Client, ServerTest, figure_in, order, wait_until
 
 HANGING_DISK = BUILD / "tests" / "libhanging_disk.so"
 
 
-class FiguresTest(ServerTest):
-    def figure(self, name, text=None):
-        if text is None:
-            with Client(self.port) as client:
-                text = client.get("/metrics").body.decode()
-        found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.M)
-        return float(found[1]) if found else None
-
-    def wait_until(self, what, seconds=20):
-        deadline = time.monotonic() + seconds
-        while not what():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
-
-
 @unittest.skipUnless(HANGING_DISK.exists(), "sanitizers want to be the first that is loaded")
-class Hanging(FiguresTest):
+class Hanging(ServerTest):
     def setUp(self):
         super().setUp()
         self.mark = self.folder / "hangs"
@@ -56,35 +41,36 @@ class Hanging(FiguresTest):
         self.mark.touch()
         waits = Client(self.port)
         waits.send(self.post_of("first"))
-        time.sleep(0.3)
         return waits
 
     @staticmethod
-    def post_of(name):
-        body = json.dumps(order(name)).encode()
+    def body_of(name):
+        return json.dumps(order(name)).encode()
+
+    @classmethod
+    def post_of(cls, name):
+        body = cls.body_of(name)
         return (b"POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                 b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
     def test_it_says_how_it_is_while_the_disk_hangs(self):
         with self.begin() as waits:
             for path in ("/healthz", "/readyz", "/v1/limits", "/openapi.json"):
-                begun = time.monotonic()
                 self.assertEqual(self.client().get(path).status, 200)
-                self.assertLess(time.monotonic() - begun, 5, path)
-            begun = time.monotonic()
-            reply = self.client().get("/metrics")
-            self.assertLess(time.monotonic() - begun, 10)
-            self.assertEqual(reply.status, 200)
-            text = reply.body.decode()
-            self.assertGreater(self.figure("holdfast_syncs_total", text), 0)
-            self.assertGreater(self.figure("holdfast_http_connections", text), 0)
-            self.assertIsNone(self.figure("holdfast_open_effects", text), "the world does not answer")
-            self.assertEqual(self.figure('holdfast_figures_left_out_total{part="world"}', text), 1)
+
+            # The first answer without what the world says: before, the order may not have come to the disk.
+            def left_out():
+                text = self.metrics()
+                return text if figure_in(text, "holdfast_open_effects") is None else None
+            text = wait_until(left_out, "the world answers")
+            self.assertGreater(figure_in(text, "holdfast_syncs_total"), 0)
+            self.assertGreater(figure_in(text, "holdfast_http_connections"), 0)
+            self.assertEqual(figure_in(text, 'holdfast_figures_left_out_total{part="world"}'), 1)
+            self.assertTrue(self.mark.exists(), "the disk has hung all the time")
             self.mark.unlink()
             self.assertEqual(waits.receive().status, 200, "nothing is lost")
-        text = self.client().get("/metrics").body.decode()
-        self.assertIsNotNone(self.figure("holdfast_open_effects", text))
-        self.assertGreater(self.figure("holdfast_disk_free_bytes", text), 0)
+        self.assertGreaterEqual(self.figure("holdfast_open_effects"), 0)
+        self.assertGreater(self.figure("holdfast_disk_free_bytes"), 0)
 
     def token(self, role):
         done = self.run_program("token", "add", "--new", "--world", self.world, "--role", role)
@@ -97,7 +83,7 @@ class Hanging(FiguresTest):
         with Client(self.port) as client:
             self.assertEqual(client.get("/v1/limits", **revoked).status, 200)
         listed = json.loads(self.run_program("token", "ls", "--world", self.world, "--json").stdout)["tokens"]
-        time.sleep(1.5)  # nobody is connected
+        self.wait_until_quiet()  # as nobody is connected
         self.assertEqual(self.run_program("token", "revoke", "--world", self.world, listed[0]["id"]).returncode, 0)
         new = self.token("viewer")
         self.mark.touch()
@@ -110,58 +96,84 @@ class Hanging(FiguresTest):
         for client in waiting:
             client.socket.settimeout(0.3)
             self.assertRaises(TimeoutError, client.receive)
-            client.socket.settimeout(30)
+            client.socket.settimeout(PATIENCE)
         self.mark.unlink()
         self.assertEqual([client.receive().status for client in waiting], [401, 200, 200])
 
     def test_clients_that_leave_leave_no_connection_behind(self):
         with self.begin():
-            clients = [Client(self.port) for _ in range(50)]
-            for number, client in enumerate(clients):
-                client.send(self.post_of(f"left-{number}"))
+            names = [f"left-{number}" for number in range(50)]
+            clients = [Client(self.port) for _ in names]
+            for name, client in zip(names, clients):
+                client.send(self.post_of(name))
             for client in clients[::2]:
                 client.send(b"GET /healthz HTTP/1.1\r\n")  # that is never read
             for client in clients[::3]:
                 client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # and reset
-            self.wait_until(lambda: self.figure("holdfast_http_connections") >= 51)
+            # All of them are read: of one that is reset before, nothing would be left to read.
+            size = sum(len(self.body_of(name)) for name in [*names, "first"])
+            wait_until(lambda: self.figure("holdfast_http_body_bytes") == size)
+            self.assertGreaterEqual(self.figure("holdfast_http_connections"), 51)
             for client in clients:
                 client.close()
-            self.wait_until(lambda: self.figure("holdfast_http_connections") <= 2)
+            wait_until(lambda: self.figure("holdfast_http_connections") <= 2)
             self.assertEqual(self.figure("holdfast_http_gone_total"), 50)
             self.mark.unlink()
-        self.wait_until(lambda: self.client().get("/v1/instances/demo/Order@1/left-49").status == 200)
+        client = self.client()
+        wait_until(lambda: client.get("/v1/instances/demo/Order@1/left-49").status == 200)
         self.assertEqual(self.stop(), 0)
         self.assertEqual(self.run_program("verify", self.world).returncode, 0)
 
     def test_who_only_ended_their_own_side_still_gets_an_answer(self):
-        with self.begin(), Client(self.port) as client:
-            client.send(self.post_of("half"))
-            client.socket.shutdown(socket.SHUT_WR)
-            time.sleep(2)  # it is noticed within one, and waited for another five
-            self.mark.unlink()
-            self.assertEqual(client.receive().status, 200)
+        took = []
+        for _ in range(5):
+            with self.begin(), Client(self.port) as client:
+                client.send(self.post_of("half"))
+                client.socket.shutdown(socket.SHUT_WR)
+                begun = time.monotonic()
+                time.sleep(2)  # it is noticed within one, and waited for another five
+                self.mark.unlink()
+                reply = client.receive()
+                took.append(time.monotonic() - begun)
+                if reply:
+                    self.assertEqual(reply.status, 200)
+                    return
+                self.assertGreater(took[-1], 5, "it was not waited for")
+            self.assertEqual(self.stop(), 0)  # that was a machine with too much to do
+        self.fail(f"nobody was answered within {took} seconds")
 
     def test_it_ends_though_the_disk_hung(self):
         with self.begin():
             self.process.send_signal(signal.SIGTERM)
             time.sleep(1)
             self.mark.unlink()
-            self.assertEqual(self.process.wait(timeout=30), 0)
+            self.assertEqual(self.process.wait(timeout=PATIENCE), 0)
 
 
-class LeftOut(FiguresTest):
+class LeftOut(ServerTest):
+    def without_journal(self):
+        """What is said where the files of the journal are not to be found; nothing: that of the world took too long."""
+        with Client(self.port) as client:
+            (self.world / "journal").rename(self.folder / "elsewhere")
+            reply = client.get("/metrics")
+            (self.folder / "elsewhere").rename(self.world / "journal")
+        self.assertEqual(reply.status, 200)
+        text = reply.body.decode()
+        return text if figure_in(text, "holdfast_open_effects") is not None else None
+
     def test_figures_of_files_that_cannot_be_read_are_left_out_and_counted(self):
         self.start()
         self.assertGreater(self.figure("holdfast_disk_journal_bytes"), 0)
-        (self.world / "journal").rename(self.folder / "elsewhere")
-        reply = self.client().get("/metrics")
-        (self.folder / "elsewhere").rename(self.world / "journal")
-        self.assertEqual(reply.status, 200)
-        text = reply.body.decode()
-        self.assertIsNone(self.figure("holdfast_disk_journal_bytes", text))
-        self.assertEqual(self.figure('holdfast_figures_left_out_total{part="disk"}', text), 1)
-        self.assertEqual(self.figure('holdfast_figures_left_out_total{part="world"}', text), 0)
-        self.assertIsNotNone(self.figure("holdfast_open_effects", text))
+        counted = ['holdfast_figures_left_out_total{part="%s"}' % part for part in ("disk", "world")]
+
+        def look():
+            text = self.metrics()
+            before = [figure_in(text, name) for name in counted]
+            text = self.without_journal()
+            return text and (text, before)
+        text, before = wait_until(look, "the world does not answer in time")
+        self.assertIsNone(figure_in(text, "holdfast_disk_journal_bytes"))
+        self.assertEqual([figure_in(text, name) for name in counted], [before[0] + 1, before[1]])
         self.assertGreater(self.figure("holdfast_disk_journal_bytes"), 0)
 
 

@@ -10,10 +10,10 @@ import json
 import os
 import random
 import re
-import socket
+import time
 import unittest
 
-from server import ServerTest
+from server import PATIENCE, ServerTest
 
 KILLS = int(os.environ.get("HOLDFAST_KILLS", "4"))
 CLIENTS = int(os.environ.get("HOLDFAST_CLIENTS", "60"))
@@ -31,12 +31,15 @@ async def post(reader, writer, event):
 class Kill(ServerTest):
     def setUp(self):
         super().setUp()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.fixed = probe.getsockname()[1]
         self.answered = {}  # id -> record
         self.tries = 0
         self.done = False
+
+    async def connect(self):
+        """To the server that lives; the port of one that was killed may be another program's by now."""
+        while self.port is None:
+            await asyncio.sleep(0.01)
+        return await asyncio.open_connection("127.0.0.1", self.port)
 
     async def post_events(self, number):
         """One event after the other, each until it is answered."""
@@ -46,10 +49,10 @@ class Kill(ServerTest):
             while True:
                 writer = None
                 try:
-                    reader, writer = await asyncio.open_connection("127.0.0.1", self.fixed)
+                    reader, writer = await self.connect()
                     while not self.done:
                         self.tries += 1
-                        status, answer = await asyncio.wait_for(post(reader, writer, event), 30)
+                        status, answer = await asyncio.wait_for(post(reader, writer, event), PATIENCE)
                         if status == 200:
                             self.answered[event["id"]] = answer["record"]
                             sequence += 1
@@ -68,13 +71,21 @@ class Kill(ServerTest):
         for _ in range(KILLS):
             before = len(self.answered)
             await asyncio.sleep(random.uniform(0.3, 1.0))
-            while len(self.answered) == before:  # a kill of an idle server shows nothing
-                await asyncio.sleep(0.05)
+            await self.answers(before + 1)  # a kill of an idle server shows nothing
+            self.port = None
             self.process.kill()
             self.process.wait()
-            await asyncio.to_thread(self.start, "--listen", f"127.0.0.1:{self.fixed}")
+            await asyncio.to_thread(self.start)
         await asyncio.sleep(0.5)
+        await self.answers(10 * CLIENTS + 1)  # fewer show nothing either
         self.done = True
+
+    async def answers(self, count):
+        """Waits for so many, of all."""
+        deadline = time.monotonic() + PATIENCE
+        while len(self.answered) < count:
+            self.assertLess(time.monotonic(), deadline, f"only {len(self.answered)} events were answered")
+            await asyncio.sleep(0.05)
 
     async def run_all(self):
         await asyncio.gather(self.kill_again_and_again(), *(self.post_events(i) for i in range(CLIENTS)))
@@ -90,7 +101,7 @@ class Kill(ServerTest):
             at = part["next"]
 
     def test_every_event_happens_once_and_none_is_lost(self):
-        self.start("--listen", f"127.0.0.1:{self.fixed}")
+        self.start()
         asyncio.run(self.run_all())
         found = {}
         for record in self.records():

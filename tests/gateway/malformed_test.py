@@ -5,7 +5,7 @@ import json
 import time
 import unittest
 
-from server import Client, ServerTest
+from server import Client, ServerTest, wait_until
 
 EVENTS = b"POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 GOOD = json.dumps({"schema": "demo/OrderPlaced@1",
@@ -149,13 +149,12 @@ class Malformed(ServerTest):
 
     def assert_nothing_is_left(self):
         """No connection but the one that asks, and no byte of a body."""
-        deadline = time.monotonic() + 10
-        while True:
+        left = (b"\nholdfast_http_connections 1\n", b"\nholdfast_http_body_bytes 0\n")
+
+        def is_nothing_left():
             figures = self.get("/metrics").body
-            if b"\nholdfast_http_connections 1\n" in figures and b"\nholdfast_http_body_bytes 0\n" in figures:
-                return
-            self.assertLess(time.monotonic(), deadline, figures)
-            time.sleep(0.05)
+            return all(line in figures for line in left)
+        wait_until(is_nothing_left, lambda: self.get("/metrics").body)
 
     def test_tokens_that_are_none_let_nobody_in(self):
         done = self.run_program("token", "add", "--new", "--world", self.world, "--role", "admin", "--name", "a")
@@ -208,7 +207,7 @@ class Malformed(ServerTest):
             client.close()
         self.assertIsNone(silent.receive(), "whoever has said nothing is told nothing")
         silent.close()
-        self.assertLess(time.monotonic() - begun, 25)
+        self.assertLess(time.monotonic() - begun, 60, "they have ten seconds; 75 are for who has asked something")
         self.assertEqual(self.get("/v1/journal").json()["last"], before)
 
     def test_a_request_behind_one_that_is_refused_is_not_read(self):

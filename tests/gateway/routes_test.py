@@ -36,7 +36,7 @@ class Routes(ServerTest):
                        for path, methods in document["paths"].items() for method, operation in methods.items()}
         with tempfile.TemporaryDirectory() as folder:
             log = pathlib.Path(folder) / "calls"
-            done = subprocess.run([sys.executable, "-m", "unittest", *TESTS], cwd=HERE, timeout=280, check=False,
+            done = subprocess.run([sys.executable, "-m", "unittest", *TESTS], cwd=HERE, timeout=1100, check=False,
                                   env={**os.environ, "HOLDFAST_CALLS": str(log)}, stderr=subprocess.PIPE, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.calls = [json.loads(line) for line in log.read_text().splitlines()]

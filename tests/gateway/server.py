@@ -7,14 +7,25 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from waiting import PATIENCE, wait_until
+
 BUILD = pathlib.Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "holdfast"
 TELLER = BUILD / "tests" / "teller"  # the same with other workflows
 FLOWS = BUILD / "tests" / "flows"  # and with others of steps
+
+# Settings of whoever runs the tests are none of what is tested.
+OWN = {"BUILD", "SANITIZE", "CALLS", "KILLS", "CLIENTS", "SLOW_CLIENTS"}
+for variable in [*os.environ]:
+    if variable.startswith("HOLDFAST_") and variable.removeprefix("HOLDFAST_") not in OWN:
+        del os.environ[variable]
 
 
 class Reply:
@@ -35,7 +46,7 @@ class Client:
     """A connection that sends what it is told to, well-formed or not."""
 
     def __init__(self, port, wrap=None):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
         if wrap:
             self.socket = wrap(self.socket)
         self.held = b""
@@ -104,6 +115,12 @@ class Client:
         return reply
 
 
+def figure_in(text, name):
+    """Of what /metrics says; nothing: it is left out."""
+    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.M)
+    return float(found[1]) if found else None
+
+
 class ServerTest(unittest.TestCase):
     program = PROGRAM
 
@@ -139,15 +156,47 @@ class ServerTest(unittest.TestCase):
     def stop(self, signal_number=signal.SIGTERM):
         """Its exit code."""
         self.process.send_signal(signal_number)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=PATIENCE)
 
     def client(self, wrap=None):
         client = Client(self.port, wrap)
         self.addCleanup(client.close)
         return client
 
+    def metrics(self):
+        with Client(self.port) as client:
+            reply = client.get("/metrics")
+        self.assertEqual(reply.status, 200)
+        return reply.body.decode()
+
+    def figure(self, name):
+        """Those of the world and the disk are left out where they take more than a second, as they may on a busy
+        machine: then they are asked for again."""
+        def look():
+            value = figure_in(self.metrics(), name)
+            return None if value is None else (value,)
+        return wait_until(look, f"there is no {name}")[0]
+
+    def threads(self):
+        """How each thread of the server is, and how often it has gone to sleep."""
+        found = {}
+        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
+            text = (task / "status").read_text()
+            found[task.name] = (re.search(r"^State:\s+(\w)", text, re.M)[1],
+                                int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1]))
+        return found
+
+    def wait_until_quiet(self):
+        """Until no thread of it has done anything for longer than whatever comes after a second: then nothing does
+        before somebody connects. Nobody is connected."""
+        def is_quiet():
+            before = self.threads()
+            time.sleep(1.5)
+            return {state for state, _ in before.values()} == {"S"} and self.threads() == before
+        wait_until(is_quiet, "it does not come to rest")
+
     def run_program(self, *arguments):
-        return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, timeout=60,
+        return subprocess.run([PROGRAM, *map(str, arguments)], cwd=self.folder, timeout=PATIENCE,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -11,16 +11,16 @@ import sys
 import time
 import unittest
 
-from registry_folder import PROGRAM, TRY_AGAIN, RegistryFolderTest
+from registry_folder import BUILD, PATIENCE, PROGRAM, TRY_AGAIN, RegistryFolderTest, wait_until
 
-# Waits for a signal and for a file, and says which came.
+# Waits for a signal and for a file, and says that they came.
 PATIENT = """
 import os, signal, sys, time
-signal.signal(signal.SIGUSR1, lambda *_: os.write(1, b"signal\\n") and None)
+came = []
+signal.signal(signal.SIGUSR1, lambda *_: came.append(True) or os.write(1, b"signal\\n") and None)
 print("path", os.environ.get("HOLDFAST_PREEMPT_PATH"), flush=True)
-while not os.path.exists(os.environ["HOLDFAST_PREEMPT_PATH"]):
+while not came or not os.path.exists(os.environ["HOLDFAST_PREEMPT_PATH"]):
     time.sleep(0.01)
-time.sleep(1)
 print("file", flush=True)
 sys.exit(7)
 """
@@ -71,7 +71,7 @@ class Leases(RegistryFolderTest):
                                    ("HOME", self.folder / "home", "home/.local/share/holdfast/registry")):
             environment = {"PATH": os.environ["PATH"], name: str(value)}
             subprocess.run([PROGRAM, "registry", "register", "train", "--recipe", "llama"], env=environment, check=True,
-                           capture_output=True, timeout=60)
+                           capture_output=True, timeout=PATIENCE)
             self.assertTrue((self.folder / place / "workflows.json").exists())
 
     def test_a_folder_may_have_a_name_that_json_cannot_hold(self):
@@ -98,14 +98,14 @@ class Leases(RegistryFolderTest):
     def test_another_process_does_not_own_what_was_registered_from_here(self):
         self.succeed("registry", "register", "train", "--recipe", "llama")
         other = subprocess.run(["sh", "-c", '"$@"; exit $?', "sh", *self.command("registry", "release", "train")],
-                               capture_output=True, text=True, timeout=60)
+                               capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(other.returncode, 1, other.stderr)
         self.assertIn(f"belongs to process {os.getpid()}", other.stderr)
 
     def test_a_lease_ends_with_the_script_that_took_it(self):
         script = subprocess.run(["sh", "-c", '"$@"; exit $?', "sh",
                                  *self.command("registry", "register", "train", "--recipe", "llama")],
-                                capture_output=True, text=True, timeout=60)
+                                capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(script.returncode, 0, script.stderr)
         self.assertEqual(self.live(), [])
         self.assertEqual([each["standing"] for each in self.listed("--all")["workflows"]], ["dead"])
@@ -128,25 +128,31 @@ class Leases(RegistryFolderTest):
         self.refuse(1, "no such workflow", "preempt", "request", "nobody")
 
 
+# Goes on until it is told to end, and how.
+UNTIL_TOLD = 'while [ ! -s "$0" ]; do sleep 0.05; done; exit $(cat "$0")'
+
+
 class Holding(RegistryFolderTest):
     def hold(self, *arguments, **more):
         return self.start("registry", "hold", *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
-    def wait_for(self, condition):
-        for _ in range(1000):
-            if condition():
-                return
-            time.sleep(0.01)
-        self.fail("it does not come")
+    def until_told(self):
+        return "--", "sh", "-c", UNTIL_TOLD, str(self.folder / "told")
+
+    def tell_to_end(self, code):
+        (self.folder / "telling").write_text(f"{code}\n")
+        (self.folder / "telling").rename(self.folder / "told")
 
     def test_the_lease_is_there_while_the_program_runs_and_its_exit_code_is_ours(self):
-        held = self.hold("--recipe", "llama", "--name", "job", "--", "sh", "-c", "sleep 2; exit 42")
-        self.wait_for(lambda: self.live() == ["job"])
+        held = self.hold("--recipe", "llama", "--name", "job", *self.until_told())
+        wait_until(lambda: self.live() == ["job"])
         owner = self.listed()["workflows"][0]["owner_pid"]
         self.assertNotEqual(owner, held.pid)
-        self.assertEqual(pathlib.Path(f"/proc/{owner}/cmdline").read_bytes()[:3], b"sh\0")
+        # The lease is there before the program runs.
+        wait_until(lambda: pathlib.Path(f"/proc/{owner}/cmdline").read_bytes()[:3] == b"sh\0")
         self.refuse(1, "job (llama", "swap", "run", "--recipe", "qwen", "--", "true")
-        self.assertEqual(held.wait(timeout=30), 42)
+        self.tell_to_end(42)
+        self.assertEqual(held.wait(timeout=PATIENCE), 42)
         self.assertEqual(self.state()["workflows"], [])
 
     def test_everything_behind_the_dashes_is_the_programs(self):
@@ -154,39 +160,44 @@ class Holding(RegistryFolderTest):
         self.assertEqual((done.stdout, done.stderr, done.returncode), ("--recipe -x -- --json\n", "", 0))
 
     def test_it_is_renewed_for_as_long_as_the_program_runs(self):
-        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "3", "--", "sleep", "6")
-        self.wait_for(lambda: self.live() == ["job"])
-        first = self.listed()["workflows"][0]
-        time.sleep(4)
-        later, = self.listed()["workflows"]
-        self.assertEqual(later["owner_nonce"], first["owner_nonce"], "the lease was lost and taken again")
-        self.assertGreater(later["last_renewed_at"], first["last_renewed_at"])
-        self.assertEqual(held.wait(timeout=30), 0)
+        # Every 3 s, and has 6 more for it.
+        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "9", *self.until_told())
+        wait_until(lambda: self.live() == ["job"])
+        first, = self.state()["workflows"]
+
+        def is_renewed_beyond_its_end():
+            later, = self.state()["workflows"]
+            self.assertEqual(later["owner_nonce"], first["owner_nonce"], "the lease was lost and taken again")
+            return later["renewed_since_boot_ns"] > first["renewed_since_boot_ns"] + 9 * 10**9
+        wait_until(is_renewed_beyond_its_end)
+        self.assertEqual(self.live(), ["job"])
+        self.tell_to_end(0)
+        self.assertEqual(held.wait(timeout=PATIENCE), 0)
 
     def test_a_preempt_request_becomes_a_signal_and_a_path(self):
         held = self.hold("--recipe", "llama", "--name", "job", "--preemptible", "--", sys.executable, "-c", PATIENT)
         path = held.stdout.readline().split()[1]
         self.assertEqual(path, self.listed()["workflows"][0]["preempt_signal_path"])
-        swap = self.start("swap", "run", "--recipe", "qwen", "--deadline", "20s", "--", "sh", "-c", "exit 3")
+        swap = self.start("swap", "run", "--recipe", "qwen", "--deadline", "2m", "--", "sh", "-c", "exit 3")
         self.assertEqual(held.stdout.readline(), "signal\n")
         self.assertEqual(held.stdout.readline(), "file\n")
-        self.assertEqual(held.wait(timeout=30), 7)
-        self.assertEqual(swap.wait(timeout=30), 3)
+        self.assertEqual(held.wait(timeout=PATIENCE), 7)
+        self.assertEqual(swap.wait(timeout=PATIENCE), 3)
         self.assertEqual(self.signal_files(), [])
         self.assertEqual(self.log()[-1]["event"], "swap_aborted")
 
     def test_a_program_that_catches_no_signal_is_not_ended_by_one(self):
         held = self.hold("--recipe", "llama", "--name", "job", "--preemptible", "--", "sh", "-c",
                          'while [ ! -e "$HOLDFAST_PREEMPT_PATH" ]; do sleep 0.05; done; sleep 0.6; exit 9')
-        self.wait_for(lambda: self.live() == ["job"])
+        wait_until(lambda: self.live() == ["job"])
         self.succeed("preempt", "request", "job")
-        self.assertEqual(held.wait(timeout=30), 9)
+        self.assertEqual(held.wait(timeout=PATIENCE), 9)
 
     def test_a_signal_that_was_chosen_is_sent_whatever_it_does(self):
-        held = self.hold("--recipe", "llama", "--name", "job", "--preemptible", "--signal", "TERM", "--", "sleep", "60")
-        self.wait_for(lambda: self.live() == ["job"])
+        held = self.hold("--recipe", "llama", "--name", "job", "--preemptible", "--signal", "TERM", "--", "sleep", "600")
+        wait_until(lambda: self.live() == ["job"])
         self.succeed("preempt", "request", "job")
-        self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
+        self.assertEqual(held.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
 
     def test_refused_by_a_contrary_swap_the_program_never_runs(self):
         swap = self.start("swap", "begin", "--recipe", "qwen", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -195,7 +206,7 @@ class Holding(RegistryFolderTest):
         self.assertEqual(done.returncode, TRY_AGAIN)
         self.assertIn("EAgain", done.stderr)
         self.assertFalse((self.folder / "ran").exists())
-        self.assertEqual(swap.communicate("finish\n", timeout=30)[0], "")
+        self.assertEqual(swap.communicate("finish\n", timeout=PATIENCE)[0], "")
         self.assertEqual(swap.returncode, 0)
 
     def test_a_program_that_cannot_be_run_says_so(self):
@@ -205,10 +216,11 @@ class Holding(RegistryFolderTest):
         self.assertEqual(self.state()["workflows"], [])
 
     def test_a_signal_to_end_is_passed_on(self):
-        held = self.hold("--recipe", "llama", "--name", "job", "--", "sleep", "60")
-        self.wait_for(lambda: self.live() == ["job"])
+        held = self.hold("--recipe", "llama", "--name", "job", "--", "sh", "-c", "echo runs; exec sleep 600")
+        self.assertEqual(held.stdout.readline(), "runs\n")
+        self.assertEqual(self.live(), ["job"])
         held.terminate()
-        self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
+        self.assertEqual(held.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
         self.assertEqual(self.state()["workflows"], [])
 
     def test_interrupted_before_the_program_runs_it_never_does(self):
@@ -228,19 +240,19 @@ class Holding(RegistryFolderTest):
         self.assertIsNone(held.poll())
         self.assertEqual(self.live(), ["job"])
         held.terminate()
-        self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
+        self.assertEqual(held.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
         self.assertEqual(held.stdout.read(), "")
 
     def test_started_to_ignore_its_children_it_waits_for_the_program_all_the_same(self):
         held = self.hold("--recipe", "llama", "--name", "job", "--", "sh", "-c", "exit 4",
                          preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
-        self.assertEqual(held.wait(timeout=30), 4)
+        self.assertEqual(held.wait(timeout=PATIENCE), 4)
 
     def test_what_an_operator_has_released_is_not_taken_again(self):
-        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "6", "--preemptible", "--", sys.executable, "-c",
+        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "9", "--preemptible", "--", sys.executable, "-c",
                          SIGNALLED)
         self.assertEqual(held.stdout.readline(), "ready\n")
-        self.wait_for(lambda: self.live() == ["job"])
+        wait_until(lambda: self.live() == ["job"])
         self.succeed("registry", "release", "job", "--operator")
         self.assertEqual(held.stdout.readline(), "signal\n")
         time.sleep(4)
@@ -248,37 +260,38 @@ class Holding(RegistryFolderTest):
         self.succeed("swap", "run", "--recipe", "qwen", "--", "true")
         self.assertIsNone(held.poll(), "asked, not killed")
         held.terminate()
-        self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
+        self.assertEqual(held.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
         said = held.stderr.read()
         self.assertEqual(said.count("taken away"), 1, said)
 
     def test_a_program_that_cannot_yield_goes_on_without_what_an_operator_has_released(self):
-        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "6", "--", "sh", "-c", "sleep 5; exit 6")
-        self.wait_for(lambda: self.live() == ["job"])
+        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "9", *self.until_told())
+        wait_until(lambda: self.live() == ["job"])
         self.succeed("registry", "release", "job", "--operator")
         # Its name is free, and what somebody else takes under it stays.
         self.succeed("registry", "register", "job", "--recipe", "qwen")
-        self.assertEqual(held.wait(timeout=30), 6)
-        self.assertIn("the program goes on without", held.stderr.read())
+        self.assertIn("the program goes on without", held.stderr.readline())
+        self.tell_to_end(6)
+        self.assertEqual(held.wait(timeout=PATIENCE), 6)
         self.assertEqual([each["owner_pid"] for each in self.listed()["workflows"]], [os.getpid()])
 
     def test_a_lease_that_was_lost_because_it_came_too_late_is_taken_again(self):
-        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "2", "--", "sleep", "60")
-        self.wait_for(lambda: self.live() == ["job"])
-        held.send_signal(signal.SIGSTOP)
+        held = self.hold("--recipe", "llama", "--name", "job", "--ttl", "2", "--", "sleep", "600")
+        wait_until(lambda: self.live() == ["job"])
+        self.stop_outside_the_lock(held)
         time.sleep(2.5)
         self.assertEqual(self.live(), [])
         self.succeed("registry", "register", "other", "--recipe", "llama")  # sweeps it
         held.send_signal(signal.SIGCONT)
-        self.wait_for(lambda: "job" in self.live())
+        wait_until(lambda: "job" in self.live())
         held.terminate()
-        self.assertEqual(held.wait(timeout=30), 128 + signal.SIGTERM)
+        self.assertEqual(held.wait(timeout=PATIENCE), 128 + signal.SIGTERM)
 
     def test_killed_it_tells_its_program_to_end(self):
-        held = self.hold("--recipe", "llama", "--name", "job", "--", "sleep", "60")
-        self.wait_for(lambda: self.live() == ["job"])
+        held = self.hold("--recipe", "llama", "--name", "job", "--", "sleep", "600")
+        wait_until(lambda: self.live() == ["job"])
         held.kill()
-        self.wait_for(lambda: self.live() == [])
+        wait_until(lambda: self.live() == [])
 
 
 class Swapping(RegistryFolderTest):
@@ -303,7 +316,7 @@ class Swapping(RegistryFolderTest):
         self.refuse(TRY_AGAIN, "EAgain", "registry", "register", "train", "--recipe", "llama")
         self.refuse(TRY_AGAIN, "busy", "swap", "run", "--recipe", "llama", "--", "true")
         self.succeed("registry", "register", "serve", "--recipe", "qwen")
-        swap.communicate("finish\n", timeout=30)
+        swap.communicate("finish\n", timeout=PATIENCE)
         self.assertEqual(swap.returncode, 0)
         self.succeed("registry", "register", "train", "--recipe", "llama")
 
@@ -318,7 +331,7 @@ class Swapping(RegistryFolderTest):
         swap = self.start("swap", "begin", "--recipe", "qwen", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         swap.stdout.readline()
         swap.terminate()
-        self.assertEqual(swap.wait(timeout=30), 1)
+        self.assertEqual(swap.wait(timeout=PATIENCE), 1)
         self.assertEqual(self.log()[-1]["event"], "swap_aborted")
         self.assertEqual(self.orphans(), [])
 
@@ -333,12 +346,9 @@ class Swapping(RegistryFolderTest):
     def test_interrupted_while_it_waits_it_aborts(self):
         self.succeed("registry", "register", "train", "--recipe", "llama", "--preemptible")
         swap = self.start("swap", "run", "--recipe", "qwen", "--deadline", "60s", "--", "true", stderr=subprocess.DEVNULL)
-        for _ in range(1000):
-            if self.signal_files():
-                break
-            time.sleep(0.01)
+        self.wait_for_signal_files()
         swap.send_signal(signal.SIGINT)
-        self.assertEqual(swap.wait(timeout=30), TRY_AGAIN)
+        self.assertEqual(swap.wait(timeout=PATIENCE), TRY_AGAIN)
         self.assertEqual(self.signal_files(), [])
         self.assertIsNone(self.listed()["swap_in_progress"])
 
@@ -359,15 +369,12 @@ class Swapping(RegistryFolderTest):
         self.succeed("registry", "register", "train", "--recipe", "llama", "--preemptible")
         swap = self.start("swap", "run", "--recipe", "qwen", "--deadline", "60s", "--", "true",
                           preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        for _ in range(1000):
-            if self.signal_files():
-                break
-            time.sleep(0.01)
+        self.wait_for_signal_files()
         swap.send_signal(signal.SIGHUP)
         time.sleep(0.5)
         self.assertIsNone(swap.poll())
         self.succeed("registry", "release", "train")
-        self.assertEqual(swap.wait(timeout=30), 0)
+        self.assertEqual(swap.wait(timeout=PATIENCE), 0)
 
     def test_one_that_has_ended_is_told_as_ended_although_the_log_cannot_be_written(self):
         for given, code in (("finish\n", 0), ("abort\n", 0), ("", 1)):
@@ -377,7 +384,7 @@ class Swapping(RegistryFolderTest):
                 swap.stdout.readline()
                 (self.dir / "swap_log.jsonl").rename(self.dir / "kept")
                 (self.dir / "swap_log.jsonl").mkdir()
-                _, said = swap.communicate(given, timeout=30)
+                _, said = swap.communicate(given, timeout=PATIENCE)
                 (self.dir / "swap_log.jsonl").rmdir()
                 (self.dir / "kept").rename(self.dir / "swap_log.jsonl")
                 self.assertEqual(swap.returncode, code, said)
@@ -393,6 +400,8 @@ class Swapping(RegistryFolderTest):
 
 
 class Doctor(RegistryFolderTest):
+    place = BUILD  # on a disk: that a registry is in memory is a finding, and where temporary files are may be memory
+
     def test_says_what_is_wrong_and_what_comes_of_it(self):
         self.succeed("registry", "register", "train", "--recipe", "llama")
         self.assertEqual(self.succeed("registry", "doctor"), f"nothing is wrong with {self.dir}\n")

@@ -4,33 +4,49 @@
 import contextlib
 import datetime
 import os
-import shutil
 import subprocess
 import time
 import unittest
 
-from registry_folder import CONTENDER, STEPPED_CLOCK, TRY_AGAIN, RegistryFolderTest
+from registry_folder import CONTENDER, IN_MEMORY, PATIENCE, STEPPED_CLOCK, TRY_AGAIN, RegistryFolderTest
 
 TEN_YEARS = 3660 * 24 * 3600  # seconds
+CONTAINER = ["unshare", "--pid", "--fork", "--mount-proc"]
+
+
+def has_containers():
+    """Root may make them, unless it is in one itself that may not."""
+    probe = ["sh", "-c", "echo 2999 > /proc/sys/kernel/ns_last_pid"]
+    with contextlib.suppress(OSError):
+        return subprocess.run([*CONTAINER, *probe], capture_output=True, timeout=PATIENCE, check=False).returncode == 0
+    return False
+
+
+needs_container = unittest.skipUnless(has_containers(), "nobody may make a container here")
 
 
 class Identity(RegistryFolderTest):
-    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, to make a container")
+    place = IN_MEMORY  # a number is to come back, with a lease between, within a hundredth of a second
+
+    @needs_container
     def test_a_recycled_number_with_the_same_start_is_not_taken_for_the_owner(self):
         self.succeed("registry", "register", "probe", "--recipe", "llama")
         if self.state()["workflows"][0]["owner_pidfd_inode"] is None:
             self.skipTest("this kernel has no inodes of pidfds: number and start are all there is")
         self.succeed("registry", "release", "probe")
-        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", CONTENDER, "recycler", self.dir, self.ledger,
-                               "train", "3000"], capture_output=True, text=True, timeout=120)
+        for _ in range(5):  # none of 500 may be so fast on a busy machine
+            done = subprocess.run([*CONTAINER, CONTENDER, "recycler", self.dir, self.ledger, "train", "3000"], capture_output=True, text=True,
+                                  timeout=PATIENCE)
+            if not self.ledger.read_text().endswith("no number came back within a tick\n"):
+                break
         self.assertEqual(done.returncode, 0, self.ledger.read_text())
         self.assertRegex(self.ledger.read_text(), "recycled [0-9]+\n$")
 
-    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, to make a container")
+    @needs_container
     def test_an_owner_in_another_container_is_alive_until_its_time_has_passed(self):
-        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc",
+        done = subprocess.run([*CONTAINER,
                                *self.command("registry", "register", "train", "--recipe", "llama", "--pid", "1")],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 0, done.stderr)
         # Its container is gone; but from here nobody can know that.
         self.assertEqual(self.live(), ["train"])
@@ -38,11 +54,11 @@ class Identity(RegistryFolderTest):
         self.edit(lambda state: state["workflows"][0].update(renewed_since_boot_ns=0, ttl_seconds=1))
         self.assertEqual(self.live(), [])
 
-    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, to make a container")
+    @needs_container
     def test_an_owner_that_cannot_be_seen_must_be_named(self):
-        done = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc",
+        done = subprocess.run([*CONTAINER,
                                *self.command("registry", "register", "train", "--recipe", "llama")],
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("--pid", done.stderr)
         self.assertEqual(self.live(), [])
@@ -74,7 +90,7 @@ class Identity(RegistryFolderTest):
 
     def test_a_wall_clock_that_steps_expires_nobody_and_keeps_nobody(self):
         now = datetime.datetime.now(datetime.timezone.utc)
-        self.succeed("registry", "register", "train", "--recipe", "llama", "--ttl", "60", "--preemptible")
+        self.succeed("registry", "register", "train", "--recipe", "llama", "--ttl", "1h", "--preemptible")
         for step in (TEN_YEARS, -TEN_YEARS):
             with self.subTest(step), self.step(wall=step):
                 self.assertEqual(self.live(), ["train"])
@@ -96,10 +112,10 @@ class Identity(RegistryFolderTest):
             self.assertEqual(self.live(), ["train"], "its time has passed, whatever the day")
 
     def test_expiry_goes_by_the_clock_that_nobody_sets(self):
-        self.succeed("registry", "register", "train", "--recipe", "llama", "--ttl", "60")
-        with self.step(boot=50):
+        self.succeed("registry", "register", "train", "--recipe", "llama", "--ttl", "1h")
+        with self.step(boot=3000):
             self.assertEqual(self.live(), ["train"])
-        with self.step(boot=61):
+        with self.step(boot=3601):
             self.assertEqual(self.live(), [])
         with self.step(boot=TEN_YEARS):
             self.assertEqual(self.live(), [])

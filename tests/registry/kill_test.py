@@ -7,19 +7,18 @@ a coordinator that had nothing to wait for may come to its end before the call, 
 """
 import os
 import subprocess
-import time
 import unittest
 
-from registry_folder import RegistryFolderTest, need_strace, traced
+from registry_folder import PATIENCE, RegistryFolderTest, need_strace, traced, wait_until
 
 KILLS = int(os.environ.get("HOLDFAST_REGISTRY_KILLS", "40"))
 MARKER = ".workflows.lock"
-ATTEMPTS = 20
+ATTEMPTS = 100
 
 
 class Kill(RegistryFolderTest):
     def swap(self):
-        return self.command("swap", "run", "--recipe", "qwen", "--deadline", "20s", "--", "true")
+        return self.command("swap", "run", "--recipe", "qwen", "--deadline", "2m", "--", "true")
 
     def calls(self):
         self.wait_for_worker()
@@ -37,11 +36,7 @@ class Kill(RegistryFolderTest):
 
     def wait_for_worker(self):
         """It comes back by itself when no swap is in its way."""
-        for _ in range(1000):
-            if [each["name"] for each in self.state()["workflows"]] == ["worker"]:
-                return
-            time.sleep(0.01)
-        self.fail("the worker does not come back")
+        wait_until(lambda: [each["name"] for each in self.state()["workflows"]] == ["worker"], "the worker does not come back")
 
     def kill_at(self, moment):
         """Gives whether it was killed there, and how many orphans that left."""
@@ -50,10 +45,8 @@ class Kill(RegistryFolderTest):
         trace, killed, done = traced(self.swap(), self.folder / "trace", moment)
         if not killed:
             self.assertEqual(done.returncode, 0, done.stderr)
-        # At once, and into another recipe than the dead one's.
-        began = time.monotonic()
+        # At once, and into another recipe than the dead one's: whoever finds the lock taken for long is refused.
         self.succeed("registry", "register", "probe", "--recipe", "mistral", "--pid", os.getpid())
-        self.assertLess(time.monotonic() - began, 5)
         self.succeed("registry", "release", "probe", "--pid", os.getpid())
         new = self.orphans()[before:]
         self.assertEqual(len(new), int(killed and trace.left_a_marker()), "lines of orphans")
@@ -82,7 +75,7 @@ class Kill(RegistryFolderTest):
         self.assertEqual(kills, len(moments), "moments that count")
         self.assertGreater(orphans, kills // 4)
         # And the next swap is as good as the first.
-        self.assertEqual(subprocess.run(self.swap(), capture_output=True, timeout=60).returncode, 0)
+        self.assertEqual(subprocess.run(self.swap(), capture_output=True, timeout=PATIENCE).returncode, 0)
         self.assertNotIn("WRONG", self.ledger.read_text())
         print(f"{kills} kills at different calls ({attempts} attempts), {orphans} orphans, each cleared once, nobody in the way")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the registry share: the real program in a folder of its own, real contenders, strace."""
+import fcntl
 import json
 import os
 import pathlib
@@ -7,10 +8,14 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from waiting import IN_MEMORY, PATIENCE, wait_until  # also for those who import us
+
 BUILD = pathlib.Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build")).resolve()
 PROGRAM = BUILD / "holdfast"
 CONTENDER = BUILD / "tests" / "registry_contender"
@@ -20,8 +25,10 @@ TRY_AGAIN = 75
 
 
 class RegistryFolderTest(unittest.TestCase):
+    place = None  # of the folder; None: wherever temporary files are
+
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
+        folder = tempfile.TemporaryDirectory(dir=self.place)
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         self.dir = self.folder / "gpu"
@@ -35,7 +42,7 @@ class RegistryFolderTest(unittest.TestCase):
         return [str(PROGRAM), *arguments[:at], "--dir", str(self.dir), *arguments[at:]]
 
     def run_program(self, *arguments, **more):
-        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=120,
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True, timeout=PATIENCE,
                               **{"env": self.environment, **more})
 
     def succeed(self, *arguments, **more):
@@ -63,12 +70,29 @@ class RegistryFolderTest(unittest.TestCase):
         need_strace(self)
         return subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", f"inject={call}:signal=SIGINT:when=1",
                                *self.command(*arguments)], env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
-                              capture_output=True, text=True, timeout=120)
+                              capture_output=True, text=True, timeout=PATIENCE)
 
     def end(self, process):
         if process.poll() is None:
             process.kill()
         process.communicate()
+
+    def wait_for_signal_files(self):
+        wait_until(self.signal_files, "nobody is asked to yield")
+
+    def stop_outside_the_lock(self, process):
+        """Stops it at a moment when nobody waits for it: one that has the lock is let go on, and stopped again."""
+        def is_stopped():
+            process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T")
+            with open(self.dir / ".workflows.lock") as lock:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    return True
+                except BlockingIOError:
+                    process.send_signal(signal.SIGCONT)
+                    return False
+        wait_until(is_stopped)
 
     def listed(self, *flags):
         return json.loads(self.succeed("registry", "ls", "--json", *flags))
@@ -136,7 +160,7 @@ def traced(command, path, kill=None):
     # Of two who want to trace a process the second fails, and the search for leaks is one.
     environment = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}
     done = subprocess.run(["strace", "-qq", "-s", "200000", "-o", path, *inject, *command], env=environment,
-                          capture_output=True, text=True, timeout=120)
+                          capture_output=True, text=True, timeout=PATIENCE)
     killed = done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
     return Traced(path), killed, done
 

@@ -11,7 +11,7 @@ import random
 import time
 import unittest
 
-from registry_folder import CONTENDER, TRY_AGAIN, RegistryFolderTest, need_strace, traced
+from registry_folder import CONTENDER, IN_MEMORY, PATIENCE, TRY_AGAIN, RegistryFolderTest, need_strace, traced
 
 ROUNDS = int(os.environ.get("HOLDFAST_REGISTRY_ROUNDS", "40"))
 SEED = int(os.environ.get("HOLDFAST_REGISTRY_SEED", "1"))
@@ -25,6 +25,8 @@ WAITING = ("rt_sigtimedwait", "wait4")  # for the program to end
 
 
 class Storm(RegistryFolderTest):
+    place = IN_MEMORY  # everybody wants the one lock, and has it for as long as the disk takes
+
     def setUp(self):
         super().setUp()
         self.dice = random.Random(SEED)
@@ -66,22 +68,29 @@ class Storm(RegistryFolderTest):
         self.coordinator = self.contend("coordinator", "coordinator", SEED)
         kills = markers = 0
         began = time.monotonic()
-        for number in range(ROUNDS):
+        number = 0
+        while number < ROUNDS or (number < 10 * ROUNDS and not self.is_enough(kills, markers)):
             moment = inside[number // 2 % len(inside)] if number % 2 else moments[number // 2 * 7 % len(moments)]
             with self.subTest(moment, number=number):
                 killed, marked = self.one_round(number, moment)
                 kills += killed
                 markers += marked
+            number += 1
         seconds = time.monotonic() - began
         everybody = [*registrars, *readers, self.coordinator]
         for each in everybody:
             self.assertIsNone(each.poll(), "somebody has ended by itself")
             each.terminate()
         for each in everybody:
-            self.assertEqual(each.wait(timeout=60), 0)
-        self.judge(kills, markers, seconds)
+            self.assertEqual(each.wait(timeout=PATIENCE), 0)
+        self.judge(number, kills, markers, seconds)
 
-    def judge(self, kills, markers, seconds):
+    def is_enough(self, kills, markers):
+        """Whether so much has happened that it says something; how much does depends on the machine. Readers count at their end."""
+        leases, swaps, _ = self.intervals()
+        return len(leases) > ROUNDS and len(swaps) > ROUNDS // 10 and kills > ROUNDS // 4 and markers > ROUNDS // 20
+
+    def judge(self, rounds, kills, markers, seconds):
         self.succeed("registry", "register", "last", "--recipe", "llama", "--pid", os.getpid())
         self.succeed("registry", "release", "last", "--pid", os.getpid())
         self.assertEqual(self.state()["workflows"], [])
@@ -104,19 +113,17 @@ class Storm(RegistryFolderTest):
                 if lease_begin < swap_end and swap_begin < lease_end:
                     overlaps += 1
                     self.assertEqual(recipe, swap_recipe, "a lease is held during a contrary swap")
-        print(f"{ROUNDS} rounds in {seconds:.0f} s: {kills} kills, {markers} orphans, each cleared once; "
+        print(f"{rounds} rounds in {seconds:.0f} s: {kills} kills, {markers} orphans, each cleared once; "
               f"{len(leases)} leases, {len(swaps)} swaps, {reads} reads, "
               f"{overlaps} overlaps of the same recipe and none of another")
-        self.assertGreater(len(leases), ROUNDS)
-        self.assertGreater(len(swaps), ROUNDS // 10)
         self.assertGreater(reads, ROUNDS)
-        self.assertGreater(kills, ROUNDS // 4)
-        self.assertGreater(markers, ROUNDS // 20)
+        self.assertTrue(self.is_enough(kills, markers))
 
     def intervals(self):
         """Of the ledger: when leases and swaps were certainly held, and how often somebody read."""
         opened, leases, swaps, reads = {}, [], [], 0
-        for line in self.ledger.read_text().splitlines():
+        text = self.ledger.read_text()
+        for line in text[:text.rfind("\n") + 1].splitlines():  # one may be just being written
             time_ns, _, what, *rest = line.split(" ")
             self.assertNotEqual(what, "WRONG", line)
             if what in ("take", "begin"):
