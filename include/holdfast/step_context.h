@@ -93,8 +93,10 @@ class StepContext {
     constexpr std::size_t kWanted = (std::size_t{std::is_same_v<Event, Events>} + ...);
     std::vector<detail::SchemaValue> there = step_.buffer(buffer);
     const auto is_own = [](const detail::SchemaValue& one) { return one.schema == Event::kSchema; };
-    if (std::count_if(there.begin(), there.end(), is_own) >= std::ptrdiff_t{kWanted})
+    if (std::count_if(there.begin(), there.end(), is_own) >= std::ptrdiff_t{kWanted}) {
+      step_.saw(buffer);  // it may be one too many no more
       return std::nullopt;
+    }
     const Bytes value = detail::bytes_of_value(event);
     there.push_back({Event::kSchema, value});
     std::vector<std::optional<detail::SchemaValue>> set;

@@ -270,6 +270,13 @@ void StepCall::empty(std::string_view buffer) {
     out.text(buffer);
   });
 }
+void StepCall::saw(std::string_view buffer) {
+  add([&](Writer& out) {
+    out.list(2);
+    out.nat(12);
+    out.text(buffer);
+  });
+}
 void StepCall::wait(std::string_view id, std::string_view schema, const std::vector<Wanted>& wanted,
                     Duration timeout,
                     const std::optional<std::pair<std::string_view, Bytes>>& asks) {

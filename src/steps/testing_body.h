@@ -187,6 +187,8 @@ class Doing {
   Doing& cancels(std::string_view step) { return begin(9, 2).text(step); }
   Doing& cancels_run(std::string_view reason) { return begin(10, 2).text(reason); }
 
+  Doing& saw(std::string_view buffer = "default") { return begin(12, 2).text(buffer); }
+
   // Runs another instance of the same workflow.
   Doing& runs(std::string_view id, std::string_view key, std::uint64_t n,
               std::uint64_t timeout_ns = 0, std::string_view workflow = "t/Flow@1") {
