@@ -35,8 +35,8 @@ class StepContext {
 
   // From 1, and anew when what the body waited for has come.
   std::uint64_t attempt() const { return step_.failures() + 1; }
-  // The run has ended, and nobody waits for this. In a world one whose step another one has
-  // cancelled (cancel_step) does not hear of it: what it reports finds nobody.
+  // Nobody waits for this any more: the run has ended, or another step has cancelled this one
+  // (cancel_step). What it reports finds nobody; who takes long may end.
   bool stopped() const { return call_.stopped(); }
 
   // What names the run of the workflow.
@@ -169,8 +169,8 @@ class StepContext {
     return resources_.get<T>(name);
   }
 
-  // Drops what another step has to do and does. Bodies of it that are running go on to their ends,
-  // and what they report is dropped.
+  // Drops what another step has to do and does. Bodies of it that are running can see it
+  // (stopped()), and what they report is dropped.
   void cancel_step(std::string_view step) { step_.cancel_step(step); }
   void cancel_run(std::string_view reason) { step_.cancel_run(reason); }
 

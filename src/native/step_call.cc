@@ -341,9 +341,10 @@ void StepCall::store(std::string_view key, Bytes value, bool is_transactional) {
 }
 void StepCall::cancel_step(std::string_view step) {
   add([&](Writer& out) {
-    out.list(2);
+    out.list(3);
     out.nat(9);
     out.text(step);
+    out.boolean(true);
   });
 }
 void StepCall::cancel_run(std::string_view reason) {

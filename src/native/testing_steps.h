@@ -117,6 +117,8 @@ class BodyOf {
              (waits->asks ? " asks " + text(*waits->asks) : "");
     if (const auto* streamed = std::get_if<steps::Streamed>(&did))
       return "put " + text(streamed->event);
+    if (const auto* cancels = std::get_if<steps::CancelStep>(&did))
+      return "cancels " + graph.step(cancels->step).name + (cancels->stops ? ", told" : "");
     return "something else";
   }
 

@@ -97,7 +97,11 @@ class ResultsReader {
       }
       case Kind::kStreamed: return in_.require(parts == 3), Streamed{event()};
       case Kind::kStoreEdit: return in_.require(parts == 4), store_edit();
-      case Kind::kCancelStep: return in_.require(parts == 2), CancelStep{step(in_.text())};
+      case Kind::kCancelStep: {
+        in_.require(parts == 2 || parts == 3);
+        const StepIndex cancelled = step(in_.text());
+        return CancelStep{cancelled, parts == 3 && in_.boolean()};
+      }
       case Kind::kCancelRun: return in_.require(parts == 2), CancelRun{text()};
       case Kind::kRunChild: return in_.require(parts == 7), child();
       case Kind::kSawCollected: return in_.require(parts == 2), SawCollected{name()};

@@ -78,7 +78,7 @@ struct Apply {
   }
   void operator()(const Streamed& streamed) const { work.publish({.event = streamed.event}); }
   void operator()(const StoreEdit& edit) const { edit_store(work, edit); }
-  void operator()(const CancelStep& cancelled) const { cancel_step(work, cancelled.step); }
+  void operator()(const CancelStep& cancelled) const { cancel_step(work, cancelled); }
   void operator()(const CancelRun& cancelled) const { reduce_cancel(work, cancelled); }
   void operator()(const Failed&) const {}        // dealt with before
   void operator()(const AddWaiter&) const {}     // likewise

@@ -71,6 +71,7 @@ struct StoreEdit {
 };
 struct CancelStep {
   StepIndex step = 0;
+  bool stops = true;  // bodies of it that run are told; no result of an earlier program says so
 };
 struct CancelRun {
   std::string_view reason;
