@@ -149,6 +149,7 @@ struct Subject {
       call.put("t/A@1", kOne);
       call.collect("default", "t/A@1", kOne);
       call.empty("other");
+      call.saw("default");
       call.store("a", kOne, true);
       call.cancel_step("hear");
       call.return_list({{"t/A@1", kOne}, {"t/A@1", kOne}});

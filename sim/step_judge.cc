@@ -93,8 +93,11 @@ void StepJudge::add(const kernel::RecordView& record, const kernel::InstanceView
   const bool is_message = record.kind() == kernel::TickKind::kEvent ||
                           record.kind() == kernel::TickKind::kReceipt ||
                           record.kind() == kernel::TickKind::kProgress;
-  run.mail += (is_message ? 1 : 0) - static_cast<std::int64_t>(view.steps + view.ignored);
-  run.is_blurred |= view.paused || run.mail != 0 || view.steps > 1;
+  // Of what it gives up it hears in the same record.
+  const std::uint64_t given_up = count_given_up(record, view, run);
+  run.mail += static_cast<std::int64_t>((is_message ? 1 : 0) + given_up) -
+              static_cast<std::int64_t>(view.steps + view.ignored);
+  run.is_blurred |= view.paused || run.mail != 0 || view.steps > 1 + given_up;
   if (const auto* event = std::get_if<kernel::EventArrived>(&record.tick.input))
     take_event(*event, run);
 
@@ -112,6 +115,11 @@ void StepJudge::add(const kernel::RecordView& record, const kernel::InstanceView
     run.is_over = true;
     return check_end(*name, record, view, run);
   }
+  if (given_up != 0) report_.sometimes("a run of a step is given up");
+  const bool is_kept = std::any_of(run.asking.begin(), run.asking.end(), [&](const auto& asking) {
+    return run.items[asking.second.item].stage == Stage::kCancelled;
+  });
+  if (is_kept && !run.is_blurred) violation("what was cancelled is not given up");
   if (!run.end.empty()) run.is_blurred = true;  // the rest of what it put out is on its way
   if (!run.is_blurred) check_waits(view.workflow, run);
 }
@@ -129,6 +137,17 @@ void StepJudge::take_event(const kernel::EventArrived& event, Run& run) {
   } else if (event.schema == CensusBegun::kSchema) {
     run.censuses.push_back(read<CensusBegun>(event.value).value());
   }
+}
+
+// Runs of steps that nobody waits for any more, though nobody has reported.
+std::uint64_t StepJudge::count_given_up(const kernel::RecordView& record,
+                                        const kernel::InstanceView& view, const Run& run) {
+  const auto* receipt = std::get_if<kernel::ReceiptArrived>(&record.tick.input);
+  return static_cast<std::uint64_t>(
+      std::count_if(view.settled.begin(), view.settled.end(), [&](const auto& settled) {
+        const bool is_reported = receipt != nullptr && receipt->intent == settled.intent;
+        return !is_reported && run.asking.contains(settled.intent);
+      }));
 }
 
 // The run of a step that this record brings back, if it does.

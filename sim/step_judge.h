@@ -5,11 +5,11 @@
 //
 // It holds that: one run of a work item at a time; slots are taken once and freed, the lowest
 // first; a run is not idle while something of it runs, waits for a slot or will be tried again;
-// whatever is due later has a timer that is not later, and is not earlier; what was cancelled
-// leads to nothing; the stream has one end, in the record that ends the run, and nothing behind it;
-// an event that comes while a run is busy is taken by a wait of it or told, and not lost; the
-// result holds each part, sample and answer once, of those that there were; a run fails with a
-// reason that it was given.
+// whatever is due later has a timer that is not later, and is not earlier; what was cancelled is
+// given up, and leads to nothing; the stream has one end, in the record that ends the run, and
+// nothing behind it; an event that comes while a run is busy is taken by a wait of it or told, and
+// not lost; the result holds each part, sample and answer once, of those that there were; a run
+// fails with a reason that it was given.
 #pragma once
 
 #include <cstdint>
@@ -89,6 +89,8 @@ class StepJudge {
   };
 
   void take_event(const kernel::EventArrived& event, Run& run);
+  static std::uint64_t count_given_up(const kernel::RecordView& record,
+                                      const kernel::InstanceView& view, const Run& run);
   std::optional<Back> take_settled(const kernel::RecordView& record,
                                    const kernel::InstanceView& view, Run& run);
   void take_receipt(const kernel::RecordView& record, const Back& back, Run& run);

@@ -35,8 +35,8 @@ class StepContext {
 
   // From 1, and anew when what the body waited for has come.
   std::uint64_t attempt() const { return step_.failures() + 1; }
-  // The run has ended, and nobody waits for this. In a world one whose step another one has
-  // cancelled (cancel_step) does not hear of it: what it reports finds nobody.
+  // Nobody waits for this any more: the run has ended, or another step has cancelled this one
+  // (cancel_step). What it reports finds nobody; who takes long may end.
   bool stopped() const { return call_.stopped(); }
 
   // What names the run of the workflow.
@@ -93,8 +93,10 @@ class StepContext {
     constexpr std::size_t kWanted = (std::size_t{std::is_same_v<Event, Events>} + ...);
     std::vector<detail::SchemaValue> there = step_.buffer(buffer);
     const auto is_own = [](const detail::SchemaValue& one) { return one.schema == Event::kSchema; };
-    if (std::count_if(there.begin(), there.end(), is_own) >= std::ptrdiff_t{kWanted})
+    if (std::count_if(there.begin(), there.end(), is_own) >= std::ptrdiff_t{kWanted}) {
+      step_.saw(buffer);  // it may be one too many no more
       return std::nullopt;
+    }
     const Bytes value = detail::bytes_of_value(event);
     there.push_back({Event::kSchema, value});
     std::vector<std::optional<detail::SchemaValue>> set;
@@ -167,8 +169,8 @@ class StepContext {
     return resources_.get<T>(name);
   }
 
-  // Drops what another step has to do and does. Bodies of it that are running go on to their ends,
-  // and what they report is dropped.
+  // Drops what another step has to do and does. Bodies of it that are running can see it
+  // (stopped()), and what they report is dropped.
   void cancel_step(std::string_view step) { step_.cancel_step(step); }
   void cancel_run(std::string_view reason) { step_.cancel_run(reason); }
 

@@ -161,12 +161,16 @@ struct StepLoop::Body {
     return made;
   }
 
-  // Also one that was cancelled meanwhile, as in a world: nobody could have stopped it there.
+  // Nothing of one that was cancelled meanwhile.
   Result<Done> perform_here() {
     Ready job = std::move(ready[next_ready++]);
     if (next_ready == ready.size()) {
       ready.clear();
       next_ready = 0;
+    }
+    if (!live.is_running(job.asked.run)) {
+      spares.push_back(std::move(job.params));
+      return Done{};
     }
     static const std::atomic<bool> kNotStopped = false;
     receipt.clear();
@@ -203,6 +207,7 @@ struct StepLoop::Body {
   void hand_over_all(std::uint64_t now_ns) {
     for (; next_ready < ready.size(); ++next_ready) {
       Ready& job = ready[next_ready];
+      if (!live.is_running(job.asked.run)) continue;
       Open& one = open.emplace_back();
       one.run = job.asked.run;
       one.stopped = std::make_shared<std::atomic<bool>>(false);

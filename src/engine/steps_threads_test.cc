@@ -172,6 +172,38 @@ struct Pairs : StepWorkflow {
   }
 };
 
+// One step goes on until it is told, the other cancels it; then somebody ends the run.
+struct Rivals : StepWorkflow {
+  static constexpr std::string_view kWorkflow = "test/Rivals@1";
+  using Events = holdfast::Events<On<Begin, &Begin::id>, On<Answer, &Answer::id>>;
+  using Stop = End;
+
+  End go_on(const Begin&, StepContext& context) {
+    ++begun;
+    const auto enough = std::chrono::steady_clock::now() + 60s;
+    while (!context.stopped() && std::chrono::steady_clock::now() < enough)
+      std::this_thread::sleep_for(1ms);
+    told += context.stopped() ? 1 : 0;
+    return {"nobody told it"};
+  }
+  std::optional<End> cancel(const Begin&, StepContext& context) {
+    while (begun == 0) std::this_thread::sleep_for(1ms);
+    context.cancel_step("go_on");
+    return std::nullopt;
+  }
+  End end(const Answer& answer, StepContext&) { return {answer.who}; }
+
+  static auto steps() {
+    return StepsOf<Rivals>()
+        .step("go_on", &Rivals::go_on)
+        .step("cancel", &Rivals::cancel)
+        .step("end", &Rivals::end);
+  }
+
+  std::atomic<int> begun = 0;
+  std::atomic<int> told = 0;
+};
+
 class StepsTest : public ::testing::Test {
  protected:
   template <class W>
@@ -292,6 +324,21 @@ TEST_F(StepsTest, collects_by_number_and_by_type) {
   open(std::make_shared<Pairs>());
   ASSERT_TRUE(engine_->send(Begin{"a", 2}));
   EXPECT_EQ(ended<Pairs>("a"), "3 1");
+}
+
+TEST_F(StepsTest, a_body_hears_that_another_step_has_cancelled_it) {
+  const auto host = std::make_shared<Rivals>();
+  open(host);
+  ASSERT_TRUE(engine_->send(Begin{"a", 1}));
+  while (host->told == 0 && host->begun < 2) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(host->told, 1);
+  EXPECT_EQ(engine_->query<Rivals>("a")->status, InstanceStatus::kRunning) << "nothing is open";
+
+  // It is not begun again.
+  open(host);
+  ASSERT_TRUE(engine_->send(Answer{"a", "ada", 1}));
+  EXPECT_EQ(ended<Rivals>("a"), "ada");
+  EXPECT_EQ(host->begun, 1);
 }
 
 TEST_F(StepsTest, a_run_can_be_cancelled_from_outside) {

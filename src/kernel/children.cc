@@ -29,15 +29,7 @@ base::ByteView bytes_in(base::ByteView params, std::string_view field) {
 // Settles an effect of this instance, which hears of it.
 void answer(WorldState& world, Cell& cell, const base::Hash& hash, const Intent& intent,
             ReceiptStatus status, base::ByteView value) {
-  std::unique_ptr<Letter> letter;
-  if (world.program->workflow(cell.workflow).hears_receipts) {
-    letter = world.letters.take();
-    Mail& mail = letter->mail;
-    mail.kind = MailKind::kReceipt;
-    write_origin(world, hash, intent, mail.origin);
-    mail.status = status;
-    mail.value.assign(value.begin(), value.end());
-  }
+  auto letter = receipt_letter(world, cell, hash, intent, status, value);
   ++world.draft.quiet_intents;
   settle(world, cell, hash, status);
   if (letter) deliver(world, cell, std::move(letter));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Effects settle, instances end or are deleted; what an instance leaves open is stopped.
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "kernel/effect_error.h"
@@ -10,6 +11,19 @@ namespace holdfast::kernel {
 namespace {
 
 constexpr std::string_view kNotOpen = "an intent that an instance waits for is not open";
+
+// Settles it as cancelled, and asks for it to be stopped.
+void call_off(WorldState& world, Cell& cell, const base::Hash& hash, const Intent& intent) {
+  const EffectProgram& effect = world.program->effect(intent.effect());
+  if (effect.in_kernel != InKernel::kNo) {
+    give_up_child(world, hash, intent);
+    ++world.draft.quiet_intents;
+    return settle(world, cell, hash, ReceiptStatus::kCancelled);
+  }
+  settle(world, cell, hash, ReceiptStatus::kCancelled);
+  world.draft.commands.emplace_back(
+      StopIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect)});
+}
 
 }  // namespace
 
@@ -23,21 +37,43 @@ void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStat
     contradiction(world, "an intent settles twice");
 }
 
+std::unique_ptr<Letter> receipt_letter(WorldState& world, const Cell& cell, const base::Hash& hash,
+                                       const Intent& intent, ReceiptStatus status,
+                                       base::ByteView value) {
+  if (!world.program->workflow(cell.workflow).hears_receipts) return nullptr;
+  std::unique_ptr<Letter> letter = world.letters.take();
+  Mail& mail = letter->mail;
+  mail.kind = MailKind::kReceipt;
+  write_origin(world, hash, intent, mail.origin);
+  mail.status = status;
+  mail.value.assign(value.begin(), value.end());
+  return letter;
+}
+
 void abandon(WorldState& world, Cell& cell) {
   const std::vector<base::Hash> open = std::exchange(cell.intents, {});
   for (const base::Hash& hash : open) {
     const Intent* intent = world.intents.find(world.blobs, hash);
     if (intent == nullptr) return contradiction(world, kNotOpen);
-    const EffectProgram& effect = world.program->effect(intent->effect());
-    if (effect.in_kernel != InKernel::kNo) {
-      give_up_child(world, hash, *intent);
-      ++world.draft.quiet_intents;
-      settle(world, cell, hash, ReceiptStatus::kCancelled);
-      continue;
-    }
-    settle(world, cell, hash, ReceiptStatus::kCancelled);
-    world.draft.commands.emplace_back(
-        StopIntent{hash, std::shared_ptr<const EffectProgram>(world.program, &effect)});
+    call_off(world, cell, hash, *intent);
+  }
+}
+
+void give_up(WorldState& world, Cell& cell, const StepOutput& output) {
+  if (output.stops().empty()) return;
+  std::vector<std::string_view> references;
+  for (const StepOutput::Slice stop : output.stops()) references.push_back(output.text(stop));
+  std::sort(references.begin(), references.end());
+  codec::Buffer error;
+  write_effect_error(error, kGivenUp, "the instance gave it up");
+  for (const base::Hash& hash : std::vector(cell.intents)) {
+    const Intent* intent = world.intents.find(world.blobs, hash);
+    if (intent == nullptr) return contradiction(world, kNotOpen);
+    if (!std::binary_search(references.begin(), references.end(), intent->issuer_ref())) continue;
+    auto letter =
+        receipt_letter(world, cell, hash, *intent, ReceiptStatus::kCancelled, error.view());
+    call_off(world, cell, hash, *intent);
+    if (letter) deliver(world, cell, std::move(letter));
   }
 }
 

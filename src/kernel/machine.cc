@@ -14,6 +14,7 @@ void StepOutput::clear() {
   result_.reset();
   events_.clear();
   effects_.clear();
+  stops_.clear();
   error_code_.clear();
   error_message_.clear();
   bytes_.clear();

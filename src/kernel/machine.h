@@ -85,6 +85,11 @@ class StepOutput {
   void begin_result();      // completes the instance
   codec::Buffer& bytes() noexcept { return bytes_; }
 
+  // Gives up what was opened under this reference before this step, and is open still: it settles
+  // as cancelled, as the instance then hears, and whoever performs it is told to stop. A child that
+  // runs for it is cancelled. An instance that ends gives up everything, and hears nothing.
+  void stop_effects(std::string_view issuer_ref) { stops_.push_back(add_text(issuer_ref)); }
+
   void drop_effects();  // those asked for so far; an instance that ends cannot wait for them
   void remove();        // deletes the instance
   void fail(std::string code, std::string message);
@@ -102,6 +107,7 @@ class StepOutput {
   const std::string& error_message() const noexcept { return error_message_; }
   const std::vector<Event>& events() const noexcept { return events_; }
   const std::vector<Effect>& effects() const noexcept { return effects_; }
+  const std::vector<Slice>& stops() const noexcept { return stops_; }  // references
   base::ByteView value(Slice slice) const { return bytes_.view(slice.begin, slice.end); }
   std::string_view text(Slice slice) const {
     return base::as_text(texts_.view(slice.begin, slice.end));
@@ -122,10 +128,11 @@ class StepOutput {
   std::optional<Slice> result_;
   std::vector<Event> events_;
   std::vector<Effect> effects_;
+  std::vector<Slice> stops_;
   std::string error_code_;
   std::string error_message_;
   codec::Buffer bytes_;
-  codec::Buffer texts_;      // of the effects
+  codec::Buffer texts_;      // of the effects and stops
   std::size_t dropped_ = 0;  // bytes that nothing stands for any more
   bool gave_up_ = false;
   enum class Last : std::uint8_t { kNone, kState, kAnnotation, kResult, kEvent, kEffect };

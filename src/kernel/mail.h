@@ -31,6 +31,9 @@ inline constexpr std::string_view kTooDeep = "workflow.too_deep";
 inline constexpr std::string_view kWorkflowCancelled = "workflow.cancelled";
 inline constexpr std::string_view kWorkflowDeleted = "workflow.deleted";
 
+// The code of an effect that its instance has given up (StepOutput::stop_effects).
+inline constexpr std::string_view kGivenUp = "effect.given_up";
+
 enum class ReceiptStatus : std::uint8_t { kOk, kError, kTimeout, kCancelled };
 
 std::string_view name_of(ReceiptStatus status) noexcept;

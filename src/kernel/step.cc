@@ -46,6 +46,8 @@ class Checker {
     if (output_.annotations().size() > kMaxAnnotationsPerStep)
       return Objection{"step.too_many_annotations",
                        more_than(kMaxAnnotationsPerStep, "annotations")};
+    if (output_.stops().size() > kMaxOpenIntents)
+      return Objection{"step.too_many_stops", more_than(kMaxOpenIntents, "effects to stop")};
     if (output_.size() > kMaxStepOutputBytes)
       return Objection{"step.output_too_large", std::string(kTooLarge)};
     if (too_many_open())
@@ -241,6 +243,7 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
     }
     world.draft.emitted.push_back({event.event->schema_name, bytes_of(event.value)});
   }
+  if (output.fate() == Fate::kGoesOn) give_up(world, cell, output);
   open_intents(world, cell, plan, delivery);
   switch (output.fate()) {
     case Fate::kGoesOn: return;

@@ -72,7 +72,7 @@ std::set<std::string> reached_by(std::uint64_t seed) {
 
 TEST(Stories, reach_every_answer_and_every_end) {
   std::set<std::string> reached;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) reached.merge(reached_by(seed));
+  for (std::uint64_t seed = 0; seed < 300; ++seed) reached.merge(reached_by(seed));
   for (const char* what : {"event accepted ",
                            "event repeated ",
                            "event refused invalid",

@@ -369,6 +369,7 @@ class Model {
       for (const Name& target : to[i])
         deliver(target, {MailKind::kEvent, actions.events[i].script});
     }
+    if (actions.fate == Fate::kGoesOn) give_up(name, actions.stops);
     for (const Actions::Effect& effect : actions.effects) {
       if (!effect.child.empty()) {
         effect.name == "sys/workflow.run@1" ? run(name, effect) : stop(name, effect);
@@ -388,6 +389,9 @@ class Model {
 
   // Instances that run for others.
   static Name child_of(std::string_view child) { return {"w/Full@1", text_key(child)}; }
+  static Name child_with(std::size_t number) {
+    return child_of("k" + std::to_string(number - kFirstRun));
+  }
 
   void run(const Name& name, const Actions::Effect& effect) {
     const Name child = child_of(effect.child);
@@ -470,16 +474,29 @@ class Model {
   }
 
   void abandon(const Name& name) {
+    for (const std::size_t number : std::vector(instances_[name].intents)) call_off(name, number);
+  }
+
+  void call_off(const Name& name, std::size_t number) {
+    if (number >= kFirstRun) {
+      const Name child = child_with(number);
+      instances_[child].run_by.reset();
+      doom(child);
+      std::erase(instances_[name].intents, number);
+      return;
+    }
+    settle(number, ReceiptStatus::kCancelled);
+    commands_.push_back(stops(number));
+  }
+
+  // What was open before this step, and whose receipt would do one of these.
+  void give_up(const Name& name, const std::vector<std::string>& scripts) {
     for (const std::size_t number : std::vector(instances_[name].intents)) {
-      if (number >= kFirstRun) {
-        const Name child = child_of("k" + std::to_string(number - kFirstRun));
-        instances_[child].run_by.reset();
-        doom(child);
-        std::erase(instances_[name].intents, number);
-        continue;
-      }
-      settle(number, ReceiptStatus::kCancelled);
-      commands_.push_back(stops(number));
+      const std::string script = number >= kFirstRun ? instances_[child_with(number)].run_by->second
+                                                     : intents_[number].script;
+      if (std::find(scripts.begin(), scripts.end(), script) == scripts.end()) continue;
+      call_off(name, number);
+      answer(name, script);
     }
   }
 

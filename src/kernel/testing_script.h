@@ -5,6 +5,7 @@
 //
 //   a(S) b(S)        open an effect; S is what its receipt does
 //   rN(S)(R) tN      run w/Full@1 under kN with S, R is what its end does; stop it
+//   g(S)             give up what is open and whose receipt would do S
 //   fN(S) sN(S)      emit t/Text@1 named kN, t/Number@1 with N
 //   wN(S) p(S) n     emit t/Both@1, t/Plain@1, t/Nobody@1 which nobody hears
 //   WN(S) M          256 times fN(S), 64 times a
@@ -50,6 +51,7 @@ struct Actions {
   };
   std::vector<Effect> effects;
   std::vector<Event> events;
+  std::vector<std::string> stops;  // by what receipts do
   Fate fate = Fate::kGoesOn;
   bool result = false;
   bool bad_result = false;
@@ -114,6 +116,7 @@ class ScriptReader {
     switch (c) {
       case 'a': return effect("t/a@1", nested());
       case 'b': return effect("t/b@1", nested());
+      case 'g': return actions_.stops.push_back(nested());
       case 'r': return run();
       case 't': {
         const std::uint64_t number = digit();
@@ -287,6 +290,7 @@ class ScriptMachine : public Machine {
         write_script_event(output.bytes(), event);
       }
     }
+    for (const std::string& script : actions.stops) output.stop_effects(script);
     for (const Actions::Effect& effect : actions.effects) open(effect, output);
     for (std::size_t i = 0; i < actions.annotations; ++i) annotate(input.context, output);
     if (actions.result) {

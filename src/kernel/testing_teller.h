@@ -67,14 +67,15 @@ class Teller {
     if (rarely())
       return std::string(1, one_of({'U', 'Q', 'H', 'M', 'E', 'K', 'B', 'L', 'V', 'R', 'N', 'Z', 'P',
                                     'O', 'T', 'W', 'A'}));
-    const char c =
-        runs_ ? one_of({'a', 'b', 'f', 's', 'w', 'p', 'n', 'c', 'x', 'd', 'P', 'T', 'r', 'r', 't'})
-              : one_of({'a', 'b', 'f', 's', 'w', 'p', 'n', 'c', 'x', 'd', 'P', 'T'});
+    const char c = runs_
+                       ? one_of({'a', 'b', 'f', 's', 'w', 'p', 'n', 'c', 'x', 'd', 'P', 'T', 'r',
+                                 'r', 't', 'g'})
+                       : one_of({'a', 'b', 'f', 's', 'w', 'p', 'n', 'c', 'x', 'd', 'P', 'T', 'g'});
     std::string text(1, c);
     if (c == 'r' || c == 't') text += digit();
     if (c == 'r' && depth < 3) text += "(" + script(depth + 1) + ")(" + script(depth + 1) + ")";
     if (c == 'f' || c == 's' || c == 'w') text += digit();
-    const bool nests = std::string_view("abfswp").find(c) != std::string_view::npos;
+    const bool nests = std::string_view("abfswpg").find(c) != std::string_view::npos;
     if (nests && depth < 3) text += "(" + script(depth + 1) + ")";
     return text;
   }

@@ -149,6 +149,14 @@ void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStat
 // Settles everything that an instance has open, and asks for it to be stopped.
 void abandon(WorldState& world, Cell& cell);
 
+// The same for what a step of it has given up; the instance hears of each.
+void give_up(WorldState& world, Cell& cell, const StepOutput& output);
+
+// How an instance hears of an effect that settles without anybody's receipt. Null: it does not.
+std::unique_ptr<Letter> receipt_letter(WorldState& world, const Cell& cell, const base::Hash& hash,
+                                       const Intent& intent, ReceiptStatus status,
+                                       base::ByteView value);
+
 // The instance that an effect of the kernel is about.
 struct ChildName {
   std::string_view workflow;

@@ -59,6 +59,7 @@ struct Family : StepWorkflow {
       if (begin.how == "word") return {context.wait_for<Word>().id};
       if (begin.how == "other") return {context.wait_for<Other>().id};
       if (begin.how == "child") return context.run<Family>(Begin{"c", ""});
+      if (begin.how == "cancel") return context.cancel_step("loop"), End{"cancelled"};
       if (begin.how == "late child") return context.run<Family>(Begin{"c", ""}, {.timeout = 0s});
       return {context.ask<Word>(Question{"well?"}, {.timeout = patience}).id};
     } catch (const WaitTimedOut&) {
@@ -137,6 +138,12 @@ TEST(StepBody, a_wait_without_time_is_over_at_once_unless_it_was_answered) {
             Lines({R"(waits #1 test/Word@1 asks test/Question@1{"text":"well?"})"}));
   EXPECT_EQ(body.run("begin", Begin{"k", "late child"}),
             Lines({R"(returned test/End@1{"text":"too late"})"}));
+}
+
+TEST(StepBody, who_cancels_a_step_has_its_bodies_told) {
+  testing::BodyOf<Family> body;
+  EXPECT_EQ(body.run("begin", Begin{"k", "cancel"}),
+            Lines({"cancels loop, told", R"(returned test/End@1{"text":"cancelled"})"}));
 }
 
 struct Hurried : StepWorkflow {

@@ -270,6 +270,13 @@ void StepCall::empty(std::string_view buffer) {
     out.text(buffer);
   });
 }
+void StepCall::saw(std::string_view buffer) {
+  add([&](Writer& out) {
+    out.list(2);
+    out.nat(12);
+    out.text(buffer);
+  });
+}
 void StepCall::wait(std::string_view id, std::string_view schema, const std::vector<Wanted>& wanted,
                     Duration timeout,
                     const std::optional<std::pair<std::string_view, Bytes>>& asks) {
@@ -334,9 +341,10 @@ void StepCall::store(std::string_view key, Bytes value, bool is_transactional) {
 }
 void StepCall::cancel_step(std::string_view step) {
   add([&](Writer& out) {
-    out.list(2);
+    out.list(3);
     out.nat(9);
     out.text(step);
+    out.boolean(true);
   });
 }
 void StepCall::cancel_run(std::string_view reason) {

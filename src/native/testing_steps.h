@@ -63,25 +63,31 @@ class BodyOf {
     codec::write_text(key, "k");
     const base::Bytes key_bytes = key.to_bytes();
     steps::RunParams{graph, state_, key_bytes, 5}.write(params, index, running);
-    const std::atomic<bool> stopped = false;
-    codec::Buffer receipt;
-    {
-      Writer out(receipt);
-      for (const Handler& handler : handlers_) {
-        if (handler.effect != detail::step_effect(W::kWorkflow, step)) continue;
-        const auto error = handler.run(Reader(params.view()), Call("c", stopped), out);
-        EXPECT_FALSE(error) << error->message;
-      }
-    }
-    const base::Bytes written = receipt.to_bytes();
-    const auto bytes = codec::View::of(written).find("results")->bytes();
-    const auto did = steps::read_results(*bytes, graph, state_.arena);
+    const base::Bytes results = perform(step, params.view());
+    const auto did = steps::read_results(results, graph, state_.arena);
     EXPECT_TRUE(did) << did.error().to_string();
     std::vector<std::string> lines;
     if (did) {
       for (const steps::Did& one : *did) lines.push_back(line_of(one));
     }
     return lines;
+  }
+
+  // What it reports that runs with these params (sys/StepRun@1).
+  base::Bytes perform(std::string_view step, base::ByteView params) const {
+    const std::atomic<bool> stopped = false;
+    codec::Buffer receipt;
+    {
+      Writer out(receipt);
+      for (const Handler& handler : handlers_) {
+        if (handler.effect != detail::step_effect(W::kWorkflow, step)) continue;
+        const auto error = handler.run(Reader(params), Call("c", stopped), out);
+        EXPECT_FALSE(error) << error->message;
+      }
+    }
+    const base::Bytes written = receipt.to_bytes();
+    const auto results = codec::View::of(written).find("results")->bytes();
+    return {results->begin(), results->end()};
   }
 
   const std::shared_ptr<W> host;
@@ -111,6 +117,8 @@ class BodyOf {
              (waits->asks ? " asks " + text(*waits->asks) : "");
     if (const auto* streamed = std::get_if<steps::Streamed>(&did))
       return "put " + text(streamed->event);
+    if (const auto* cancels = std::get_if<steps::CancelStep>(&did))
+      return "cancels " + graph.step(cancels->step).name + (cancels->stops ? ", told" : "");
     return "something else";
   }
 

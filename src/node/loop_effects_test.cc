@@ -94,6 +94,30 @@ TEST_F(LoopTest, an_effect_beyond_its_time_limit_is_stopped_and_settles_once) {
   EXPECT_FALSE(loop_->has_turn());
 }
 
+TEST_F(LoopTest, an_effect_that_is_given_up_is_stopped_and_not_begun_again) {
+  keyed_ = [](const kernel::StepInput& input, kernel::StepOutput& output) {
+    kernel::testing::state(output, 1);
+    if (input.mail.kind != kernel::MailKind::kEvent) return;
+    if (input.state) return output.stop_effects("x");
+    kernel::testing::open(output, "lab/work@1", R"({"a":1})", {}, "x");
+  };
+  begin();
+  start();
+  ask(1);
+  ASSERT_EQ(hand_.held.size(), 1u);
+  ask(1);
+  EXPECT_EQ(hand_.stopped, hand_.held);
+  EXPECT_EQ(open_->world().open_intents(), 0u);
+  hand_.give_back();  // too late
+  clock_.advance_ns(2 * kLimit);
+  run();
+  EXPECT_EQ(ends(), Ends{}) << "neither its receipt nor its time limit counts";
+  loop_.reset();
+  open();
+  start();
+  EXPECT_TRUE(hand_.held.empty());
+}
+
 TEST_F(LoopTest, an_effect_that_ends_in_time_hears_nothing_of_its_limit) {
   begin();
   start();

@@ -155,23 +155,27 @@ TEST(StepsExecution, counts_what_a_run_has_done) {
 }
 
 TEST(StepsExecution, results_of_a_step_that_was_cancelled_count_for_nothing) {
-  const Story story{
-      .graph = "begin: Start -> A \n slow: A -> B \n stop: Answer -> Stop \n use: B -> Stop",
-      .bodies = {{"begin", [](const Seen& s, Doing& d) { d.returns("A", s.n); }},
-                 {"stop", [](const Seen&, Doing& d) { d.cancels("slow").returns_nothing(); }}}};
-  Stage stage(story);
-  while (stage.performed.empty() && stage.play_once()) {
+  const auto given_up = [](const Seen&, Doing& d) { d.cancels("slow").returns_nothing(); };
+  const auto untold = [](const Seen&, Doing& d) { d.cancels_untold("slow").returns_nothing(); };
+  for (const steps::testing::Body& stops : {steps::testing::Body(given_up), {untold}}) {
+    const Story story{
+        .graph = "begin: Start -> A \n slow: A -> B \n stop: Answer -> Stop \n use: B -> Stop",
+        .bodies = {{"begin", [](const Seen& s, Doing& d) { d.returns("A", s.n); }},
+                   {"stop", stops}}};
+    Stage stage(story);
+    while (stage.performed.empty() && stage.play_once()) {
+    }
+    const auto slow = stage.open().back();
+    stage.send("Answer", 1);
+    const auto stop = stage.open().back();
+    stage.perform(stop);
+    stage.answer(slow.intent, Doing().returns("B", 1));
+    EXPECT_EQ(
+        lines_of(stage.graph(), execution_of(stage)),
+        Lines({"begin: ran 1, completed 1", "slow: ran 1, ignored 1", "stop: ran 1, completed 1",
+               "came Start 1", "came Answer 1", "begin took Start 1", "slow took A 1",
+               "stop took Answer 1", "begin returned A 1"}));
   }
-  const auto slow = stage.open().back();
-  stage.send("Answer", 1);
-  const auto stop = stage.open().back();
-  stage.perform(stop);
-  stage.answer(slow.intent, Doing().returns("B", 1));
-  EXPECT_EQ(
-      lines_of(stage.graph(), execution_of(stage)),
-      Lines({"begin: ran 1, completed 1", "slow: ran 1, ignored 1", "stop: ran 1, completed 1",
-             "came Start 1", "came Answer 1", "begin took Start 1", "slow took A 1",
-             "stop took Answer 1", "begin returned A 1"}));
 }
 
 TEST(StepsExecution, says_that_its_beginning_is_not_there) {

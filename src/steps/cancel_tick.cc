@@ -15,7 +15,8 @@ void reduce_cancel(Work& work, const CancelRun& tick) {
 
 // What waits, runs or sleeps in it is dropped, and drops out of its fan-out. Results that come
 // later find nobody.
-void cancel_step(Work& work, StepIndex step) {
+void cancel_step(Work& work, const CancelStep& cancelled) {
+  const StepIndex step = cancelled.step;
   StepState& state = work.state.steps[step];
   std::vector<std::uint64_t> left;  // the fan-outs that lose somebody
   for (const Running& running : state.running) {
@@ -24,6 +25,7 @@ void cancel_step(Work& work, StepIndex step) {
                   .step = step,
                   .slot = running.slot,
                   .item = running.attempt.item});
+    if (cancelled.stops && running.is_issued) work.emit(StopRun{running.run});
   }
   for (const Attempt& attempt : state.queue) left.push_back(attempt.stream);
   for (const Waiter& waiter : state.waiters) {

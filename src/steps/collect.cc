@@ -36,6 +36,8 @@ bool is_stale(const Work& work, const StepState& step, const Running& running,
       return has_changed(step, added->buffer, running.seen);
     if (const auto* deleted = std::get_if<DeleteCollected>(&did))
       return has_changed(step, deleted->buffer, running.seen);
+    if (const auto* saw = std::get_if<SawCollected>(&did))
+      return has_changed(step, saw->buffer, running.seen);
     if (const auto* edit = std::get_if<StoreEdit>(&did))
       return edit->is_transactional && has_changed(work.state, edit->key, running.seen);
     return false;

@@ -67,6 +67,9 @@ struct ScheduleWaiterTimeout {
   std::string_view id;
   std::uint64_t at_ns = 0;
 };
+struct StopRun {  // of a step: nobody waits for it any more
+  std::uint64_t run = 0;
+};
 struct StopChild {  // nobody waits for it any more
   std::string_view workflow;
   base::ByteView key;
@@ -76,7 +79,8 @@ struct ScheduleWakeUp {
   std::uint64_t at_ns = 0;
 };
 
-using Command = std::variant<RunStep, QueueEvent, PublishEntry, CompleteRun, HaltRun, FailRun,
-                             ScheduleWaiterTimeout, ScheduleIdleCheck, ScheduleWakeUp, StopChild>;
+using Command =
+    std::variant<RunStep, QueueEvent, PublishEntry, CompleteRun, HaltRun, FailRun,
+                 ScheduleWaiterTimeout, ScheduleIdleCheck, ScheduleWakeUp, StopChild, StopRun>;
 
 }  // namespace holdfast::steps

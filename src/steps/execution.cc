@@ -77,6 +77,7 @@ void ExecutionReader::add_instance(View record, View instance) {
     for (const Receipt& receipt : std::exchange(untaken_, {})) settle(receipt);
   }
   for (const View opened : elements_of(instance.find("opened"))) open(opened);
+  for (const View settled : elements_of(instance.find("settled"))) give_up(settled, instance);
   const auto outcome = instance.find("outcome");
   if (outcome && text_in(instance, "status") == "failed")
     execution_.error_code = text_in(*outcome, "code");
@@ -135,6 +136,15 @@ void ExecutionReader::open(View opened) {
       ++execution_.answered[{*step, *answer}];
   }
   item->second.answers = std::max(item->second.answers, answers);
+}
+
+// Whose receipt came is not open any more; what is left was given up, by a step or with the end.
+void ExecutionReader::give_up(View settled, View instance) {
+  const auto run = open_.find(text_in(settled, "intent"));
+  if (run == open_.end()) return;
+  const std::string_view status = text_in(instance, "status");
+  if (status == "running" || status == "waiting") ++execution_.steps[run->second.step].ignored;
+  open_.erase(run);
 }
 
 void ExecutionReader::settle(const Receipt& receipt) {

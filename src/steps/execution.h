@@ -106,6 +106,7 @@ class ExecutionReader {
   void add_instance(codec::View record, codec::View instance);
   void take_tick(codec::View tick, codec::View instance);
   void open(codec::View opened);
+  void give_up(codec::View settled, codec::View instance);
   void settle(const Receipt& receipt);
   void fail(const Run& run, std::string_view code, std::string_view message, bool is_given_up);
   void count(StepIndex step, Item& item, base::ByteView results);

@@ -371,7 +371,7 @@ TEST(CancelStep, drops_what_it_has_and_drops_out_of_fan_outs) {
     sum: B[] -> Stop)");
   table.check(R"(last i6 r4 s1
                  boss running 0 r4 Start1 i6 t2
-                 work running 0 r2 A1 i2 s1 t2
+                 work running 0 r2 A1 i2 s1 t2 issued
                  work queued A2 i3 s1
                  work buffer default c1 A9
                  work waits w B for A3 i4 s1
@@ -384,6 +384,33 @@ TEST(CancelStep, drops_what_it_has_and_drops_out_of_fan_outs) {
                  stream 1 joins sum B5)",
               R"(publish not-running boss/0
                  publish not-running work/0
+                 stop r2
+                 schedule idle-check)");
+}
+
+TEST(CancelStep, stops_what_runs_and_was_asked_for) {
+  Table table("work*4: A -> B \n boss: Start -> Stop");
+  const std::string before = R"(last i4 r4
+                 boss running 0 r4 Start1 i4 t2 issued
+                 work running 0 r2 A1 i2 t2 issued
+                 work running 1 r1 A2 i1 t2
+                 work running 2 r3 A3 i3 t2 issued judging:late)";
+  table.check(before, table.result(4, table.cancels("work"), table.returns_nothing()), "last i4 r4",
+              R"(publish not-running boss/0
+                 publish not-running work/0
+                 stop r2
+                 publish not-running work/1
+                 publish not-running work/2
+                 stop r3
+                 schedule idle-check)");
+  // Those who report as it once was tell nobody.
+  CancelStep untold = table.cancels("work");
+  untold.stops = false;
+  table.check(before, table.result(4, untold, table.returns_nothing()), "last i4 r4",
+              R"(publish not-running boss/0
+                 publish not-running work/0
+                 publish not-running work/1
+                 publish not-running work/2
                  schedule idle-check)");
 }
 

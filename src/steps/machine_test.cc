@@ -178,14 +178,14 @@ TEST(StepsMachine, a_result_nobody_waits_for_is_ignored) {
                    stop: Start -> A
                    end: A -> Stop)",
       .bodies = {{"slow", [](const Seen&, Doing& d) { d.returns("A", 1); }},
-                 {"stop", [](const Seen&, Doing& d) { d.cancels("slow").returns("A", 2); }},
+                 {"stop", [](const Seen&, Doing& d) { d.cancels_untold("slow").returns("A", 2); }},
                  {"end", [](const Seen& s, Doing& d) { d.returns("Stop", s.n); }}}};
   Stage stage(story);
   stage.send("Start", 1);
   const auto slow = stage.open()[0];
   const auto stop = stage.open()[1];
   Doing cancels;
-  cancels.cancels("slow").returns("A", 2);
+  cancels.cancels_untold("slow").returns("A", 2);
   stage.answer(stop.intent, cancels);
   Doing late;
   late.returns("A", 1);
@@ -270,6 +270,69 @@ TEST(StepsMachine, bodies_may_put_out_much_at_a_time) {
   EXPECT_EQ(stage.ending(), "completed 45150");
 }
 
+// Its body is told to stop, and nothing that it reports is taken.
+TEST(StepsMachine, a_run_of_a_step_that_is_cancelled_is_given_up_in_the_same_record) {
+  const Story story = {.graph = "slow: Start -> A \n stop: Start -> A \n end: A -> Stop",
+                       .bodies = {}};
+  Stage stage(story);
+  stage.send("Start", 1);
+  const auto slow = stage.open()[0];
+  const auto outcome = stage.answer(stage.open()[1].intent, Doing().cancels("slow"));
+  ASSERT_EQ(outcome.commands.size(), 1U);
+  EXPECT_EQ(std::get<kernel::StopIntent>(outcome.commands[0]).intent, slow.intent);
+  EXPECT_EQ(stage.world().open_intents(), 0U);
+  const auto record = kernel::read_record(outcome.record);
+  ASSERT_TRUE(record);
+  ASSERT_EQ(record->instances.at(0).settled.size(), 2U);
+  EXPECT_EQ(record->instances[0].settled[1].intent, slow.intent);
+  EXPECT_EQ(record->instances[0].settled[1].status, "cancelled");
+  // That it is idle is told once, when all of it is heard.
+  const auto stream = stage.stream();
+  EXPECT_EQ(std::count(stream.begin(), stream.end(), "idle"), 1);
+  EXPECT_EQ(stage.ending(), "idle");
+
+  const auto late = stage.answer(slow.intent, Doing().returns("A", 1));
+  EXPECT_TRUE(std::holds_alternative<kernel::Repeated>(late.answer));
+  EXPECT_TRUE(late.record.empty());
+  // Opened from its records it is not begun again.
+  const Stage again(story, stage, stage.journal().size());
+  EXPECT_TRUE(again.open().empty());
+}
+
+// Its result waits behind that of the step that cancels it: there is nothing to give up any more.
+TEST(StepsMachine, a_step_may_be_cancelled_when_its_result_is_on_its_way) {
+  const Story story = {.graph = "slow: Start -> A \n stop: Start -> A \n end: A -> Stop",
+                       .bodies = {}};
+  Stage stage(story);
+  stage.send("Start", 1);
+  const auto slow = stage.open()[0];
+  const auto stop = stage.open()[1];
+  const base::Bytes key = Stage::key();
+  stage.tick(kernel::ControlRequested{kernel::Control::kPause, kWorkflow, key, "wait"});
+  stage.answer(stop.intent, Doing().cancels("slow"));
+  stage.answer(slow.intent, Doing().returns("Stop", 1));
+  stage.tick(kernel::ControlRequested{kernel::Control::kResume, kWorkflow, key, "go on"});
+  const auto stream = stage.stream();
+  EXPECT_EQ(std::count(stream.begin(), stream.end(), "idle"), 1);
+  EXPECT_EQ(stage.ending(), "idle");
+}
+
+TEST(StepsMachine, all_runs_of_a_step_are_given_up_and_heard_of) {
+  Story story = wide_story(60, 60);
+  story.graph += "\n boss: Answer";
+  story.bodies["boss"] = [](const Seen&, Doing& d) { d.cancels("work"); };
+  Stage stage(story);
+  while (stage.performed.empty()) stage.play_once();
+  stage.send("Answer", 1);
+  EXPECT_EQ(stage.world().open_intents(), 61U);
+  const kernel::OpenIntent boss = stage.open().back();
+  stage.perform(boss);
+  EXPECT_EQ(stage.world().open_intents(), 1U) << "what joins them";
+  stage.play();
+  EXPECT_THAT(stage.performed, ::testing::Not(Contains(::testing::StartsWith("work"))));
+  EXPECT_EQ(stage.ending(), "completed 0");
+}
+
 TEST(StepsMachine, what_a_run_that_nobody_waits_for_reports_is_not_put_out) {
   const Story story = {.graph = "slow: Start -> A \n stop: Start -> A \n end: A -> Stop",
                        .bodies = {}};
@@ -277,7 +340,7 @@ TEST(StepsMachine, what_a_run_that_nobody_waits_for_reports_is_not_put_out) {
   stage.send("Start", 1);
   const auto slow = stage.open()[0];
   Doing cancels;
-  cancels.cancels("slow").returns_nothing();
+  cancels.cancels_untold("slow").returns_nothing();
   stage.answer(stage.open()[1].intent, cancels);
   const std::size_t before = stage.stream().size();
   codec::Buffer frame;

@@ -78,6 +78,8 @@ void Reduction::perform(Command& command) {
     idle_check_ = true;
   } else if (const auto* stopped = std::get_if<StopChild>(&command)) {
     stops_.push_back(*stopped);
+  } else if (const auto* given_up = std::get_if<StopRun>(&command)) {
+    given_up_.push_back(given_up->run);
   }
   // Times that are to be kept stand in the state.
 }

@@ -61,7 +61,12 @@ class Reduction {
   // The runs that were asked for since they were last forgotten, in their order. One that was
   // cancelled meanwhile is not in the state any more.
   const std::vector<RunStep>& asked() const noexcept { return asked_; }
-  void forget_asked() noexcept { asked_.clear(); }
+  // Runs that had been issued and are given up, since the same time.
+  const std::vector<std::uint64_t>& given_up() const noexcept { return given_up_; }
+  void forget_asked() noexcept {
+    asked_.clear();
+    given_up_.clear();
+  }
   void clear() noexcept {
     forget_asked();
     stops_.clear();
@@ -88,6 +93,7 @@ class Reduction {
   std::vector<Tick> ticks_;
   std::vector<RunStep> asked_;
   std::vector<StopChild> stops_;
+  std::vector<std::uint64_t> given_up_;
   bool idle_check_ = false;  // it was asked for
 };
 

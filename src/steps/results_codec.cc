@@ -32,6 +32,7 @@ enum class Kind : std::uint8_t {
   kCancelStep,
   kCancelRun,
   kRunChild,
+  kSawCollected,
 };
 
 base::Result<base::ByteView> canonical(const codec::Schema& form, const std::string& where,
@@ -71,7 +72,7 @@ class ResultsReader {
  private:
   Did did() {
     const std::size_t parts = in_.list();
-    const Kind kind = in_.choice(Kind::kRunChild);
+    const Kind kind = in_.choice(Kind::kSawCollected);
     if (!in_.good()) return Returned{};
     switch (kind) {
       case Kind::kReturned: {
@@ -96,9 +97,14 @@ class ResultsReader {
       }
       case Kind::kStreamed: return in_.require(parts == 3), Streamed{event()};
       case Kind::kStoreEdit: return in_.require(parts == 4), store_edit();
-      case Kind::kCancelStep: return in_.require(parts == 2), CancelStep{step(in_.text())};
+      case Kind::kCancelStep: {
+        in_.require(parts == 2 || parts == 3);
+        const StepIndex cancelled = step(in_.text());
+        return CancelStep{cancelled, parts == 3 && in_.boolean()};
+      }
       case Kind::kCancelRun: return in_.require(parts == 2), CancelRun{text()};
       case Kind::kRunChild: return in_.require(parts == 7), child();
+      case Kind::kSawCollected: return in_.require(parts == 2), SawCollected{name()};
     }
     return Returned{};
   }

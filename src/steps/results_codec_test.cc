@@ -46,10 +46,12 @@ TEST_F(Results, everything_that_a_body_can_do_is_read) {
       .stores("n", 7, true)
       .cancels("end")
       .cancels_run("enough")
+      .saw("pairs")
+      .cancels_untold("end")
       .returns("B", 1);
   const auto did = read(doing);
   ASSERT_TRUE(did) << did.error().to_string();
-  ASSERT_EQ(did->size(), 9U);
+  ASSERT_EQ(did->size(), 11U);
   EXPECT_EQ(std::get<AddCollected>((*did)[0]).buffer, "pairs");
   EXPECT_EQ(std::get<DeleteCollected>((*did)[1]).buffer, "pairs");
   EXPECT_EQ(std::get<Sent>((*did)[2]).target, graph_.step_named("work"));
@@ -57,8 +59,11 @@ TEST_F(Results, everything_that_a_body_can_do_is_read) {
   EXPECT_EQ(number_in(std::get<Streamed>((*did)[4]).event.value), 6U);
   EXPECT_TRUE(std::get<StoreEdit>((*did)[5]).is_transactional);
   EXPECT_EQ(std::get<CancelStep>((*did)[6]).step, *graph_.step_named("end"));
+  EXPECT_TRUE(std::get<CancelStep>((*did)[6]).stops);
   EXPECT_EQ(std::get<CancelRun>((*did)[7]).reason, "enough");
-  EXPECT_EQ(number_in(std::get<Returned>((*did)[8]).event->value), 1U);
+  EXPECT_EQ(std::get<SawCollected>((*did)[8]).buffer, "pairs");
+  EXPECT_FALSE(std::get<CancelStep>((*did)[9]).stops);
+  EXPECT_EQ(number_in(std::get<Returned>((*did)[10]).event->value), 1U);
 }
 
 TEST_F(Results, every_end_of_a_body_is_read) {

@@ -78,10 +78,11 @@ struct Apply {
   }
   void operator()(const Streamed& streamed) const { work.publish({.event = streamed.event}); }
   void operator()(const StoreEdit& edit) const { edit_store(work, edit); }
-  void operator()(const CancelStep& cancelled) const { cancel_step(work, cancelled.step); }
+  void operator()(const CancelStep& cancelled) const { cancel_step(work, cancelled); }
   void operator()(const CancelRun& cancelled) const { reduce_cancel(work, cancelled); }
-  void operator()(const Failed&) const {}     // dealt with before
-  void operator()(const AddWaiter&) const {}  // likewise
+  void operator()(const Failed&) const {}        // dealt with before
+  void operator()(const AddWaiter&) const {}     // likewise
+  void operator()(const SawCollected&) const {}  // likewise
 
   // Somebody outside is asked, whether anybody inside takes it or not.
   void publish_question(const Event& event) const {

@@ -335,6 +335,33 @@ TEST(StepResult, a_set_is_completed_once) {
               "publish not-running pair/2 \n schedule idle-check");
 }
 
+TEST(StepResult, deciding_by_a_buffer_that_has_changed_since_runs_again_on_the_same_slot) {
+  Table table(kPairs);
+  // It saw A1, and that its own event is one too many; meanwhile another run has taken A1.
+  table.check(R"(last i3 r5 c2
+                 pair running 2 r5 A3 i3 t2 saw1
+                 pair buffer default c2)",
+              table.result(5, table.streams("A9"), table.saw(), table.returns("B13")),
+              R"(last i3 r6 c2
+                 pair running 2 r6 A3 i3 t2 saw2
+                 pair buffer default c2)",
+              "run pair/2 r6");
+}
+
+TEST(StepResult, deciding_by_a_buffer_leaves_it_as_it_is) {
+  Table table(kPairs);
+  // Who has seen the same is not out of date by it.
+  table.check(R"(last i3 r5 c1
+                 pair running 1 r4 A2 i2 t2 saw1
+                 pair running 2 r5 A3 i3 t2 saw1
+                 pair buffer default c1 A1)",
+              table.result(5, table.saw(), table.saw("other"), table.returns_nothing()),
+              R"(last i3 r5 c1
+                 pair running 1 r4 A2 i2 t2 saw1
+                 pair buffer default c1 A1)",
+              "publish not-running pair/2");
+}
+
 TEST(StepResult, a_buffer_is_found_by_its_name_and_not_by_its_neighbour) {
   Table table(kLine);
   table.check(R"(last i1 r1 c1

@@ -101,6 +101,7 @@ class Table {
     return {buffer, event(text)};
   }
   static DeleteCollected empties(std::string_view buffer = "default") { return {buffer}; }
+  static SawCollected saw(std::string_view buffer = "default") { return {buffer}; }
   AddWaiter waits(std::string_view id, std::string_view type, std::uint64_t timeout_ns = 0) {
     return {.id = id,
             .type = *graph_.type_named(type),

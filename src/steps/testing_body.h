@@ -184,8 +184,16 @@ class Doing {
     codec::write_bool(out_, is_transactional);
     return *this;
   }
-  Doing& cancels(std::string_view step) { return begin(9, 2).text(step); }
+  Doing& cancels(std::string_view step) {
+    begin(9, 3).text(step);
+    codec::write_bool(out_, true);
+    return *this;
+  }
+  // As it once was: bodies that run are not told.
+  Doing& cancels_untold(std::string_view step) { return begin(9, 2).text(step); }
   Doing& cancels_run(std::string_view reason) { return begin(10, 2).text(reason); }
+
+  Doing& saw(std::string_view buffer = "default") { return begin(12, 2).text(buffer); }
 
   // Runs another instance of the same workflow.
   Doing& runs(std::string_view id, std::string_view key, std::uint64_t n,

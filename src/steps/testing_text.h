@@ -106,6 +106,9 @@ class Printer {
   std::string operator()(const StopChild& stopped) const {
     return "stop child " + std::string(stopped.workflow) + " " + text_of(stopped.key);
   }
+  std::string operator()(const StopRun& stopped) const {
+    return "stop r" + std::to_string(stopped.run);
+  }
   std::string operator()(const ScheduleIdleCheck&) const { return "schedule idle-check"; }
   std::string operator()(const ScheduleWakeUp& wake) const {
     return "schedule wake-up @" + std::to_string(wake.at_ns);

@@ -40,6 +40,9 @@ struct AddCollected {
 struct DeleteCollected {
   std::string_view buffer;
 };
+struct SawCollected {  // decided by it, and left it as it is
+  std::string_view buffer;
+};
 struct StartChild {
   std::string_view workflow;
   base::ByteView key;
@@ -68,12 +71,13 @@ struct StoreEdit {
 };
 struct CancelStep {
   StepIndex step = 0;
+  bool stops = true;  // bodies of it that run are told; no result of an earlier program says so
 };
 struct CancelRun {
   std::string_view reason;
 };
 using Did = std::variant<Returned, ReturnedList, Failed, AddCollected, DeleteCollected, AddWaiter,
-                         Sent, Streamed, StoreEdit, CancelStep, CancelRun>;
+                         Sent, Streamed, StoreEdit, CancelStep, CancelRun, SawCollected>;
 
 // A run of a step is over. One that failed, or that has begun to wait, leaves nothing else behind:
 // its body will run again.

@@ -4,6 +4,7 @@
 // next turn goes on with it; if nothing else would bring one, a timer that is due at once does.
 #include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,8 @@ std::vector<Child*> not_started(State& state) {
   return all;
 }
 
+std::string run_reference(std::uint64_t run) { return "r" + std::to_string(run); }
+
 // Keys in canonical order: shorter first, then bytewise.
 void write_key(codec::Buffer& out, base::ByteView key) {
   codec::write_text(out, "key");
@@ -74,8 +77,10 @@ void write_workflow(codec::Buffer& out, std::string_view workflow) {
 
 }  // namespace
 
+// Of each run that is given up its end is heard: it waits already, or will behind this turn.
 void Turn::finish() {
-  reduction_.check_idle(input_.context.mail_waiting() != 0, outbox_.is_idle_told);
+  const bool has_mail = input_.context.mail_waiting() != 0 || !reduction_.given_up().empty();
+  reduction_.check_idle(has_mail, outbox_.is_idle_told);
   for (const StopChild& stop : reduction_.stops())
     outbox_.stops.push_back({stop.workflow, stop.key});
   entries_.finish();
@@ -85,6 +90,7 @@ void Turn::finish() {
     issue_runs();
     issue_children();
     issue_stops();
+    for (const std::uint64_t run : reduction_.given_up()) output_.stop_effects(run_reference(run));
     set_alarm();
   }
   issue_entries();
@@ -149,7 +155,7 @@ void Turn::issue_runs() {
     left -= bytes;
     running->is_issued = true;
     running->seen = state_.last_change;
-    output_.begin_effect(machine_.effect_of(step), {}, "r" + std::to_string(running->run));
+    output_.begin_effect(machine_.effect_of(step), {}, run_reference(running->run));
     params.write(output_.bytes(), step, *running);
     ++outbox_.open_runs;
     ++issued_;

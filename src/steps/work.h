@@ -100,6 +100,6 @@ void restart_trigger(Work& work, StepIndex step, const Waiter& waiter);
 void stop_child(Work& work, const Waiter& waiter);
 
 // cancel_tick.cc
-void cancel_step(Work& work, StepIndex step);
+void cancel_step(Work& work, const CancelStep& cancelled);
 
 }  // namespace holdfast::steps

@@ -95,6 +95,7 @@ class StepCall {
   void put(std::string_view schema, const Bytes& value);
   void collect(std::string_view buffer, std::string_view schema, ByteSpan value);
   void empty(std::string_view buffer);
+  void saw(std::string_view buffer);  // decided by it, and leaves it as it is
   void store(std::string_view key, Bytes value, bool is_transactional);
   void cancel_step(std::string_view step);
   void cancel_run(std::string_view reason);
