@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server that may not start has touched nothing: what was under way in its world goes on only when it serves."""
 import json
+import os
 import socket
 import subprocess
 import time
 
-from program import main
+from program import PROGRAM, main
 from serving import ServingTest
 
 
@@ -57,6 +58,30 @@ class RefusedStart(ServingTest):
                 self.assertEqual((done.stdout, done.returncode), (b"", 1), said)
                 self.assertIn(told, done.stderr.decode())
                 self.assertFalse((self.folder / "fresh").exists(), said)
+
+    def test_of_two_that_start_on_one_port_the_second_opens_nothing(self):
+        # The first stands still in the middle of opening its world, for as long as nobody writes there.
+        (self.folder / "first").mkdir()
+        os.mkfifo(self.folder / "first" / "WORLD")
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        listen = ("--listen", f"127.0.0.1:{port}", "--any-file-system")
+        first = subprocess.Popen([PROGRAM, "serve", "--world", "first", *listen], cwd=self.folder,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            while not (self.folder / "first" / "journal").exists():  # it opens
+                self.assertIsNone(first.poll())
+                time.sleep(0.01)
+            self.make_world(how=("recent",))
+            before = self.contents()
+            done = self.run_program("serve", "--world", "world", *listen)
+            self.assertEqual((done.stdout, done.returncode), (b"", 1))
+            self.assertIn(f"127.0.0.1:{port}: Address already in use; ", done.stderr.decode())
+            self.assertEqual(self.contents(), before)
+            self.assertIsNone(first.poll())
+        finally:
+            first.kill()
+            first.wait()
 
     def records(self):
         done = self.run_program("journal", "--world", "world", "--json", "--limit", "1000")
