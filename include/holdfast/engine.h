@@ -438,8 +438,8 @@ class Engine {
   // The trial run: a copy of the world, in memory and beside it, takes what came under the present
   // definitions and under the proposed ones; what came out differently is the report, which is
   // recorded. Nothing is performed, and the world is not held up. kUnavailable: another one is
-  // under way. kNotFound: there is no such proposal, or the journal has not, or not any more, what
-  // is to be fed. kInvalid: `from` is behind `to`. kConflict: it cannot be tried. kTooLarge: it
+  // under way. kNotFound: there is no such proposal, or no such records when it begins; what is
+  // there stays. kInvalid: `from` is behind `to`. kConflict: it cannot be tried. kTooLarge: it
   // passes the limits. kEnded: it was stopped, or the engine closes. Only success is recorded.
   void try_proposal_raw(std::uint64_t proposal, TrialOptions options, Then<Tried> then);
   void decide_raw(const ProposalDecision& decision, Then<std::uint64_t> then);
@@ -467,9 +467,9 @@ class Engine {
   // Shows the world as it was behind each of these durable records, which must be in order: the
   // nearest snapshot before the first and the records from there on, replayed in memory beside the
   // world, which is not held up. The limits are those of all of it. Takes seconds; many at once
-  // take that much memory each. Those at the front that nothing leads to any more are passed over.
-  // kNotFound: that is all of them. kTooLarge: it passes the limits. kConflict: the program has not
-  // the code of that time. An error of `show` ends it.
+  // take that much memory each. Those at the front that nothing leads to when it begins are passed
+  // over. kNotFound: that is all of them. kTooLarge: it passes the limits, or what is held for it.
+  // kConflict: the program has not the code of that time. An error of `show` ends it.
   Result<Done> look_back(const std::vector<std::uint64_t>& records, const PastLimits& limits,
                          const std::function<Result<Done>(PastMoment&)>& show);
 

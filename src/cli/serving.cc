@@ -81,7 +81,7 @@ base::Result<void> run(ServingOptions& options, const Started& started, const si
   auto engine = Engine::open(options.engine);
   if (!engine) return errors::inside(engine.error());
   auto server = gateway::Server::start(**engine, std::move(*place));
-  if (!server) return with_hint(std::move(server).error());
+  if (!server) return std::move(server).error();
   const std::string url = url_of(options, listen, (*server)->port());
   const AddressFile address(options.engine.dir, url);
   TRY(started(**engine, url));

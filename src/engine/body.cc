@@ -182,7 +182,6 @@ void Engine::Body::end_history() {
 }
 
 store::RecordNumber Engine::Body::needed_by_readers() const {
-  if (trials.is_busy()) return 1;
   return history ? history->needs_from() : std::numeric_limits<store::RecordNumber>::max();
 }
 

@@ -75,12 +75,17 @@ Bytes document_of(const kernel::RecordView& record) {
 
 base::Result<JournalPart> part_of(store::Journal& journal, std::uint64_t from,
                                   const PartLimits& limits) {
+  const auto pinned = journal.pin(from);
   JournalPart part;
-  part.first = journal.first();
+  part.first = std::min(pinned->first(), journal.first());
   part.last = journal.durable();
   if (from > part.last + 1) {
     return base::Error(base::ErrorCode::kNotFound,
                        "the last record is " + std::to_string(part.last));
+  }
+  if (from != 0 && from < part.first) {
+    return base::Error(base::ErrorCode::kNotFound, "record " + std::to_string(from),
+                       "trimmed: the journal begins with record " + std::to_string(part.first));
   }
   const auto reader = TRY(journal.read(from == 0 ? part.first : from));
   std::size_t bytes = 0;

@@ -36,25 +36,22 @@ Result<Done> Engine::look_back(const std::vector<std::uint64_t>& records, const 
   if (records.empty()) return Done{};
   if (!std::ranges::is_sorted(records))
     return Error{ErrorCode::kInvalid, "the records are not in order"};
-  node::LocalWorld& world = *body_->world;
-  engine::PinnedSnapshots pinned(world);
-  auto snapshots = pinned.list(records.front(), kMostSnapshots);
-  if (!snapshots) return engine::outside(snapshots.error());
-  node::PastSource source = engine::source_of(world, std::move(*snapshots));
+  engine::PinnedPast pinned(*body_->world);
+  auto source = pinned.source(records.front(), kMostSnapshots);
+  if (!source) return engine::outside(source.error());
   std::span<const std::uint64_t> rest = records;
-  if (source.first_moment().value_or(records.back() + 1) > records.front()) {
+  if (source->first_moment().value_or(records.back() + 1) > records.front()) {
     // Nothing leads to the first of them any more; to later ones something may.
-    snapshots = pinned.list(records.back(), engine::PinnedSnapshots::kAll);
-    if (!snapshots) return engine::outside(snapshots.error());
-    source.snapshots = std::move(*snapshots);
-    if (const auto earliest = source.first_moment(); earliest && *earliest <= records.back())
+    source = pinned.source(records.back(), engine::PinnedPast::kAll);
+    if (!source) return engine::outside(source.error());
+    if (const auto earliest = source->first_moment(); earliest && *earliest <= records.back())
       rest = {std::ranges::lower_bound(records, *earliest), records.end()};
   }
-  const auto past = node::PastWorld::at(source, body_->machines, rest.front(),
-                                        inside(limits, *body_->machine_clock));
+  const auto past = pinned.judge(node::PastWorld::at(*source, body_->machines, rest.front(),
+                                                     inside(limits, *body_->machine_clock)));
   if (!past) return engine::outside(past.error());
   for (const std::uint64_t record : rest) {
-    const auto gone = (*past)->go_on(source, record);
+    const auto gone = pinned.judge((*past)->go_on(*source, record));
     if (!gone) return engine::outside(gone.error());
     engine::WorldMoment moment((*past)->world(), record);
     if (auto shown = show(moment); !shown) return shown;

@@ -5,34 +5,37 @@
 
 namespace holdfast::engine {
 
-PinnedSnapshots::~PinnedSnapshots() {
-  world_.kernel_blobs().with_store([this] { pins_.clear(); });
+PinnedPast::~PinnedPast() {
+  world_.kernel_blobs().with_store([this] { snapshots_.clear(); });
 }
 
-base::Result<std::vector<store::SnapshotEntry>> PinnedSnapshots::list(std::uint64_t record,
-                                                                      std::size_t most) {
-  return world_.kernel_blobs().with_store(
+base::Result<node::PastSource> PinnedPast::source(std::uint64_t record, std::size_t most) {
+  node::PastSource source;
+  source.first = records_->first();
+  source.last = last_;
+  source.read = [this](store::RecordNumber from) { return world_.journal().read(from); };
+  // One blob at a time, so that the world waits for one at most.
+  source.blob = [this](const base::Hash& hash) { return world_.kernel_blobs().get(hash); };
+  source.snapshots = TRY(world_.kernel_blobs().with_store(
       [this, record, most]() -> base::Result<std::vector<store::SnapshotEntry>> {
         std::vector<store::SnapshotEntry> entries = TRY(world_.snapshots().list());
+        if (entries.size() > store::kSnapshotsKept) entries.resize(store::kSnapshotsKept);
         std::erase_if(entries, [record](const store::SnapshotEntry& entry) {
           return entry.next_record - 1 > record;
         });
         if (entries.size() > most) entries.resize(most);
         for (const store::SnapshotEntry& entry : entries)
-          pins_.push_back(
+          snapshots_.push_back(
               std::make_unique<store::Snapshots::Pin>(world_.snapshots(), entry.number));
         return entries;
-      });
+      }));
+  return source;
 }
 
-node::PastSource source_of(node::LocalWorld& world, std::vector<store::SnapshotEntry> snapshots) {
-  node::PastSource source;
-  source.first = world.journal().first();
-  source.last = world.journal().durable();
-  source.read = [&world](store::RecordNumber from) { return world.journal().read(from); };
-  source.blob = [&world](const base::Hash& hash) { return world.kernel_blobs().get(hash); };
-  source.snapshots = std::move(snapshots);
-  return source;
+base::Error PinnedPast::lost() const {
+  return {base::ErrorCode::kTooLarge,
+          "it takes too long: the journal cannot hold what it had from record " +
+              std::to_string(records_->first()) + " on any longer"};
 }
 
 }  // namespace holdfast::engine

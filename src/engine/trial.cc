@@ -56,11 +56,11 @@ Result<Tried> Engine::Body::try_proposal(std::uint64_t proposal, const TrialOpti
   if (!to_try) return to_try.error();
   std::optional<base::Result<node::ShadowReport>> report;
   {
-    engine::PinnedSnapshots pinned(*world);
-    auto snapshots = pinned.list(world->journal().durable(), engine::PinnedSnapshots::kAll);
-    if (!snapshots) return engine::outside(snapshots.error());
-    const node::PastSource source = engine::source_of(*world, std::move(*snapshots));
-    report = node::shadow(source, machines, *to_try, inside(how, trials, *machine_clock));
+    engine::PinnedPast pinned(*world);
+    const auto source = pinned.source(world->journal().durable(), engine::PinnedPast::kAll);
+    if (!source) return engine::outside(source.error());
+    report =
+        pinned.judge(node::shadow(*source, machines, *to_try, inside(how, trials, *machine_clock)));
   }
   if (!*report) return engine::outside(report->error());
   Tried tried{.report = node::document_of(**report)};

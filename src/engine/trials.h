@@ -24,8 +24,7 @@ class Trials {
   // False, and nothing is done: one is under way, or none begins any more.
   [[nodiscard]] bool begin(Job job);
 
-  // From any thread. While one is under way, the journal must let go of nothing.
-  bool is_busy() const noexcept { return is_busy_; }
+  // From any thread.
   bool is_cancelled() const noexcept { return is_cancelled_; }
 
   // None begins any more, and the one that is under way should end.
@@ -40,7 +39,7 @@ class Trials {
   std::mutex mutex_;
   std::condition_variable changed_;
   Job job_;
-  std::atomic<bool> is_busy_ = false;       // changed under the mutex
+  bool is_busy_ = false;
   std::atomic<bool> is_cancelled_ = false;  // changed under the mutex
   std::thread thread_;
 };

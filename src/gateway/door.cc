@@ -33,7 +33,7 @@ base::Result<std::unique_ptr<Door>> Door::make(ServerOptions options) {
   door->tokens = TRY(Tokens::read(*disk, tokens_file(door->options.world)));
   TRY(Access(door->tokens, door->is_loopback).check_setup());
   TRY(door->prepare_tls());
-  TRY(door->bind(address));
+  TRY(door->take_port(address));
   return door;
 }
 
@@ -64,28 +64,24 @@ base::Result<void> Door::prepare_tls() {
   return {};
 }
 
-base::Error Door::not_bound(const error_code& error) const {
-  const bool is_taken = error == asio::error::address_in_use;
-  return {is_taken ? base::ErrorCode::kConflict : base::ErrorCode::kIo,
+base::Error Door::not_taken(const error_code& error) const {
+  const bool is_somebody_elses = error == asio::error::address_in_use;
+  return {is_somebody_elses ? base::ErrorCode::kConflict : base::ErrorCode::kIo,
           options.address + ":" + std::to_string(options.port), error.message()};
 }
 
-base::Result<void> Door::bind(const asio::ip::address& address) {
+// An address that may be used again, as it must be after a restart, can be bound by many at once:
+// the port is somebody's own only when they listen.
+base::Result<void> Door::take_port(const asio::ip::address& address) {
   error_code error;
   const tcp::endpoint endpoint(address, options.port);
   acceptor.open(endpoint.protocol(), error);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
-  if (error) return not_bound(error);
+  if (!error) acceptor.listen(kBacklog, error);
+  if (error) return not_taken(error);
   port = acceptor.local_endpoint(error).port();
-  if (error) return not_bound(error);
-  return {};
-}
-
-base::Result<void> Door::listen() {
-  error_code error;
-  acceptor.listen(kBacklog, error);
-  if (error) return not_bound(error);
+  if (error) return not_taken(error);
   return {};
 }
 

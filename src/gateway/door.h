@@ -16,11 +16,8 @@
 namespace holdfast::gateway {
 
 struct Door {
-  // The port is taken, but nobody can connect: whoever tried would wait for as long as a world
-  // takes to open. See Server::reserve for what is refused.
+  // See Server::reserve for what is refused.
   static base::Result<std::unique_ptr<Door>> make(ServerOptions options);
-
-  base::Result<void> listen();
 
   ServerOptions options;
   boost::asio::io_context io{1};
@@ -34,8 +31,8 @@ struct Door {
   explicit Door(ServerOptions the_options) : options(std::move(the_options)) {}
 
   base::Result<void> prepare_tls();
-  base::Result<void> bind(const boost::asio::ip::address& address);
-  base::Error not_bound(const boost::system::error_code& error) const;
+  base::Result<void> take_port(const boost::asio::ip::address& address);
+  base::Error not_taken(const boost::system::error_code& error) const;
 };
 
 }  // namespace holdfast::gateway

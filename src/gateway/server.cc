@@ -260,7 +260,6 @@ base::Result<Server::Place> Server::reserve(ServerOptions options) {
 
 base::Result<std::unique_ptr<Server>> Server::start(Engine& engine, Place place) {
   Definitions definitions = TRY(Definitions::load(engine.definitions()));
-  TRY(place.door_->listen());
   auto body = std::make_unique<Body>(engine, std::move(place.door_), std::move(definitions));
   body->run();
   return std::unique_ptr<Server>(new Server(std::move(body)));

@@ -38,7 +38,7 @@ struct Door;
 class Server {
  public:
   // Where a server is going to be: everything about it that can be refused has been looked at, and
-  // the port is taken. Nobody can connect yet.
+  // the port is its own. Whoever connects waits to be served; without a server they are cut off.
   class Place {
    public:
     Place(Place&&) noexcept;
@@ -56,8 +56,7 @@ class Server {
   // about TLS is not enough. kConflict: somebody else has the port. kIo: a file cannot be read.
   static base::Result<Place> reserve(ServerOptions options);
 
-  // Listens when this returns. The engine must outlive it. kConflict: somebody else who reserved
-  // the same port at the same time was faster.
+  // Serves when this returns. The engine must outlive it.
   static base::Result<std::unique_ptr<Server>> start(Engine& engine, Place place);
   ~Server();
   Server(const Server&) = delete;

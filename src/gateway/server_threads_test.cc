@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
+#include <optional>
 #include <thread>
 
 #include "engine/testing_greeting.h"
@@ -326,7 +328,7 @@ TEST_F(ServerTest, without_tokens_only_this_machine_is_served) {
   EXPECT_EQ(refused.error().code(), base::ErrorCode::kInvalid);
 }
 
-TEST_F(ServerTest, a_place_is_taken_before_anybody_can_connect_to_it) {
+TEST_F(ServerTest, a_place_is_for_one_and_whoever_comes_early_waits_there) {
   const auto reserve = [this](std::uint16_t port) {
     ServerOptions options;
     options.port = port;
@@ -335,15 +337,33 @@ TEST_F(ServerTest, a_place_is_taken_before_anybody_can_connect_to_it) {
   };
   auto first = reserve(0);
   ASSERT_TRUE(first) << first.error().to_string();
-  EXPECT_FALSE(Client::is_heard_at(first->port()));
-  auto second = reserve(first->port());
-  ASSERT_TRUE(second) << second.error().to_string();  // the system decides when one listens
+  const std::uint16_t port = first->port();
+  const auto second = reserve(port);
+  ASSERT_FALSE(second) << "though the first does not serve yet";
+  EXPECT_EQ(second.error().code(), base::ErrorCode::kConflict);
+  Client early(port);
+  auto answer = std::async(std::launch::async, [&] { return early.get("/healthz").status; });
   const auto server = Server::start(*engine_, std::move(*first));
   ASSERT_TRUE(server) << server.error().to_string();
-  EXPECT_EQ(Client((*server)->port()).get("/healthz").status, 200);
-  for (const auto& late : {Server::start(*engine_, std::move(*second)).has_value(),
-                           reserve((*server)->port()).has_value()})
-    EXPECT_FALSE(late);
+  EXPECT_EQ(answer.get(), 200);
+  EXPECT_FALSE(reserve(port));
+}
+
+TEST_F(ServerTest, a_place_that_is_given_up_is_free_and_whoever_waits_there_is_cut_off) {
+  const auto reserve = [this](std::uint16_t port) {
+    ServerOptions options;
+    options.port = port;
+    options.world = world_;
+    return Server::reserve(std::move(options));
+  };
+  std::optional<base::Result<Server::Place>> place = reserve(0);
+  ASSERT_TRUE(*place) << place->error().to_string();
+  const std::uint16_t port = (*place)->port();
+  Client early(port);
+  place.reset();
+  EXPECT_TRUE(early.has_ended());
+  EXPECT_FALSE(Client::is_heard_at(port));
+  EXPECT_TRUE(reserve(port));
 }
 
 // Every route, with no token, a wrong one, a revoked one, and one of each role.

@@ -12,6 +12,7 @@
 #include "kernel/testing_lab.h"
 #include "node/local_world.h"
 #include "node/node.h"
+#include "node/testing_journal.h"
 
 namespace holdfast::node {
 namespace {
@@ -37,35 +38,15 @@ struct Worker : executors::Executor {
 };
 
 // Fails every sync from some time on.
-class FailingJournal : public store::Journal {
+class FailingJournal : public testing::JournalAround {
  public:
-  explicit FailingJournal(store::Journal& inner) : inner_(inner) {}
-  base::Result<store::RecordNumber> append(std::span<const base::ByteView> records,
-                                           store::Room room) override {
-    return inner_.append(records, room);
-  }
+  using JournalAround::JournalAround;
   base::Result<store::RecordNumber> sync() override {
     if (fails) return base::Error(base::ErrorCode::kIo, "the disk is gone");
-    return inner_.sync();
+    return JournalAround::sync();
   }
-  base::Result<void> mark() override { return inner_.mark(); }
-  base::Result<void> prepare() override { return inner_.prepare(); }
-  bool has_room(store::Room room) const override { return inner_.has_room(room); }
-  base::Result<void> trim(store::RecordNumber below) override { return inner_.trim(below); }
-  base::Result<std::unique_ptr<store::JournalReader>> read(store::RecordNumber from) override {
-    return inner_.read(from);
-  }
-  store::RecordNumber first() const override { return inner_.first(); }
-  store::RecordNumber last() const override { return inner_.last(); }
-  store::RecordNumber durable() const override { return inner_.durable(); }
-  std::uint64_t epoch() const override { return inner_.epoch(); }
-  std::size_t max_batch_bytes() const override { return inner_.max_batch_bytes(); }
-  base::Result<void> close() override { return inner_.close(); }
 
   std::atomic<bool> fails = false;
-
- private:
-  store::Journal& inner_;
 };
 
 class NodeTest : public ::testing::Test {

@@ -25,9 +25,10 @@ std::vector<std::size_t> find(const kernel::RecordView& record, std::string_view
 base::Result<Timeline> timeline(store::Journal& journal, std::string_view workflow,
                                 base::ByteView key, store::RecordNumber from,
                                 const TimelineLimits& limits) {
+  const auto pinned = journal.pin(0);
   RecordSource records;
   records.read = [&](store::RecordNumber number) { return store::record_at(journal, number); };
-  records.first = journal.first();
+  records.first = pinned->first();
   return timeline(records, workflow, key, from, limits);
 }
 

@@ -6,6 +6,7 @@
 #include "kernel/testing_lab.h"
 #include "node/back_references.h"
 #include "node/testing.h"
+#include "node/testing_journal.h"
 
 namespace holdfast::node {
 namespace {
@@ -113,6 +114,30 @@ TEST_F(TimelineTest, a_trimmed_record_ends_it_and_is_named) {
   EXPECT_THAT(numbers(*rest), ElementsAre(44, 43));
   EXPECT_EQ(rest->end, TimelineEnd::kTrimmed);
   EXPECT_EQ(rest->next, 2u);
+}
+
+// Is trimmed as soon as somebody has begun to read.
+struct TrimmedWhileRead : testing::JournalAround {
+  using JournalAround::JournalAround;
+  base::Result<std::unique_ptr<store::JournalReader>> read(store::RecordNumber from) override {
+    auto reader = JournalAround::read(from);
+    EXPECT_TRUE(trim(30));
+    return reader;
+  }
+};
+
+TEST_F(TimelineTest, leads_to_the_beginning_though_the_journal_is_trimmed_meanwhile) {
+  send("a", 1);
+  for (int i = 0; i < 40; ++i) send("b", 1);
+  send("a", 2);
+  TrimmedWhileRead trimmed(journal());
+  const auto whole = timeline(trimmed, "lab/Keyed@1", value(R"("a")"), keyed("a")->last_record);
+  ASSERT_TRUE(whole) << whole.error().to_string();
+  EXPECT_GT(journal().first(), 2u);
+  EXPECT_THAT(numbers(*whole), ElementsAre(43, 2));
+  EXPECT_EQ(whole->end, TimelineEnd::kBegun);
+  EXPECT_EQ(timeline(trimmed, "lab/Keyed@1", value(R"("a")"), 43)->end, TimelineEnd::kTrimmed)
+      << "whoever comes now";
 }
 
 TEST_F(TimelineTest, a_record_of_another_instance_and_one_that_is_not_there_are_refused) {

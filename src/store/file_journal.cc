@@ -5,6 +5,25 @@
 #include "store/file_journal_body.h"
 
 namespace holdfast::store {
+namespace {
+
+class TablePin : public JournalPin {
+ public:
+  TablePin(std::shared_ptr<SegmentTable> table, RecordNumber from)
+      : table_(std::move(table)), first_(table_->pin(from)) {}
+  ~TablePin() override { table_->unpin(first_); }
+  TablePin(const TablePin&) = delete;
+  TablePin& operator=(const TablePin&) = delete;
+
+  RecordNumber first() const override { return first_; }
+  bool holds() const override { return table_->segment_of(first_).has_value(); }
+
+ private:
+  const std::shared_ptr<SegmentTable> table_;
+  const RecordNumber first_;
+};
+
+}  // namespace
 
 FileJournal::FileJournal(WorldFolder& world, JournalOptions options, std::unique_ptr<Spares> spares,
                          std::shared_ptr<SegmentTable> table, SegmentWriter writer,
@@ -128,13 +147,13 @@ base::Result<void> FileJournal::roll(std::size_t batch_bytes, Room room) {
 
 base::Result<void> FileJournal::trim(RecordNumber below) {
   TRY(alive());
-  for (const std::uint64_t number : table_->segments_below(below)) {
-    // One after the other, each durably: a gap would look like damage. Readers are told first.
-    auto entry = table_->take_first();
-    auto gone = spares_->recycle(segment_path(folder_, number));
+  table_->give_up(below);
+  // One after the other, each durably: a gap would look like damage. Readers are told first.
+  while (auto entry = table_->take_given_up(options_.held_segments)) {
+    auto gone = spares_->recycle(segment_path(folder_, entry->number));
     if (gone) continue;
     if (gone.error().code() != base::ErrorCode::kUnavailable) return latch(std::move(gone).error());
-    table_->put_back(std::move(entry));
+    table_->put_back(std::move(*entry));
     return gone;
   }
   return {};
@@ -142,6 +161,10 @@ base::Result<void> FileJournal::trim(RecordNumber below) {
 
 base::Result<std::unique_ptr<JournalReader>> FileJournal::read(RecordNumber from) {
   return read_file_journal(world_.disk(), folder_, world_.id(), table_, from);
+}
+
+std::unique_ptr<JournalPin> FileJournal::pin(RecordNumber from) {
+  return std::make_unique<TablePin>(table_, from);
 }
 
 base::Result<void> FileJournal::close() {

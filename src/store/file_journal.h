@@ -21,6 +21,9 @@ struct JournalOptions {
   std::size_t spare_segments = 2;
   std::size_t reserve_segments = 1;
 
+  // So many segments that are given up stay for those who have pinned them.
+  std::size_t held_segments = 64;
+
   // The number of the first record of a journal that is begun: more where earlier ones are known to
   // be lost.
   RecordNumber first_record = 1;

@@ -25,6 +25,7 @@ class FileJournal : public Journal {
   bool has_room(Room room) const override;
   base::Result<void> trim(RecordNumber below) override;
   base::Result<std::unique_ptr<JournalReader>> read(RecordNumber from) override;
+  std::unique_ptr<JournalPin> pin(RecordNumber from) override;
   RecordNumber first() const override { return table_->first_record(); }
   RecordNumber last() const override { return writer_.last(); }
   RecordNumber durable() const override { return table_->durable(); }

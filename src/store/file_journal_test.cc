@@ -85,6 +85,26 @@ TEST(FileJournal, trimmed_segments_are_used_again) {
   EXPECT_LT(highest_file, 12u) << "files were made anew";
 }
 
+TEST(FileJournal, no_more_is_held_for_a_pin_than_may_be) {
+  SimWorld world;
+  JournalOptions options = small_segments();
+  options.held_segments = 3;
+  auto open = *world.open(options);
+  Journal& journal = open->journal();
+  const auto pin = journal.pin(0);
+  RecordNumber held = 0;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(commit_batch(journal, 1, 3000));
+    ASSERT_TRUE(journal.trim(journal.durable()));
+    ASSERT_TRUE(journal.prepare());
+    if (pin->holds()) held = journal.durable();
+  }
+  EXPECT_GT(held, 10u);
+  EXPECT_LT(held, 30u);
+  EXPECT_EQ(journal.read(pin->first()).error().code(), base::ErrorCode::kNotFound);
+  EXPECT_LE(world.disk().now().names.size(), 8u) << "one that is lost holds nothing";
+}
+
 TEST(FileJournal, append_needs_no_new_blocks_in_a_prepared_segment) {
   SimWorld world;
   auto open = *world.open();

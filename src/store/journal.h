@@ -11,9 +11,12 @@
 //  3. After a failed sync nothing is ever acknowledged again by this journal: every later call
 //     gives the same error, and the process must end. Opening again finds what can be saved.
 //  4. Each opening has a higher epoch than all before, and it is durable when opening returns.
+//  5. What is pinned can be read to the end, also when it is given up meanwhile; but only so much
+//     is held for those who pin, after which the oldest goes and the pin says so, and no trimming
+//     is held up for good: see trim().
 //
-// What a record means is for others. read, prepare, has_room, first, durable and epoch are for any
-// thread, everything else for one at a time.
+// What a record means is for others. read, pin, prepare, has_room, first, durable and epoch are for
+// any thread, everything else for one at a time.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +50,19 @@ class JournalReader {
   virtual RecordNumber cursor() const = 0;
 };
 
+// Records that stay while it is there, for somebody who has to see all of them or none. For any
+// thread; it may outlive the journal.
+class JournalPin {
+ public:
+  virtual ~JournalPin() = default;
+
+  // The first that stays, and with it all that are behind it.
+  virtual RecordNumber first() const = 0;
+
+  // False: it took so long that too much would have to be held; first() is gone.
+  virtual bool holds() const = 0;
+};
+
 // What an append may use up when the disk is full.
 enum class Room : std::uint8_t {
   kNormal,
@@ -76,15 +92,20 @@ class Journal {
   virtual base::Result<void> prepare() = 0;
   virtual bool has_room(Room room) const = 0;
 
-  // Gives up records below this one, as far as it is convenient: first() tells. kUnavailable: a
-  // full disk had no room even for that; the rest is still there, and one may go on and try again.
+  // Gives up records below this one, as far as it is convenient: first() tells. Whoever pins from
+  // now on pins none of them; what was pinned before leaves the disk with a later trim, so that
+  // readers who come one after the other do not hold it for ever. kUnavailable: a full disk had no
+  // room even for that; the rest is still there, and one may go on and try again.
   virtual base::Result<void> trim(RecordNumber below) = 0;
 
   // kNotFound: trimmed. Reading from last() + 1 waits for what comes.
   virtual base::Result<std::unique_ptr<JournalReader>> read(RecordNumber from) = 0;
 
-  virtual RecordNumber first()
-      const = 0;                          // the first that can be read; last() + 1 if there is none
+  // From this record on, or from first() where that is later.
+  virtual std::unique_ptr<JournalPin> pin(RecordNumber from) = 0;
+
+  // The first that is not given up; last() + 1 if there is none.
+  virtual RecordNumber first() const = 0;
   virtual RecordNumber last() const = 0;  // the last that was appended
   virtual RecordNumber durable() const = 0;
   virtual std::uint64_t epoch() const = 0;

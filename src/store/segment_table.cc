@@ -29,12 +29,38 @@ std::optional<std::uint64_t> SegmentTable::segment_of(RecordNumber record) const
   return std::prev(after)->number;
 }
 
-std::vector<std::uint64_t> SegmentTable::segments_below(RecordNumber record) const {
+void SegmentTable::give_up(RecordNumber below) {
   const std::lock_guard guard(mutex_);
-  std::vector<std::uint64_t> numbers;
-  for (std::size_t i = 0; i + 1 < entries_.size() && entries_[i + 1].first <= record; ++i)
-    numbers.push_back(entries_[i].number);
-  return numbers;
+  while (given_up_ + 1 < entries_.size() && entries_[given_up_ + 1].first <= below) ++given_up_;
+}
+
+std::optional<SegmentTable::Entry> SegmentTable::take_given_up(std::size_t most_held) {
+  const std::lock_guard guard(mutex_);
+  if (given_up_ == 0) return std::nullopt;
+  // A pin holds what is behind it; one whose own record is gone holds nothing any more.
+  const auto pin = pins_.lower_bound(entries_[0].first);
+  const bool is_pinned = pin != pins_.end() && *pin < entries_[1].first;
+  if (is_pinned && given_up_ <= most_held) return std::nullopt;
+  --given_up_;
+  Entry first = std::move(entries_.front());
+  entries_.pop_front();
+  return first;
+}
+
+void SegmentTable::put_back(Entry first) {
+  const std::lock_guard guard(mutex_);
+  entries_.push_front(std::move(first));
+  given_up_ = 0;
+}
+
+RecordNumber SegmentTable::pin(RecordNumber from) {
+  const std::lock_guard guard(mutex_);
+  return *pins_.insert(std::max(from, entries_[given_up_].first));
+}
+
+void SegmentTable::unpin(RecordNumber from) {
+  const std::lock_guard guard(mutex_);
+  pins_.erase(pins_.find(from));
 }
 
 void SegmentTable::add_landmark(std::uint64_t segment, const Landmark& landmark) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// SegmentTable: which segment holds which records, how far they are durable, and places inside
-// segments where reading may begin. The journal writes it; readers on any thread look things up,
-// and add the places they came by.
+// SegmentTable: which segment holds which records, how far they are durable, which of them somebody
+// has pinned, and places inside segments where reading may begin. The journal writes it; readers on
+// any thread look things up, pin, and add the places they came by.
+//
+// A segment goes in two steps: it is given up, and from then on nobody can pin it; it is taken when
+// nobody has it pinned any more. Both are decided where pins are made, so none comes in between.
 #pragma once
 
 #include <atomic>
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -35,26 +39,25 @@ class SegmentTable {
     const std::lock_guard guard(mutex_);
     entries_.push_back(std::move(entry));
   }
-  Entry take_first() {
-    const std::lock_guard guard(mutex_);
-    Entry first = std::move(entries_.front());
-    entries_.pop_front();
-    return first;
-  }
-  // It was taken, and stays after all.
-  void put_back(Entry first) {
-    const std::lock_guard guard(mutex_);
-    entries_.push_front(std::move(first));
-  }
-
-  // Of the segments that are kept.
-  RecordNumber first_record() const {
-    const std::lock_guard guard(mutex_);
-    return entries_.front().first;
-  }
 
   // The segments that may go when records below this one may; never the last.
-  std::vector<std::uint64_t> segments_below(RecordNumber record) const;
+  void give_up(RecordNumber below);
+
+  // The first that was given up, unless a record in it is pinned and no more than so many wait.
+  std::optional<Entry> take_given_up(std::size_t most_held);
+
+  // It was taken, and stays after all, with all that are behind it.
+  void put_back(Entry first);
+
+  // Of the segments that are not given up.
+  RecordNumber first_record() const {
+    const std::lock_guard guard(mutex_);
+    return entries_[given_up_].first;
+  }
+
+  // The record from which on all stay: this one, or the first that is not given up.
+  RecordNumber pin(RecordNumber from);
+  void unpin(RecordNumber from);
 
   // Kept if it is far enough from the others. Must lie in what is durable.
   void add_landmark(std::uint64_t segment, const Landmark& landmark);
@@ -62,7 +65,7 @@ class SegmentTable {
   // The last one in the segment at or before the record.
   std::optional<Landmark> landmark_before(std::uint64_t segment, RecordNumber record) const;
 
-  // The segment that holds the record, or will when it comes; nothing when it was trimmed.
+  // The segment that holds the record, or will when it comes; nothing when it is gone.
   std::optional<std::uint64_t> segment_of(RecordNumber record) const;
 
   RecordNumber durable() const noexcept { return durable_.load(std::memory_order_acquire); }
@@ -73,6 +76,8 @@ class SegmentTable {
  private:
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
+  std::size_t given_up_ = 0;  // so many of them, at the front
+  std::multiset<RecordNumber> pins_;
   std::atomic<RecordNumber> durable_ = 0;
 };
 

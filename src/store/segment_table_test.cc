@@ -29,9 +29,56 @@ TEST(SegmentTable, last_segment_never_goes) {
   table.add({1, 1});
   table.add({2, 20});
   table.add({3, 30});
-  EXPECT_TRUE(table.segments_below(19).empty());
-  EXPECT_EQ(table.segments_below(20), std::vector<std::uint64_t>{1});
-  EXPECT_EQ(table.segments_below(1000), (std::vector<std::uint64_t>{1, 2}));
+  table.give_up(19);
+  EXPECT_FALSE(table.take_given_up(0));
+  table.give_up(20);
+  EXPECT_EQ(table.take_given_up(0)->number, 1u);
+  EXPECT_FALSE(table.take_given_up(0));
+  table.give_up(1000);
+  EXPECT_EQ(table.take_given_up(0)->number, 2u);
+  EXPECT_FALSE(table.take_given_up(0));
+}
+
+TEST(SegmentTable, what_is_pinned_is_given_up_but_not_taken) {
+  SegmentTable table;
+  for (const std::uint64_t number : {1u, 2u, 3u, 4u}) table.add({number, 10 * number});
+  EXPECT_EQ(table.pin(25), 25u);
+  EXPECT_EQ(table.pin(1), 10u) << "the first there is";
+  table.unpin(10);
+  table.give_up(40);
+  EXPECT_EQ(table.first_record(), 40u);
+  EXPECT_EQ(table.pin(1), 40u) << "what is given up is nobody's to pin any more";
+  EXPECT_EQ(table.take_given_up(9)->number, 1u) << "which is before the pin";
+  EXPECT_FALSE(table.take_given_up(9));
+  EXPECT_EQ(table.segment_of(25), 2u);
+  table.unpin(25);
+  EXPECT_EQ(table.take_given_up(9)->number, 2u);
+  EXPECT_EQ(table.take_given_up(9)->number, 3u);
+  EXPECT_FALSE(table.take_given_up(9));
+}
+
+TEST(SegmentTable, no_more_is_held_than_may_be) {
+  SegmentTable table;
+  for (const std::uint64_t number : {1u, 2u, 3u, 4u}) table.add({number, 10 * number});
+  table.pin(10);
+  table.pin(30);
+  table.give_up(40);
+  EXPECT_FALSE(table.take_given_up(3));
+  EXPECT_EQ(table.take_given_up(2)->number, 1u);
+  EXPECT_EQ(table.take_given_up(2)->number, 2u) << "a pin that has lost its record holds nothing";
+  EXPECT_FALSE(table.take_given_up(2));
+  EXPECT_EQ(table.segment_of(30), 3u);
+}
+
+TEST(SegmentTable, what_is_put_back_is_not_given_up) {
+  SegmentTable table;
+  for (const std::uint64_t number : {1u, 2u, 3u}) table.add({number, 10 * number});
+  table.give_up(30);
+  auto first = table.take_given_up(0);
+  ASSERT_TRUE(first);
+  table.put_back(std::move(*first));
+  EXPECT_EQ(table.first_record(), 10u);
+  EXPECT_EQ(table.pin(1), 10u);
 }
 
 TEST(SegmentTable, landmarks_are_few_and_found_by_record) {

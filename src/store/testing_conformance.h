@@ -187,6 +187,51 @@ TYPED_TEST_P(JournalConformance, trimming_survives_and_the_rest_is_whole) {
     EXPECT_EQ((*records)[i], record_text(first + i, 3000));
 }
 
+TYPED_TEST_P(JournalConformance, pinned_records_are_read_to_the_end_whatever_is_trimmed) {
+  auto world = this->open();
+  Journal& journal = world->journal();
+  for (int i = 0; i < 30; ++i) ASSERT_TRUE(commit_batch(journal, 1, 3000));
+  auto pin = journal.pin(0);
+  EXPECT_EQ(pin->first(), 1u);
+  auto reader = *journal.read(pin->first());
+  ASSERT_TRUE(reader->next()->has_value());
+  ASSERT_TRUE(journal.trim(20));
+  const RecordNumber first = journal.first();
+  EXPECT_GT(first, 1u);
+  EXPECT_EQ(journal.pin(1)->first(), first) << "it is given up, and whoever comes now begins later";
+  EXPECT_EQ(journal.pin(25)->first(), 25u);
+  EXPECT_TRUE(pin->holds());
+  for (RecordNumber number = 2; number <= 30; ++number) {
+    const auto record = reader->next();
+    ASSERT_TRUE(record) << record.error().to_string();
+    ASSERT_EQ(base::as_text((*record)->bytes), record_text(number, 3000));
+  }
+  EXPECT_EQ(read_all(journal, 1)->size(), 30u) << "from the beginning, as often as one likes";
+
+  pin.reset();
+  ASSERT_TRUE(journal.trim(20));
+  EXPECT_EQ(journal.first(), first);
+  EXPECT_EQ(journal.read(first - 1).error().code(), base::ErrorCode::kNotFound);
+}
+
+TYPED_TEST_P(JournalConformance, pins_that_follow_each_other_do_not_hold_records_for_ever) {
+  auto world = this->open();
+  Journal& journal = world->journal();
+  auto pin = journal.pin(0);
+  for (RecordNumber number = 1; number <= 60; ++number) {
+    ASSERT_TRUE(commit_batch(journal, 1, 3000));
+    if (number % 10 != 0) continue;
+    ASSERT_TRUE(journal.trim(number));
+    auto next = journal.pin(0);  // before the one before it goes
+    EXPECT_EQ(next->first(), journal.first());
+    pin = std::move(next);
+    if (number < 30) continue;
+    const auto old = journal.read(number - 20);
+    ASSERT_FALSE(old) << number;
+    EXPECT_EQ(old.error().code(), base::ErrorCode::kNotFound);
+  }
+}
+
 TYPED_TEST_P(JournalConformance, a_batch_that_is_too_large_changes_nothing) {
   auto world = this->open();
   const base::Bytes large(world->journal().max_batch_bytes(), 'x');
@@ -219,6 +264,8 @@ REGISTER_TYPED_TEST_SUITE_P(JournalConformance, a_new_journal_is_empty,
                             a_second_opening_is_refused_at_once, reading_begins_at_any_record,
                             a_reader_follows_what_is_appended, trimmed_records_are_a_named_error,
                             trimming_survives_and_the_rest_is_whole,
+                            pinned_records_are_read_to_the_end_whatever_is_trimmed,
+                            pins_that_follow_each_other_do_not_hold_records_for_ever,
                             a_batch_that_is_too_large_changes_nothing, a_large_batch_is_kept_whole);
 
 }  // namespace holdfast::store::testing

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A server that may not start has touched nothing: what was under way in its world goes on only when it serves."""
+import contextlib
 import json
+import os
+import random
 import socket
 import subprocess
 
-from program import main, wait_until
+from program import PROGRAM, main, wait_until
 from serving import ServingTest
 
 
@@ -56,6 +59,34 @@ class RefusedStart(ServingTest):
                 self.assertEqual((done.stdout, done.returncode), (b"", 1), said)
                 self.assertIn(told, done.stderr.decode())
                 self.assertFalse((self.folder / "fresh").exists(), said)
+
+    def free_port(self):
+        """None of those that others get who ask for any, so that it is free still when it is taken."""
+        while True:
+            with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", random.randrange(20000, 32000))) as free:
+                return free.getsockname()[1]
+
+    def test_of_two_that_start_on_one_port_the_second_opens_nothing(self):
+        # The first stands still in the middle of opening its world, for as long as nobody writes there.
+        (self.folder / "first").mkdir()
+        os.mkfifo(self.folder / "first" / "WORLD")
+        port = self.free_port()
+        listen = ("--listen", f"127.0.0.1:{port}", "--any-file-system")
+        first = subprocess.Popen([PROGRAM, "serve", "--world", "first", *listen], cwd=self.folder,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            wait_until(lambda: first.poll() is not None or (self.folder / "first" / "journal").exists())  # it opens
+            self.assertIsNone(first.poll())
+            self.make_world(how=("recent",))
+            before = self.contents()
+            done = self.run_program("serve", "--world", "world", *listen)
+            self.assertEqual((done.stdout, done.returncode), (b"", 1))
+            self.assertIn(f"127.0.0.1:{port}: Address already in use; ", done.stderr.decode())
+            self.assertEqual(self.contents(), before)
+            self.assertIsNone(first.poll())
+        finally:
+            first.kill()
+            first.wait()
 
     def records(self):
         done = self.run_program("journal", "--world", "world", "--json", "--limit", "1000")
