@@ -92,6 +92,12 @@ class NodeTest : public ::testing::Test {
     return cell == nullptr ? "" : std::string(name_of(cell->status()));
   }
 
+  // Answers are heard before effects are started, and what stops in between leaves them to the
+  // next.
+  void wait_for_started(int count) {
+    while (worker_.started < count) std::this_thread::yield();
+  }
+
   env::testing::TemporaryFolder folder_;
   std::unique_ptr<env::Disk> disk_ = env::posix_disk();
   std::unique_ptr<env::Random> random_ = env::posix_random();
@@ -113,7 +119,7 @@ TEST_F(NodeTest, an_event_is_answered_when_it_is_durable_and_its_effect_is_perfo
   const auto answer = std::get<kernel::Accepted>(ask(go("a")).get());
   EXPECT_EQ(answer.deliveries, 1u);
   EXPECT_GE(journal_->durable(), answer.record);
-  while (worker_.started == 0) std::this_thread::yield();
+  wait_for_started(1);
   ASSERT_TRUE(node_->stop());
   EXPECT_FALSE(node_->send(go("b"), nullptr)) << "it has stopped";
 }
@@ -131,6 +137,7 @@ TEST_F(NodeTest, many_senders_all_hear_and_every_record_replays) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  wait_for_started(400);
   ASSERT_TRUE(node_->stop());
   EXPECT_EQ(accepted, 400);
   EXPECT_EQ(worker_.started, 400);
@@ -144,6 +151,7 @@ TEST_F(NodeTest, what_is_open_is_started_again_after_a_restart_and_ends_once) {
   worker_.answers = false;
   begin();
   for (const char* id : {"a", "b", "c"}) ask(go(id)).get();
+  wait_for_started(3);
   ASSERT_TRUE(node_->stop());
   EXPECT_EQ(worker_.started, 3);
   EXPECT_EQ(status_of("a"), "waiting");
@@ -151,6 +159,7 @@ TEST_F(NodeTest, what_is_open_is_started_again_after_a_restart_and_ends_once) {
   worker_.answers = true;
   start();
   ask(go("d")).get();  // what was reported before it is reduced before it
+  wait_for_started(7);
   ASSERT_TRUE(node_->stop());
   EXPECT_EQ(worker_.started, 7);
   for (const char* id : {"a", "b", "c"}) EXPECT_EQ(status_of(id), "completed") << id;
@@ -203,9 +212,14 @@ TEST_F(NodeTest, an_effect_that_nobody_performs_comes_back_as_an_error) {
   begin();
   ASSERT_TRUE(node_->stop());
   open();
+  std::promise<void> answered;
+  keyed_ = [&](const kernel::StepInput& input, kernel::StepOutput& output) {
+    kernel::testing::work(input, output);
+    if (input.mail.kind != kernel::MailKind::kEvent) answered.set_value();
+  };
   node_ = Node::start(world_->world(), *journal_, *clock_, *random_, {}).take();
   ask(go("a")).get();
-  ask(go("b")).get();
+  answered.get_future().get();
   ASSERT_TRUE(node_->stop());
   EXPECT_EQ(status_of("a"), "completed") << "the lab's workflow ends with whatever comes back";
 }

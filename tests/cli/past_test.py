@@ -138,7 +138,7 @@ class Past(ServingTest):
         self.assertEqual(set(sent), {1})
         self.assertEqual(len(codes), 60)
         self.assertLessEqual(set(codes), {(200, 500), (429, "full")}, "eight may wait, the rest come again")
-        self.assertGreaterEqual(codes.count((200, 500)), 9)
+        self.assertGreaterEqual(codes.count((200, 500)), 8, "and one is looked at, unless all came before it was begun")
 
 
 class PastGraphs(ServingTest):

@@ -18,12 +18,12 @@ BUILD = pathlib.Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build")).resolve()
 
 class Bench(unittest.TestCase):
     def test_step_workflows_without_their_peer(self):
-        folder = tempfile.TemporaryDirectory(dir=BUILD)  # on a disk
+        folder = tempfile.TemporaryDirectory(dir=BUILD)
         self.addCleanup(folder.cleanup)
         figures = pathlib.Path(folder.name) / "figures.json"
         done = subprocess.run(
             [sys.executable, ROOT / "bench/steps_peer/run", "--ours-only", "--build", BUILD, "--rounds", "1", "--seconds", "0.2",
-             "--in-flight", "8", "--dir", folder.name, "--json", figures], capture_output=True, text=True, timeout=280, check=False)
+             "--in-flight", "8", "--dir", folder.name, "--json", figures], capture_output=True, text=True, timeout=1000, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         rows = re.findall(r"^(line|fan) +8 +(memory|stream|durable) +(\d+)", done.stdout, re.MULTILINE)
         self.assertEqual([(graph, who) for graph, who, _ in rows],
