@@ -59,22 +59,28 @@ void abandon(WorldState& world, Cell& cell) {
   }
 }
 
-void give_up(WorldState& world, Cell& cell, const StepOutput& output) {
+void call_off_stopped(WorldState& world, Cell& cell, const StepOutput& output) {
   if (output.stops().empty()) return;
   std::vector<std::string_view> references;
   for (const StepOutput::Slice stop : output.stops()) references.push_back(output.text(stop));
   std::sort(references.begin(), references.end());
   codec::Buffer error;
   write_effect_error(error, kGivenUp, "the instance gave it up");
-  for (const base::Hash& hash : std::vector(cell.intents)) {
+  // Taken out of the cell, so that nobody looks for each of them among all.
+  std::vector<base::Hash> stay;
+  for (const base::Hash& hash : std::exchange(cell.intents, {})) {
     const Intent* intent = world.intents.find(world.blobs, hash);
     if (intent == nullptr) return contradiction(world, kNotOpen);
-    if (!std::binary_search(references.begin(), references.end(), intent->issuer_ref())) continue;
+    if (!std::binary_search(references.begin(), references.end(), intent->issuer_ref())) {
+      stay.push_back(hash);
+      continue;
+    }
     auto letter =
         receipt_letter(world, cell, hash, *intent, ReceiptStatus::kCancelled, error.view());
     call_off(world, cell, hash, *intent);
     if (letter) deliver(world, cell, std::move(letter));
   }
+  cell.intents = std::move(stay);
 }
 
 void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {

@@ -243,7 +243,7 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
     }
     world.draft.emitted.push_back({event.event->schema_name, bytes_of(event.value)});
   }
-  if (output.fate() == Fate::kGoesOn) give_up(world, cell, output);
+  if (output.fate() == Fate::kGoesOn) call_off_stopped(world, cell, output);
   open_intents(world, cell, plan, delivery);
   switch (output.fate()) {
     case Fate::kGoesOn: return;

@@ -150,7 +150,7 @@ void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStat
 void abandon(WorldState& world, Cell& cell);
 
 // The same for what a step of it has given up; the instance hears of each.
-void give_up(WorldState& world, Cell& cell, const StepOutput& output);
+void call_off_stopped(WorldState& world, Cell& cell, const StepOutput& output);
 
 // How an instance hears of an effect that settles without anybody's receipt. Null: it does not.
 std::unique_ptr<Letter> receipt_letter(WorldState& world, const Cell& cell, const base::Hash& hash,

@@ -165,7 +165,7 @@ class Loop : private executors::Reports {
   bool has_ended() const;
 
   // Anybody's, with the mutex held.
-  bool can_write() const { return stage_ == Stage::kGiven; }
+  bool can_write() const { return stage_ == Stage::kGiven || trims_again_; }
   bool can_prepare() const;
   bool can_keep() const { return finish_snapshot_ || wants_tidying_; }
   base::Error why_ended() const;
@@ -263,6 +263,7 @@ class Loop : private executors::Reports {
   bool is_finishing_ = false;
   bool wants_tidying_ = false;
   store::RecordNumber needed_ = 0;  // the journal may let go of the records before it
+  bool trims_again_ = false;        // for what it could not let go of then
   bool stopping_ = false;
   bool executors_down_ = false;
   bool is_over_ = false;  // the reducer has ended, and the others may

@@ -40,16 +40,24 @@ bool Loop::wait_for_writing() {
 }
 
 void Loop::write() {
-  if (has_writing()) write_batch();
+  std::unique_lock lock(mutex_);
+  if (!can_write()) return;
+  const bool has_batch = stage_ == Stage::kGiven;
+  lock.unlock();
+  if (has_batch) return write_batch();
+  if (auto trimmed = trim_if_due(); !trimmed)
+    end_with(std::unique_lock(mutex_), std::move(trimmed).error());
 }
 
-// By whoever writes: nobody else may touch the journal then. What cannot be let go of for want of
-// room is let go of with the next snapshot.
+// By whoever writes: nobody else may touch the journal then. What cannot be let go of, for want of
+// room or because somebody reads it, is let go of with the next snapshot; there is none while the
+// disk is full, so it is tried then whenever room is looked for.
 base::Result<void> Loop::trim_if_due() {
   std::unique_lock lock(mutex_);
   const store::RecordNumber needed = std::exchange(needed_, 0);
+  const bool again = std::exchange(trims_again_, false);
   lock.unlock();
-  if (needed == 0) return {};
+  if (needed == 0 && !again) return {};
   auto trimmed = journal_.trim(needed);
   if (!trimmed && trimmed.error().code() != base::ErrorCode::kUnavailable) return trimmed;
   return {};
@@ -183,6 +191,8 @@ void Loop::prepare() {
     wants_preparing_ = prepared && !has_room;
     if (has_room) is_full_ = false;
     if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
+    trims_again_ = is_full_;
+    if (trims_again_) for_writer_.notify_one();
     is_new = is_trouble && not_prepared_.empty();
     not_prepared_ = why;
     for_reducer_.notify_one();

@@ -105,6 +105,36 @@ TEST_F(LoopTest, a_snapshot_that_is_due_at_the_start_on_a_full_disk_does_not_end
   EXPECT_EQ(troubles, 1);
 }
 
+// There is no snapshot on a full disk that could let go of them later.
+TEST_F(LoopTest, on_a_full_disk_what_was_held_for_a_reader_goes_when_nobody_reads_it_any_more) {
+  begin();
+  send_many(100);
+  auto pin = open_->journal().pin(0);
+  take_snapshot();
+  take_snapshot();  // so that none needs the first records
+  ASSERT_GT(open_->journal().first(), 1u);
+  ASSERT_EQ(open_->journal().first_on_disk(), 1u);
+  start();
+  disk_->set_capacity(used());
+  std::size_t taken = 1000;
+  while (taken < 10'000 && ask(taken)) ++taken;
+  ASSERT_EQ(refusal_, "the disk is full");
+
+  const auto look_for_room = [this] {
+    clock_.advance_ns(kSecond);
+    while (loop_->has_preparing()) loop_->prepare();
+    run();
+  };
+  look_for_room();
+  EXPECT_EQ(open_->journal().first_on_disk(), 1u) << "somebody reads it";
+  EXPECT_FALSE(ask(taken));
+  pin.reset();
+  look_for_room();
+  EXPECT_EQ(open_->journal().first_on_disk(), open_->journal().first());
+  look_for_room();
+  EXPECT_TRUE(ask(taken));
+}
+
 TEST_F(LoopTest, a_snapshot_that_cannot_begin_ends_it) {
   expect_end_by([](std::uint64_t) -> base::Result<FinishSnapshot> {
     return base::Error(base::ErrorCode::kIo, "the blobs are gone");

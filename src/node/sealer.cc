@@ -89,9 +89,10 @@ base::Result<bool> Sealer::run(const SliceLimits& limits) {
     before = made.back().hash;
     first = made.back().last + 1;
   }
-  // By where the journal began the last time: a trim that is not durable yet may be undone.
+  // By where the journal began on the disk the last time: a trim that is not durable yet may be
+  // undone, and what is held for a reader is there after a restart.
   TRY(seals_->add(made, first_));
-  first_ = journal_.first();
+  first_ = journal_.first_on_disk();
   return is_full();
 }
 

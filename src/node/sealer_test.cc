@@ -241,6 +241,28 @@ TEST_F(SealerTest, seals_are_trimmed_with_the_journal_and_still_hold) {
   EXPECT_EQ(oldest->last, journal().first() - 1) << "the one that the first record follows";
 }
 
+// What is trimmed and held for a reader is part of the journal again after a restart.
+TEST_F(SealerTest, what_is_held_for_a_reader_keeps_its_seals) {
+  for (int i = 0; i < 12; ++i) {
+    append(2, 3000);
+    seal();
+  }
+  const auto pin = journal().pin(0);
+  ASSERT_TRUE(journal().trim(17));
+  ASSERT_GT(journal().first(), 3u);
+  EXPECT_EQ(journal().first_on_disk(), 1u);
+  for (int i = 0; i < 3; ++i) {
+    append(2);
+    seal();
+  }
+  EXPECT_THAT(judge(records()).errors, IsEmpty());
+  restart();
+  EXPECT_EQ(journal().first(), 1u);
+  const Found found = judge(records());
+  EXPECT_THAT(found.errors, IsEmpty());
+  EXPECT_EQ(found.sealed, 30u);
+}
+
 TEST_F(SealerTest, behind_what_was_trimmed_unsealed_the_chain_begins_anew) {
   append(2);
   seal();

@@ -29,6 +29,7 @@ class JournalAround : public store::Journal {
     return inner_.pin(from);
   }
   store::RecordNumber first() const override { return inner_.first(); }
+  store::RecordNumber first_on_disk() const override { return inner_.first_on_disk(); }
   store::RecordNumber last() const override { return inner_.last(); }
   store::RecordNumber durable() const override { return inner_.durable(); }
   std::uint64_t epoch() const override { return inner_.epoch(); }

@@ -29,7 +29,10 @@ base::Result<Timeline> timeline(store::Journal& journal, std::string_view workfl
   RecordSource records;
   records.read = [&](store::RecordNumber number) { return store::record_at(journal, number); };
   records.first = pinned->first();
-  return timeline(records, workflow, key, from, limits);
+  auto walk = timeline(records, workflow, key, from, limits);
+  if (walk || pinned->holds()) return walk;
+  return base::Error(base::ErrorCode::kTooLarge, "record " + std::to_string(records.first),
+                     "the journal cannot hold it any longer");
 }
 
 base::Result<Timeline> timeline(const RecordSource& records, std::string_view workflow,

@@ -27,6 +27,7 @@ class FileJournal : public Journal {
   base::Result<std::unique_ptr<JournalReader>> read(RecordNumber from) override;
   std::unique_ptr<JournalPin> pin(RecordNumber from) override;
   RecordNumber first() const override { return table_->first_record(); }
+  RecordNumber first_on_disk() const override { return table_->first_held(); }
   RecordNumber last() const override { return writer_.last(); }
   RecordNumber durable() const override { return table_->durable(); }
   std::uint64_t epoch() const override { return epoch_; }

@@ -15,8 +15,8 @@
 //     is held for those who pin, after which the oldest goes and the pin says so, and no trimming
 //     is held up for good: see trim().
 //
-// What a record means is for others. read, pin, prepare, has_room, first, durable and epoch are for
-// any thread, everything else for one at a time.
+// What a record means is for others. read, pin, prepare, has_room, first, first_on_disk, durable
+// and epoch are for any thread, everything else for one at a time.
 #pragma once
 
 #include <cstdint>
@@ -106,6 +106,8 @@ class Journal {
 
   // The first that is not given up; last() + 1 if there is none.
   virtual RecordNumber first() const = 0;
+  // The first that the disk has: what is given up and pinned is there, also after a restart.
+  virtual RecordNumber first_on_disk() const = 0;
   virtual RecordNumber last() const = 0;  // the last that was appended
   virtual RecordNumber durable() const = 0;
   virtual std::uint64_t epoch() const = 0;

@@ -55,6 +55,12 @@ class SegmentTable {
     return entries_[given_up_].first;
   }
 
+  // Of all that are there.
+  RecordNumber first_held() const {
+    const std::lock_guard guard(mutex_);
+    return entries_.front().first;
+  }
+
   // The record from which on all stay: this one, or the first that is not given up.
   RecordNumber pin(RecordNumber from);
   void unpin(RecordNumber from);
