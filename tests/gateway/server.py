@@ -20,6 +20,7 @@ BUILD = pathlib.Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "holdfast"
 TELLER = BUILD / "tests" / "teller"  # the same with other workflows
 FLOWS = BUILD / "tests" / "flows"  # and with others of steps
+SANITIZED = bool(os.environ.get("HOLDFAST_SANITIZE"))
 
 # Settings of whoever runs the tests are none of what is tested.
 OWN = {"BUILD", "SANITIZE", "CALLS", "KILLS", "CLIENTS", "SLOW_CLIENTS"}
