@@ -14,7 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from waiting import PATIENCE, wait_until
+from waiting import PATIENCE, threads_of, wait_until
 
 BUILD = pathlib.Path(os.environ.get("HOLDFAST_BUILD", ROOT / "build"))
 PROGRAM = BUILD / "holdfast"
@@ -178,22 +178,13 @@ class ServerTest(unittest.TestCase):
             return None if value is None else (value,)
         return wait_until(look, f"there is no {name}")[0]
 
-    def threads(self):
-        """How each thread of the server is, and how often it has gone to sleep."""
-        found = {}
-        for task in pathlib.Path(f"/proc/{self.process.pid}/task").iterdir():
-            text = (task / "status").read_text()
-            found[task.name] = (re.search(r"^State:\s+(\w)", text, re.M)[1],
-                                int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1]))
-        return found
-
     def wait_until_quiet(self):
         """Until no thread of it has done anything for longer than whatever comes after a second: then nothing does
         before somebody connects. Nobody is connected."""
         def is_quiet():
-            before = self.threads()
+            before = threads_of(self.process.pid)
             time.sleep(1.5)
-            return {state for state, _ in before.values()} == {"S"} and self.threads() == before
+            return {state for state, _ in before.values()} == {"S"} and threads_of(self.process.pid) == before
         wait_until(is_quiet, "it does not come to rest")
 
     def run_program(self, *arguments):

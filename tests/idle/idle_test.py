@@ -13,7 +13,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from waiting import PATIENCE, wait_until
+from waiting import PATIENCE, threads_of, wait_until
 
 SLEEPER = pathlib.Path(os.environ["HOLDFAST_BUILD"]) / "tests" / "idle_sleeper"
 WORKFLOWS = 10_000
@@ -23,16 +23,6 @@ WATCHES = 3  # of which one must see nothing: what comes every second is seen by
 # A thread that strace finds inside a wait; it left none and entered none while it was watched.
 PENDING = re.compile(r"^(\d+) +(futex|poll|ppoll|restart_syscall|read|epoll_wait|epoll_pwait)\(.*"
                      r"(<unfinished \.\.\.>|<detached \.\.\.>)$")
-
-
-def threads(pid):
-    """How each thread is, and how often it has gone to sleep."""
-    found = {}
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        text = (task / "status").read_text()
-        found[task.name] = (re.search(r"^State:\s+(\w)", text, re.M)[1],
-                            int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1]))
-    return found
 
 
 class IdleTest(unittest.TestCase):
@@ -58,7 +48,7 @@ class IdleTest(unittest.TestCase):
         rests, before = 0, None
         while rests < 2:
             self.assertLess(time.monotonic(), deadline, "it does not come to rest")
-            now = threads(self.process.pid)
+            now = threads_of(self.process.pid)
             is_at_rest = now == before and {state for state, _ in now.values()} == {"S"}
             rests = rests + 1 if is_at_rest else 0
             before = now
@@ -67,10 +57,10 @@ class IdleTest(unittest.TestCase):
     def test_no_thread_wakes_up(self):
         woken = []
         for _ in range(WATCHES):
-            before = threads(self.process.pid)
+            before = threads_of(self.process.pid)
             self.assertGreaterEqual(len(before), 8, "the threads of an engine are there")
             time.sleep(WATCHED_S)
-            after = threads(self.process.pid)
+            after = threads_of(self.process.pid)
             if after == before:
                 return
             woken.append({thread: (before.get(thread), after.get(thread))
@@ -119,7 +109,7 @@ class IdleTest(unittest.TestCase):
         for _ in range(WATCHES):
             calls, seen = self.calls_in(self.watch())
             if not calls:
-                self.assertEqual(seen, set(threads(self.process.pid)), "every thread was watched")
+                self.assertEqual(seen, set(threads_of(self.process.pid)), "every thread was watched")
                 return
             called.append(calls)
             self.settle()
