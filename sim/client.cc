@@ -7,11 +7,6 @@
 #include "sim/survey.h"
 
 namespace holdfast::sim {
-namespace {
-
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
-}  // namespace
 
 Client::Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_ns, Load load)
     : dice_(dice), report_(report), ledger_(ledger) {
@@ -24,8 +19,8 @@ Client::Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_n
   }
   // Alarms take long, and steps have timers of their own.
   for (std::uint64_t i = load == Load::kPlain ? dice.below(4) : 0; i > 0; --i) {
-    wish(AlarmSet{"a-" + std::to_string(i), start_ns + dice.below(200) * kSecond,
-                  dice.below(3) * kSecond, 1 + dice.below(6)});
+    wish(AlarmSet{"a-" + std::to_string(i), start_ns + dice.below(200) * kSecondNs,
+                  dice.below(3) * kSecondNs, 1 + dice.below(6)});
   }
   if (dice.one_in(3)) wish(WordPassed{"r-0", dice.one_in(8) ? 1500 : dice.below(40)});
   if (load == Load::kPlain) return;

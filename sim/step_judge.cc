@@ -10,8 +10,6 @@
 namespace holdfast::sim {
 namespace {
 
-constexpr std::uint64_t kSecondNs = 1'000'000'000;
-
 // How many of a step may run at a time, as Survey::steps() and Census::steps() have it.
 std::uint64_t workers_of(std::string_view step) {
   if (step == "measure" || step == "walk") return 2;
@@ -22,7 +20,7 @@ std::uint64_t workers_of(std::string_view step) {
 template <class T>
 std::optional<T> read(base::ByteView bytes) {
   std::optional<T> value(std::in_place);
-  Reader in(bytes);
+  holdfast::Reader in(bytes);
   if (!detail::Form<T>::read(in, *value)) value.reset();
   return value;
 }

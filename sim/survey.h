@@ -65,6 +65,7 @@ struct Decision {
   std::uint64_t serial = 0;
   bool aborts = false;
 };
+inline constexpr std::uint64_t kSecondNs = 1'000'000'000;
 inline constexpr std::uint64_t kRoundOfPart = 100;  // and its number
 inline constexpr std::uint64_t kRoundOfWatch = 999;
 

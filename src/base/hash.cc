@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::string_view kPrefix = "sha256:";
 
-struct Key {
+struct ProcessKey {
   std::uint64_t a;
   std::uint64_t b;
 };
 
-const Key& process_key() noexcept {
-  static const Key key = [] {
-    Key random;
+const ProcessKey& process_key() noexcept {
+  static const ProcessKey key = [] {
+    ProcessKey random;
     CHECK(getrandom(&random, sizeof random, 0) == sizeof random);
     return random;
   }();
@@ -50,7 +50,7 @@ Result<Hash> Hash::parse(std::string_view text) {
 }
 
 std::size_t HashOfHash::operator()(const Hash& hash) const noexcept {
-  const Key& key = process_key();
+  const ProcessKey& key = process_key();
   std::uint64_t a;
   std::uint64_t b;
   std::memcpy(&a, hash.bytes.data(), sizeof a);
@@ -59,7 +59,7 @@ std::size_t HashOfHash::operator()(const Hash& hash) const noexcept {
 }
 
 std::size_t HashOfText::operator()(std::string_view text) const noexcept {
-  const Key& key = process_key();
+  const ProcessKey& key = process_key();
   std::uint64_t hash = key.a ^ text.size();
   const auto add = [&](const char* at, std::size_t size) {
     std::uint64_t word = 0;

@@ -3,7 +3,6 @@
 // call: for a hash of one or two blocks, that is more work than the hash. The older functions below
 // it are the same code without that; they are marked as deprecated, which this file accepts. Short
 // inputs go straight to the function for one block.
-#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/sha256.h"
 
 #include <openssl/sha.h>
@@ -14,6 +13,10 @@
 #include "base/check.h"
 #include "base/copy.h"
 #include "base/sha256_lanes.h"
+
+// OPENSSL_SUPPRESS_DEPRECATED would come too late where another file has included OpenSSL before.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 namespace holdfast::base {
 namespace {
@@ -119,3 +122,5 @@ Hash sha256(ByteView bytes, ByteView rest) noexcept {
 }
 
 }  // namespace holdfast::base
+
+#pragma GCC diagnostic pop

@@ -19,7 +19,7 @@ namespace {
 // What a server lets a request wait; whoever waits longer asks again.
 const auto kLongestWaitMs = static_cast<std::uint64_t>(gateway::Limits{}.wait_time.count());
 
-struct Options {
+struct ActOptions {
   Where where;
   std::string name;                // of a schema, a workflow, an instance
   std::string event;               // its schema
@@ -78,9 +78,9 @@ ExitCode print_sent(const Where& where, codec::View answer, std::uint64_t waited
   return exit_code_of(answer, waited_ms);
 }
 
-using Act = base::Result<ExitCode> (*)(const Options&, const ServerApi&, const Where&);
+using Act = base::Result<ExitCode> (*)(const ActOptions&, const ServerApi&, const Where&);
 
-ExitCode act(const Options& options, Act run) {
+ExitCode act(const ActOptions& options, Act run) {
   const auto where = settle(options.where, Reach::kServerOnly);
   if (!where) return misused(where.error().to_string());
   const auto api = ServerApi::at(*where);
@@ -89,14 +89,14 @@ ExitCode act(const Options& options, Act run) {
   return done ? *done : refuse_or_retry(done.error());
 }
 
-base::Result<ExitCode> post_value(const Options& options, const ServerApi& api, const Where& where,
-                                  const std::string& path, const Body& body) {
+base::Result<ExitCode> post_value(const ActOptions& options, const ServerApi& api,
+                                  const Where& where, const std::string& path, const Body& body) {
   const ApiAnswer answer =
       TRY(api.post(path, body.json(), std::chrono::milliseconds(options.wait_ms)));
   return print_sent(where, answer.document.view(), options.wait_ms);
 }
 
-base::Result<ExitCode> signal(const Options& options, const ServerApi& api, const Where& where) {
+base::Result<ExitCode> signal(const ActOptions& options, const ServerApi& api, const Where& where) {
   const InstanceId id = TRY(parse_id(options.name));
   Body body;
   body.add_text("schema", options.event);
@@ -105,11 +105,11 @@ base::Result<ExitCode> signal(const Options& options, const ServerApi& api, cons
   return post_value(options, api, where, path_of(id) + "/signal", body);
 }
 
-base::Result<ExitCode> send(const Options& options, const ServerApi& api, const Where& where) {
+base::Result<ExitCode> send(const ActOptions& options, const ServerApi& api, const Where& where) {
   if (options.key) {
     if (options.wait_ms != 0)
       return base::invalid("--wait", "is for events that go by their routes, without --key");
-    Options one = options;
+    ActOptions one = options;
     one.event = options.name;
     one.name = *options.key;
     return signal(one, api, where);
@@ -122,7 +122,7 @@ base::Result<ExitCode> send(const Options& options, const ServerApi& api, const 
   return post_value(options, api, where, "/v1/events", body);
 }
 
-base::Result<ExitCode> start(const Options& options, const ServerApi& api, const Where& where) {
+base::Result<ExitCode> start(const ActOptions& options, const ServerApi& api, const Where& where) {
   // Without its slash it would name another route.
   if (std::ranges::count(options.name, '/') != 1) return no_workflow(options.name);
   Body body;
@@ -137,13 +137,13 @@ base::Result<ExitCode> start(const Options& options, const ServerApi& api, const
   return post_value(options, api, where, "/v1/workflows/" + name + "start", body);
 }
 
-struct Adder {
+struct ActAdder {
   CLI::App& app;
   ExitCode& exit_code;
 
-  std::pair<CLI::App*, std::shared_ptr<Options>> add(const char* name, const char* what,
-                                                     const char* example, Act run) {
-    auto options = std::make_shared<Options>();
+  std::pair<CLI::App*, std::shared_ptr<ActOptions>> add(const char* name, const char* what,
+                                                        const char* example, Act run) {
+    auto options = std::make_shared<ActOptions>();
     CLI::App* command = app.add_subcommand(name, what);
     add_where(*command, options->where, Reach::kServerOnly);
     command->footer(std::string("Example: holdfast ") + example);
@@ -152,7 +152,7 @@ struct Adder {
   }
 };
 
-void add_wait(CLI::App& command, Options& options) {
+void add_wait(CLI::App& command, ActOptions& options) {
   command
       .add_option("--wait", options.wait_ms,
                   "milliseconds to wait for the end of the instance; exits with 0 if it completed, "
@@ -163,7 +163,7 @@ void add_wait(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_act(CLI::App& app, ExitCode& exit_code) {
-  Adder adder{app, exit_code};
+  ActAdder adder{app, exit_code};
   auto [sends, send_options] = adder.add(
       "send", "send an event to everybody who subscribes to it",
       R"(send demo/OrderPlaced@1 '{"id":"o-7","sku":"mug","count":2,"cents":1990}' --id web-4711)",

@@ -19,7 +19,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   std::string folder = ".";
   bool json = false;
   EmbeddedOptions embedded;
@@ -39,7 +39,7 @@ __attribute__((format(printf, 1, 2))) void print_figures(const char* format, ...
 }
 
 // The same with history and without, by turns, each in a world of its own.
-base::Result<void> compare_history(const Options& options) {
+base::Result<void> compare_history(const BenchOptions& options) {
   double per_s[2] = {0, 0};
   for (std::uint64_t round = 0; round < options.history_rounds; ++round) {
     for (const bool history : {false, true}) {
@@ -65,7 +65,7 @@ base::Result<void> compare_history(const Options& options) {
   return {};
 }
 
-base::Result<void> embedded(const Options& options) {
+base::Result<void> embedded(const BenchOptions& options) {
   if (options.history_rounds != 0) return compare_history(options);
   const BenchFolder folder = TRY(BenchFolder::make(options.folder));
   const DiskLimits limits = TRY(measure_disk(folder.path()));
@@ -102,7 +102,7 @@ base::Result<void> not_all_there() {
   return base::Error(base::ErrorCode::kCorrupt, "not all of them are there again");
 }
 
-base::Result<void> sleep(const Options& options) {
+base::Result<void> sleep(const BenchOptions& options) {
   const BenchFolder folder = TRY(BenchFolder::make(options.folder));
   const SleepFigures figures = TRY(bench_sleep(folder.path(), options.count));
   print_figures(options.json
@@ -116,7 +116,7 @@ base::Result<void> sleep(const Options& options) {
   return {};
 }
 
-base::Result<void> parked(const Options& options) {
+base::Result<void> parked(const BenchOptions& options) {
   const BenchFolder folder = TRY(BenchFolder::make(options.folder));
   const DiskLimits limits = TRY(measure_disk(folder.path()));
   const ParkedFigures figures = TRY(bench_parked(folder.path(), options.count, options.wakes));
@@ -158,9 +158,9 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
   CLI::App* bench = app.add_subcommand("bench", "measure this machine with an engine inside");
   bench->require_subcommand(1);
   bench->footer("Example: holdfast bench embedded");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   const auto add = [&](const char* name, const char* what,
-                       base::Result<void> (*run)(const Options&)) {
+                       base::Result<void> (*run)(const BenchOptions&)) {
     CLI::App* command = bench->add_subcommand(name, what);
     command->add_option("--dir", options->folder, "the folder to write in; this one else");
     command->add_flag("--json", options->json, "print JSON");

@@ -11,6 +11,7 @@
 
 #include "cli/bench_share.h"
 #include "cli/bench_workflows.h"
+#include "errors/translate.h"
 #include "holdfast/engine.h"
 
 namespace holdfast::cli {
@@ -93,8 +94,6 @@ double catch_up(Engine& engine) {
   return took();
 }
 
-base::Error inside(const Error& error) { return {base::ErrorCode::kIo, error.message}; }
-
 template <class Workflow>
 base::Result<EmbeddedFigures> measure(const EmbeddedOptions& options,
                                       std::vector<Handler> handlers) {
@@ -105,14 +104,14 @@ base::Result<EmbeddedFigures> measure(const EmbeddedOptions& options,
   engine_options.any_file_system = true;  // it is gone afterwards
   engine_options.history = options.history;
   auto engine = Engine::open(std::move(engine_options));
-  if (!engine) return inside(engine.error());
+  if (!engine) return errors::inside(engine.error());
 
   const Figures before = (*engine)->figures();
   const auto begin = Clock::now();
   Lanes<Workflow> lanes(**engine, options.in_flight);
   const auto error = lanes.run(
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds)));
-  if (error) return inside(*error);
+  if (error) return errors::inside(*error);
   const Figures after = (*engine)->figures();
 
   EmbeddedFigures figures;
@@ -128,7 +127,7 @@ base::Result<EmbeddedFigures> measure(const EmbeddedOptions& options,
   figures.journal_bytes_per_workflow = each(before.journal_bytes, after.journal_bytes);
   figures.history_lag = after.history_lag;
   if (options.history) figures.history_catch_up_s = catch_up(**engine);
-  if (auto closed = (*engine)->close(); !closed) return inside(closed.error());
+  if (auto closed = (*engine)->close(); !closed) return errors::inside(closed.error());
   return figures;
 }
 

@@ -55,7 +55,7 @@ EngineOptions options() {
 }
 
 // Until every step that was asked for has come back: all of them wait for a person then.
-std::optional<Error> settle(Engine& engine) {
+std::optional<Error> wait_until_parked(Engine& engine) {
   while (true) {
     std::promise<Result<Measures>> told;
     engine.measure([&](Result<Measures> measures) { told.set_value(std::move(measures)); });
@@ -97,7 +97,7 @@ base::Result<ParkedFigures> bench_parked(const std::string& folder, std::uint64_
                         [](Engine& engine, std::uint64_t id, Engine::Then<Sent> then) {
                           engine.start<BenchParked>(id, BenchBegin{id}, {}, std::move(then));
                         },
-                    .settle = &settle};
+                    .settle = &wait_until_parked};
   const RecoveredCrowd recovered = TRY(begin_and_kill(folder, crowd, count));
   ParkedFigures figures{.crowd = recovered.figures};
 

@@ -17,7 +17,7 @@ namespace {
 
 enum class Action : std::uint8_t { kEncode, kDecode, kHash };
 
-struct Options {
+struct CborOptions {
   Action action = Action::kEncode;
   SchemaChoice choice;
   std::string from;  // json or cbor
@@ -32,7 +32,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 base::Result<base::ByteView> normalise(codec::Normaliser& normaliser, const codec::Schema& schema,
-                                       const Options& options) {
+                                       const CborOptions& options) {
   constexpr std::size_t kSlack = 4096;  // white space around the hex
   if (options.from == "json") {
     const std::string json = TRY(read_standard_input(codec::kMaxValueBytes));
@@ -44,7 +44,7 @@ base::Result<base::ByteView> normalise(codec::Normaliser& normaliser, const code
       schema, cbor, options.strict ? codec::Strictness::kStrict : codec::Strictness::kLenient);
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const CborOptions& options) {
   const SchemaChoice& choice = options.choice;
   const bool typed = !choice.type.empty() || !choice.schema.empty();
   if (options.strict && options.from == "json")
@@ -71,7 +71,7 @@ ExitCode run(const Options& options) {
 
 void add_action(CLI::App& cbor, Action action, const char* name, const char* help,
                 const char* default_from, const char* example, ExitCode& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CborOptions>();
   options->action = action;
   options->from = default_from;
   CLI::App* command = cbor.add_subcommand(name, help);

@@ -14,7 +14,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct ConfigOptions {
   std::map<std::string, std::string> flags;
   bool json = false;
 };
@@ -23,7 +23,7 @@ std::string shown_value(const Setting& setting) {
   return setting.name->kind == SettingKind::kSecret ? "(not shown)" : printable(setting.value);
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const ConfigOptions& options) {
   auto settings = Settings::load();
   if (!settings) return misused(printable(settings.error().to_string()));
   for (const auto& [key, value] : options.flags) {
@@ -54,7 +54,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_config(CLI::App& app, ExitCode& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConfigOptions>();
   CLI::App* command = app.add_subcommand("config", "what commands go by, and where it comes from");
   for (const SettingName& name : kSettings) {
     command->add_option("--" + std::string(name.key), options->flags[std::string(name.key)],

@@ -27,7 +27,7 @@ struct Kind {
   Reach reach;
 };
 
-struct Options {
+struct ControlOptions {
   Where where;
   std::string id;
   std::string reason;
@@ -42,8 +42,9 @@ base::Result<void> through_server(const Where& where, const InstanceId& id, cons
   return {};
 }
 
-base::Result<void> in_folder(const Options& options, const std::string& path, const InstanceId& id,
-                             const Kind& kind, const std::vector<Module>& modules) {
+base::Result<void> in_folder(const ControlOptions& options, const std::string& path,
+                             const InstanceId& id, const Kind& kind,
+                             const std::vector<Module>& modules) {
   TRY(ExistingWorld::open(path));  // opening it in earnest would begin one where there is none
   const auto disk = env::posix_disk();
   const auto random = env::posix_random();
@@ -65,7 +66,7 @@ base::Result<void> in_folder(const Options& options, const std::string& path, co
   return {};
 }
 
-ExitCode run(const Options& options, const Kind& kind, const std::vector<Module>& modules) {
+ExitCode run(const ControlOptions& options, const Kind& kind, const std::vector<Module>& modules) {
   const auto where = settle(options.where, kind.reach);
   if (!where) return misused(where.error().to_string());
   const auto id = parse_id(options.id);
@@ -81,7 +82,7 @@ ExitCode run(const Options& options, const Kind& kind, const std::vector<Module>
 
 void add_control(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   const auto add = [&](const Kind& kind, const char* what, const char* example) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ControlOptions>();
     CLI::App* command = app.add_subcommand(kind.name, what);
     add_where(*command, options->where, kind.reach);
     command->add_option("id", options->id, "WORKFLOW/KEY")->required()->check(not_empty());

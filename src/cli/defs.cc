@@ -17,21 +17,21 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct DefsOptions {
   std::string bundle;
   std::string system;
   std::vector<std::string> with;
   bool json = false;
 };
 
-struct Row {
+struct DefinitionRow {
   std::string name;
   std::string kind;
   std::string hash;
 };
 
-std::vector<Row> rows_of(const defs::Bundle& bundle) {
-  std::vector<Row> rows;
+std::vector<DefinitionRow> rows_of(const defs::Bundle& bundle) {
+  std::vector<DefinitionRow> rows;
   const auto add = [&](const defs::Entry& entry) {
     rows.push_back({std::string(defs::name_of(entry.definition)),
                     std::string(defs::kind_of(entry.definition)), entry.hash.to_text()});
@@ -41,7 +41,7 @@ std::vector<Row> rows_of(const defs::Bundle& bundle) {
   return rows;
 }
 
-void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
+void print_definitions_json(const std::vector<DefinitionRow>& rows, const codec::Errors& errors) {
   codec::Buffer out;
   const auto field = [&](std::string_view name, std::string_view value) {
     codec::write_text(out, name);
@@ -50,7 +50,7 @@ void print_json(const std::vector<Row>& rows, const codec::Errors& errors) {
   codec::write_map_head(out, 2);
   codec::write_text(out, "definitions");
   codec::write_list_head(out, rows.size());
-  for (const Row& row : rows) {
+  for (const DefinitionRow& row : rows) {
     codec::write_map_head(out, 3);
     field("name", row.name);
     field("kind", row.kind);
@@ -80,7 +80,7 @@ void check_graphs(const defs::Bundle& bundle, codec::Errors& errors) {
   }
 }
 
-ExitCode check(const Options& options) {
+ExitCode check(const DefsOptions& options) {
   // Each layer stands on the one before it: the system's, then the libraries, then the bundle.
   std::deque<defs::Bundle> layers;
   defs::Catalogue builtin = defs::builtin_catalogue();
@@ -98,12 +98,12 @@ ExitCode check(const Options& options) {
 
   check_graphs(layers.back(), errors);
 
-  const std::vector<Row> rows = rows_of(layers.back());
+  const std::vector<DefinitionRow> rows = rows_of(layers.back());
   if (options.json) {
-    print_json(rows, errors);
+    print_definitions_json(rows, errors);
   } else {
     std::vector<std::vector<std::string>> table{{"NAME", "KIND", "HASH"}};
-    for (const Row& row : rows) table.push_back({row.name, row.kind, row.hash});
+    for (const DefinitionRow& row : rows) table.push_back({row.name, row.kind, row.hash});
     print_table(table);
   }
   if (errors.empty()) return ExitCode::kDone;
@@ -118,7 +118,7 @@ void add_defs(CLI::App& app, ExitCode& exit_code) {
   CLI::App* defs = app.add_subcommand("defs", "definitions: check a bundle");
   defs->require_subcommand(1);
   defs->footer("Example: holdfast defs check examples/orders");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DefsOptions>();
   CLI::App* command =
       defs->add_subcommand("check", "list what a bundle defines, and all that is wrong with it");
   command

@@ -20,6 +20,7 @@
 #include "cli/output.h"
 #include "cli/render.h"
 #include "cli/world_source.h"
+#include "errors/translate.h"
 #include "holdfast/main.h"
 
 namespace holdfast::cli {
@@ -31,10 +32,6 @@ using namespace std::chrono_literals;
 constexpr auto kEffectTakes = 600ms;
 constexpr std::size_t kKilledAfterLines = 5;
 constexpr auto kLongest = 60s;
-
-base::Error inside(const Error& error) {
-  return {static_cast<base::ErrorCode>(error.code), error.message};
-}
 
 void say(const std::string& line) {
   const std::string shown = line + "\n";
@@ -70,9 +67,9 @@ base::Result<void> live(const std::string& world, const Program& program) {
   options.any_file_system = true;
   options.log = [](std::string_view line) { say("  " + printable(line)); };
   auto engine = Engine::open(std::move(options));
-  if (!engine) return inside(engine.error());
+  if (!engine) return errors::inside(engine.error());
   const auto played = program.play(**engine);
-  if (!played) return inside(played.error());
+  if (!played) return errors::inside(played.error());
   const auto end = std::chrono::steady_clock::now() + kLongest;
   while (open_effects(**engine) != 0) {
     if (std::chrono::steady_clock::now() > end)
@@ -80,7 +77,7 @@ base::Result<void> live(const std::string& world, const Program& program) {
     std::this_thread::sleep_for(20ms);
   }
   const auto closed = (*engine)->close();
-  if (!closed) return inside(closed.error());
+  if (!closed) return errors::inside(closed.error());
   return {};
 }
 

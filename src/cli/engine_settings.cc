@@ -22,7 +22,7 @@ std::vector<std::string> parts_of(std::string_view list) {
 }
 
 template <class Number>
-std::optional<Number> number_in(std::string_view text) {
+std::optional<Number> parsed_number(std::string_view text) {
   Number number{};
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, number);
@@ -43,7 +43,7 @@ std::optional<AllowedHost> host_in(std::string_view text) {
   std::string_view rest = end == std::string_view::npos ? "" : text.substr(end);
   if (has_brackets) rest.remove_prefix(1);
   if (!rest.empty()) {
-    const auto port = rest.starts_with(':') ? number_in<std::uint16_t>(rest.substr(1))
+    const auto port = rest.starts_with(':') ? parsed_number<std::uint16_t>(rest.substr(1))
                                             : std::optional<std::uint16_t>();
     if (!port || *port == 0) return std::nullopt;
     host.port = *port;
@@ -67,7 +67,7 @@ std::optional<std::chrono::seconds> time_in(std::string_view text) {
     default: unit = 0;
   }
   if (unit != 0) text.remove_suffix(1);
-  const auto number = number_in<std::uint64_t>(text);
+  const auto number = parsed_number<std::uint64_t>(text);
   const std::uint64_t seconds = std::max<std::uint64_t>(unit, 1);
   if (!number || *number > kMostRetentionSeconds / seconds) return std::nullopt;
   return std::chrono::seconds(*number * seconds);
@@ -103,12 +103,12 @@ base::Result<void> use_numbers(const Settings& settings, EngineOptions& options)
     options.retention = *time;
   }
   if (const Setting* setting = settings.find("snapshot-every")) {
-    const auto records = number_in<std::uint64_t>(setting->value);
+    const auto records = parsed_number<std::uint64_t>(setting->value);
     if (!records) return bad(*setting, "expected a number of records");
     options.snapshot_every = *records;
   }
   if (const Setting* setting = settings.find("handler-threads")) {
-    const auto threads = number_in<std::size_t>(setting->value);
+    const auto threads = parsed_number<std::size_t>(setting->value);
     if (!threads || *threads == 0 || *threads > kMostHandlerThreads)
       return bad(*setting, "expected a number from 1 to " + std::to_string(kMostHandlerThreads));
     options.handler_threads = *threads;

@@ -6,7 +6,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMostServerFileBytes = 4096;
 
 // Whoever wants to look at a world that a server has is told where to ask.
 base::Error with_hint(env::Disk& disk, const std::string& path, base::Error error) {
@@ -15,7 +15,7 @@ base::Error with_hint(env::Disk& disk, const std::string& path, base::Error erro
   if (!is_held) return error;
   std::string hint = "; if it is a server, say --server with its address";
   // "PID URL", as cli/serving.cc writes it. One that was killed has left it behind.
-  const auto file = env::read_file(disk, path + "/" + kServerFile, kMostBytes);
+  const auto file = env::read_file(disk, path + "/" + kServerFile, kMostServerFileBytes);
   const std::string text(file ? base::as_text(*file) : "");
   const std::size_t space = std::min(text.find(' '), text.size());
   const std::size_t end = std::min(text.find('\n'), text.size());

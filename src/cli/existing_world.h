@@ -4,6 +4,8 @@
 // damage.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -32,5 +34,12 @@ class ExistingWorld {
   std::unique_ptr<env::Process> process_ = env::posix_process();
   std::unique_ptr<store::WorldFolder> folder_;
 };
+
+// Wall time, for what a command writes into a world that no node runs.
+inline std::uint64_t now_ns() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
 
 }  // namespace holdfast::cli

@@ -20,7 +20,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct FollowOptions {
   Where where;
   std::string id;
   std::uint64_t after = 0;
@@ -114,7 +114,8 @@ struct Followed {
   }
 };
 
-base::Result<ExitCode> tail(const Options& options, const ServerApi& api, const Where& where) {
+base::Result<ExitCode> tail(const FollowOptions& options, const ServerApi& api,
+                            const Where& where) {
   std::uint64_t after = options.after;
   if (!options.is_after_said) after = number_in(TRY(api.get("/v1/journal?limit=1")).view(), "last");
   Followed followed;
@@ -159,7 +160,8 @@ void print_event(const StreamEvent& event, bool json) {
                             ",\"data\":" + (event.data.empty() ? "null" : event.data) + "}"));
 }
 
-base::Result<ExitCode> stream(const Options& options, const ServerApi& api, const Where& where) {
+base::Result<ExitCode> stream(const FollowOptions& options, const ServerApi& api,
+                              const Where& where) {
   const auto source = TRY(server_source(where));
   const InstanceId id = TRY(resolve(*source, options.id));
   std::uint64_t printed = 0;
@@ -178,7 +180,7 @@ base::Result<ExitCode> stream(const Options& options, const ServerApi& api, cons
 }
 
 // What a world in its folder has of it. Nothing more comes: nobody has the world open.
-ExitCode stream_offline(const Options& options, const std::vector<Module>& modules) {
+ExitCode stream_offline(const FollowOptions& options, const std::vector<Module>& modules) {
   return look_at(options.where, modules,
                  [&](WorldSource& source, const Where& where) -> base::Result<ExitCode> {
                    const InstanceId id = TRY(resolve(source, options.id));
@@ -191,28 +193,28 @@ ExitCode stream_offline(const Options& options, const std::vector<Module>& modul
                  });
 }
 
-using Run = base::Result<ExitCode> (*)(const Options&, const ServerApi&, const Where&);
+using FollowRun = base::Result<ExitCode> (*)(const FollowOptions&, const ServerApi&, const Where&);
 
-ExitCode run(const Options& options, const Where& where, Run what) {
+ExitCode run(const FollowOptions& options, const Where& where, FollowRun what) {
   const auto api = ServerApi::at(where);
   if (!api) return refuse_or_retry(api.error());
   const auto done = what(options, *api, where);
   return done ? *done : refuse_or_retry(done.error());
 }
 
-ExitCode run_tail(const Options& options) {
+ExitCode run_tail(const FollowOptions& options) {
   const auto where = settle(options.where, Reach::kServerOnly);
   if (!where) return misused(where.error().to_string());
   return run(options, *where, tail);
 }
 
-ExitCode run_stream(const Options& options, const std::vector<Module>& modules) {
+ExitCode run_stream(const FollowOptions& options, const std::vector<Module>& modules) {
   const auto where = settle(options.where);
   if (!where) return misused(where.error().to_string());
   return where->is_offline() ? stream_offline(options, modules) : run(options, *where, stream);
 }
 
-CLI::Option* add_options(CLI::App& command, Options& options) {
+CLI::Option* add_options(CLI::App& command, FollowOptions& options) {
   CLI::Option* after =
       command.add_option("--after", options.after, "only what is behind this number");
   command.add_option("--count", options.count, "end after so many");
@@ -222,7 +224,7 @@ CLI::Option* add_options(CLI::App& command, Options& options) {
 }  // namespace
 
 void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
-  auto tails = std::make_shared<Options>();
+  auto tails = std::make_shared<FollowOptions>();
   CLI::App* tail = app.add_subcommand("tail", "print records as they become durable");
   add_where(*tail, tails->where, Reach::kServerOnly);
   CLI::Option* after = add_options(*tail, *tails);
@@ -237,7 +239,7 @@ void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
     exit_code = run_tail(*tails);
   });
 
-  auto streams = std::make_shared<Options>();
+  auto streams = std::make_shared<FollowOptions>();
   CLI::App* stream = app.add_subcommand("stream", "print what an instance puts out, until it ends");
   add_where(*stream, streams->where);
   add_options(*stream, *streams);

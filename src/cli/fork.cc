@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // holdfast fork: a new world whose state is that of another one behind a record.
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <memory>
 
 #include "cli/commands.h"
@@ -17,20 +16,14 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct ForkOptions {
   Where where;
   std::uint64_t at = 0;
   std::string into;
   bool any_file_system = false;
 };
 
-std::uint64_t now_ns() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
-
-base::Result<node::ForkReport> fork(const Options& options, const std::string& from,
+base::Result<node::ForkReport> fork(const ForkOptions& options, const std::string& from,
                                     const std::vector<Module>& modules) {
   const auto world = TRY(ExistingWorld::open(from));
   const auto blobs = TRY(store::BlobsLook::open(store::WorldPlace::of(world->folder())));
@@ -47,7 +40,7 @@ base::Result<node::ForkReport> fork(const Options& options, const std::string& f
                           [&](store::RecordNumber record) { progress.at(record); });
 }
 
-ExitCode run(const Options& options, const std::vector<Module>& modules) {
+ExitCode run(const ForkOptions& options, const std::vector<Module>& modules) {
   const auto where = settle(options.where, Reach::kWorldOnly);
   if (!where) return misused(where.error().to_string());
   const auto report = fork(options, where->world, modules);
@@ -74,7 +67,7 @@ ExitCode run(const Options& options, const std::vector<Module>& modules) {
 }  // namespace
 
 void add_fork(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ForkOptions>();
   CLI::App* command =
       app.add_subcommand("fork", "make a new world of the state behind a record of another one");
   add_where(*command, options->where, Reach::kWorldOnly);

@@ -29,7 +29,7 @@ base::Result<store::GcProgress> collect(const std::string& path) {
   }
 }
 
-void print_json(const store::GcProgress& progress) {
+void print_progress_json(const store::GcProgress& progress) {
   codec::Buffer out;
   const auto field = [&](std::string_view name, std::uint64_t value) {
     codec::write_text(out, name);
@@ -48,7 +48,7 @@ ExitCode run(const Where& said) {
   const auto progress = collect(where->world);
   if (!progress) return refuse(progress.error());
   if (where->json) {
-    print_json(*progress);
+    print_progress_json(*progress);
   } else {
     print_table({{"MARKED", "REMOVED", "BYTES"},
                  {std::to_string(progress->marked), std::to_string(progress->removed),

@@ -17,7 +17,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct GovOptions {
   Where where;
   std::string bundle;
   bool check = false;
@@ -32,7 +32,7 @@ struct Options {
 
 using Govern = std::function<base::Result<ExitCode>(Governing& governing, const Where& where)>;
 
-ExitCode govern(const Options& options, const std::vector<Module>& modules, const Govern& run) {
+ExitCode govern(const GovOptions& options, const std::vector<Module>& modules, const Govern& run) {
   const auto where = settle(options.where);
   if (!where) return misused(where.error().to_string());
   const auto governing = where->is_offline()
@@ -86,12 +86,7 @@ void print_applied(codec::View document) {
   print_line(std::to_string(count) + " instances have not ended: it could not be applied now.");
 }
 
-ExitCode print_either(const Where& where, codec::View document, void (*print)(codec::View)) {
-  where.json ? print_json(document) : print(document);
-  return ExitCode::kDone;
-}
-
-base::Result<ExitCode> apply(const Options& options, const base::Bytes& closure,
+base::Result<ExitCode> apply(const GovOptions& options, const base::Bytes& closure,
                              Governing& governing, const Where& where) {
   const Document document = TRY(governing.apply(closure, options.check));
   print_either(where, document.view(), print_applied);
@@ -100,14 +95,14 @@ base::Result<ExitCode> apply(const Options& options, const base::Bytes& closure,
 }
 
 // Without a name of its own a decision says who was logged in.
-std::string decider(const Options& options, const Where& where) {
+std::string decider(const GovOptions& options, const Where& where) {
   if (!options.by.empty() || !where.is_offline()) return options.by;
   const char* user = std::getenv("USER");
   return user == nullptr || *user == '\0' ? "somebody on this machine" : user;
 }
 
 // What is wished for. Nothing: it is not good, and that was said.
-std::optional<Wish> wish_in(const Options& options, ExitCode& exit_code) {
+std::optional<Wish> wish_in(const GovOptions& options, ExitCode& exit_code) {
   if (options.patch.empty()) {
     auto closure = closure_in(options.bundle, exit_code);
     if (!closure) return std::nullopt;
@@ -119,7 +114,7 @@ std::optional<Wish> wish_in(const Options& options, ExitCode& exit_code) {
   return std::nullopt;
 }
 
-base::Result<ExitCode> shadow(const Options& options, Governing& governing, const Where& where) {
+base::Result<ExitCode> shadow(const GovOptions& options, Governing& governing, const Where& where) {
   const Document document = TRY(governing.try_proposal(options.proposal, options.stretch));
   const auto report = document.view().find("report");
   if (!report) return base::Error(base::ErrorCode::kIo, "the answer has no report");
@@ -130,9 +125,9 @@ void print_record(codec::View document) {
   print_line("record " + std::to_string(number_in(document, "record")));
 }
 
-class Adder {
+class GovAdder {
  public:
-  Adder(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules)
+  GovAdder(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules)
       : gov_(*app.add_subcommand("gov", "other definitions: propose, try, decide, apply")),
         exit_code_(exit_code),
         modules_(modules) {
@@ -140,9 +135,9 @@ class Adder {
     gov_.footer("Example: holdfast gov ls --world ./world");
   }
 
-  std::pair<CLI::App*, std::shared_ptr<Options>> add(CLI::App& to, const char* name,
-                                                     const char* what, const char* example) {
-    auto options = std::make_shared<Options>();
+  std::pair<CLI::App*, std::shared_ptr<GovOptions>> add(CLI::App& to, const char* name,
+                                                        const char* what, const char* example) {
+    auto options = std::make_shared<GovOptions>();
     CLI::App* command = to.add_subcommand(name, what);
     add_where(*command, options->where);
     command->add_flag("--any-file-system", options->any_file_system,
@@ -251,7 +246,7 @@ class Adder {
   }
 
   void add_list() {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<GovOptions>();
     CLI::App* command = gov_.add_subcommand("ls", "list proposals");
     add_where(*command, options->where);
     command->add_option("proposal", options->proposal, "only this one, with its report");
@@ -282,7 +277,7 @@ class Adder {
 }  // namespace
 
 void add_gov(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
-  Adder adder(app, exit_code, modules);
+  GovAdder adder(app, exit_code, modules);
   adder.add_apply(app);
   adder.add_propose();
   adder.add_shadow();

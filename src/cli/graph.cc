@@ -13,7 +13,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct GraphOptions {
   Where where;
   std::string of;
   std::string format = "mermaid";
@@ -26,7 +26,7 @@ base::Result<GraphOf> what_of(WorldSource& source, const std::string& text) {
   return GraphOf{id.workflow, id.key};
 }
 
-base::Result<ExitCode> draw(const Options& options, WorldSource& source, const Where& where) {
+base::Result<ExitCode> draw(const GraphOptions& options, WorldSource& source, const Where& where) {
   const GraphOf of = TRY(what_of(source, options.of));
   if (where.json) {
     print_json(TRY(source.graph(of)).view());
@@ -36,17 +36,18 @@ base::Result<ExitCode> draw(const Options& options, WorldSource& source, const W
   return ExitCode::kDone;
 }
 
-base::Result<ExitCode> list(const Options&, WorldSource& source, const Where& where) {
+base::Result<ExitCode> list_workflows(const GraphOptions&, WorldSource& source,
+                                      const Where& where) {
   const Document document = TRY(source.workflows());
   where.json ? print_json(document.view()) : print_workflows(document.view());
   return ExitCode::kDone;
 }
 
-using Run = base::Result<ExitCode> (*)(const Options&, WorldSource&, const Where&);
+using GraphRun = base::Result<ExitCode> (*)(const GraphOptions&, WorldSource&, const Where&);
 
-CLI::App* add(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules,
-              const std::shared_ptr<Options>& options, const char* name, const char* what,
-              Run run) {
+CLI::App* add_command(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules,
+                      const std::shared_ptr<GraphOptions>& options, const char* name,
+                      const char* what, GraphRun run) {
   CLI::App* command = app.add_subcommand(name, what);
   add_where(*command, options->where);
   command->callback([&exit_code, &modules, options, run] {
@@ -60,9 +61,10 @@ CLI::App* add(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& mod
 }  // namespace
 
 void add_graph(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
-  auto options = std::make_shared<Options>();
-  CLI::App* graph = add(app, exit_code, modules, options, "graph",
-                        "draw a step workflow, or one run of it and what it has done", draw);
+  auto options = std::make_shared<GraphOptions>();
+  CLI::App* graph =
+      add_command(app, exit_code, modules, options, "graph",
+                  "draw a step workflow, or one run of it and what it has done", draw);
   graph->add_option("of", options->of, "WORKFLOW, or WORKFLOW/KEY for a run of it")
       ->required()
       ->check(not_empty());
@@ -73,8 +75,8 @@ void add_graph(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& mo
   graph->footer(
       "Example: holdfast graph demo/RefundCase@1\n"
       "         holdfast graph demo/RefundCase@1/r-2 --format svg > r-2.svg");
-  add(app, exit_code, modules, std::make_shared<Options>(), "workflows",
-      "the workflows of a world, and the events that they take", list)
+  add_command(app, exit_code, modules, std::make_shared<GraphOptions>(), "workflows",
+              "the workflows of a world, and the events that they take", list_workflows)
       ->footer("Example: holdfast workflows --world ./world");
 }
 

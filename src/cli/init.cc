@@ -21,13 +21,13 @@ constexpr std::string_view kText =
     "world: world\n"
     "listen: 127.0.0.1:7411\n";
 
-struct Options {
+struct InitOptions {
   std::string folder;
   bool any_file_system = false;
   bool json = false;
 };
 
-base::Result<void> make(const Options& options, const std::vector<Module>& modules) {
+base::Result<void> make(const InitOptions& options, const std::vector<Module>& modules) {
   std::error_code problem;
   std::filesystem::create_directories(options.folder, problem);
   if (problem) return base::Error(base::ErrorCode::kIo, options.folder, problem.message());
@@ -51,7 +51,7 @@ base::Result<void> make(const Options& options, const std::vector<Module>& modul
 }  // namespace
 
 void add_init(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InitOptions>();
   CLI::App* command = app.add_subcommand("init", "make a folder with an empty world and settings");
   command->add_option("folder", options->folder, "made if there is none")->required();
   command->add_flag("--any-file-system", options->any_file_system,

@@ -18,9 +18,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::uint64_t kMost = 1'000'000'000'000'000'000;
-
-struct Options {
+struct InspectOptions {
   Where where;
   std::string id;
   ListQuery list;
@@ -30,11 +28,6 @@ struct Options {
   std::uint64_t since_seconds = 0;
   bool all = false;
 };
-
-ExitCode print_either(const Where& where, codec::View document, void (*print)(codec::View)) {
-  where.json ? print_json(document) : print(document);
-  return ExitCode::kDone;
-}
 
 // A name that nobody knows is a mistake. One that the manifest does not have any more is known as
 // long as there are instances of it.
@@ -50,7 +43,8 @@ base::Result<void> check_workflow(WorldSource& source, const std::string& name) 
   return {};
 }
 
-base::Result<ExitCode> list(const Options& options, WorldSource& source, const Where& where) {
+base::Result<ExitCode> list_instances(const InspectOptions& options, WorldSource& source,
+                                      const Where& where) {
   ListQuery query = options.list;
   if (options.since_seconds != 0) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -84,7 +78,7 @@ bool is_of_states(base::ErrorCode code) {
 
 // With the states, unless that would go too far back, or there is too much of them, or they cannot
 // be come to. What is wrong with the instance itself is said when it is asked for without.
-base::Result<Document> timeline_of(const Options& options, WorldSource& source,
+base::Result<Document> timeline_of(const InspectOptions& options, WorldSource& source,
                                    const InstanceId& id) {
   auto whole = source.timeline_with_states(id, options.from, options.limit);
   if (whole) return whole;
@@ -94,7 +88,7 @@ base::Result<Document> timeline_of(const Options& options, WorldSource& source,
   return without;
 }
 
-base::Result<ExitCode> show_timeline(const Options& options, WorldSource& source,
+base::Result<ExitCode> show_timeline(const InspectOptions& options, WorldSource& source,
                                      const Where& where) {
   const InstanceId id = TRY(resolve(source, options.id));
   const Document document = TRY(timeline_of(options, source, id));
@@ -114,7 +108,7 @@ base::Result<ExitCode> show_timeline(const Options& options, WorldSource& source
 }
 
 // Every instance that has not ended, and why.
-base::Result<ExitCode> show_all_reasons(const Options& options, WorldSource& source,
+base::Result<ExitCode> show_all_reasons(const InspectOptions& options, WorldSource& source,
                                         const Where& where) {
   codec::Buffer out;
   std::vector<std::vector<std::string>> rows{{"INSTANCE", "STATUS", "WHY"}};
@@ -157,12 +151,13 @@ base::Result<ExitCode> show_all_reasons(const Options& options, WorldSource& sou
 }
 
 // Nothing: it can be asked.
-std::optional<ExitCode> check_why(const Options& options) {
+std::optional<ExitCode> check_why(const InspectOptions& options) {
   if (options.all || !options.id.empty()) return std::nullopt;
   return misused("id is required, or --all\nSee --help.");
 }
 
-base::Result<ExitCode> show_why(const Options& options, WorldSource& source, const Where& where) {
+base::Result<ExitCode> show_why(const InspectOptions& options, WorldSource& source,
+                                const Where& where) {
   if (options.all) return show_all_reasons(options, source, where);
   const InstanceId id = TRY(resolve(source, options.id));
   return print_either(where, TRY(source.why(id)).view(), print_why);
@@ -181,7 +176,8 @@ base::Result<TraceStart> start_of(WorldSource& source, const std::string& text) 
   return is_several ? std::move(id).error() : std::move(event).error();
 }
 
-base::Result<ExitCode> show_trace(const Options& options, WorldSource& source, const Where& where) {
+base::Result<ExitCode> show_trace(const InspectOptions& options, WorldSource& source,
+                                  const Where& where) {
   TraceStart start;
   const char* const end = options.id.data() + options.id.size();
   const auto number = std::from_chars(options.id.data(), end, start.record);
@@ -214,26 +210,28 @@ void print_diagnosis(codec::View document) {
 }
 
 // The instances of one workflow.
-base::Result<ExitCode> list_cells(const Options& options, WorldSource& source, const Where& where) {
-  Options all = options;
+base::Result<ExitCode> list_cells(const InspectOptions& options, WorldSource& source,
+                                  const Where& where) {
+  InspectOptions all = options;
   all.list.workflow = options.id;
   all.list.limit = options.limit;
-  return list(all, source, where);
+  return list_instances(all, source, where);
 }
 
-using Run = base::Result<ExitCode> (*)(const Options&, WorldSource&, const Where&);
-using Check = std::optional<ExitCode> (*)(const Options&);  // of a command line, before anything
+using InspectRun = base::Result<ExitCode> (*)(const InspectOptions&, WorldSource&, const Where&);
+using Check =
+    std::optional<ExitCode> (*)(const InspectOptions&);  // of a command line, before anything
 
-struct Adder {
+struct InspectAdder {
   CLI::App& app;
   ExitCode& exit_code;
   const std::vector<Module>& modules;
 
   // The command, and where its options go.
-  std::pair<CLI::App*, std::shared_ptr<Options>> add(const char* name, const char* what,
-                                                     const char* example, Run run,
-                                                     Check check = nullptr) {
-    auto options = std::make_shared<Options>();
+  std::pair<CLI::App*, std::shared_ptr<InspectOptions>> add(const char* name, const char* what,
+                                                            const char* example, InspectRun run,
+                                                            Check check = nullptr) {
+    auto options = std::make_shared<InspectOptions>();
     CLI::App* command = app.add_subcommand(name, what);
     add_where(*command, options->where);
     command->footer(std::string("Example: holdfast ") + example);
@@ -251,8 +249,10 @@ struct Adder {
     return {command, options};
   }
 
-  std::pair<CLI::App*, std::shared_ptr<Options>> add_for_id(const char* name, const char* what,
-                                                            const char* example, Run run) {
+  std::pair<CLI::App*, std::shared_ptr<InspectOptions>> add_for_id(const char* name,
+                                                                   const char* what,
+                                                                   const char* example,
+                                                                   InspectRun run) {
     auto added = add(name, what, example, run);
     added.first->add_option("id", added.second->id, "WORKFLOW/KEY, or how only it begins")
         ->required()
@@ -261,9 +261,9 @@ struct Adder {
   }
 };
 
-void add_lists(Adder& adder) {
+void add_lists(InspectAdder& adder) {
   auto [ls, options] = adder.add("ls", "list instances: those that began last first",
-                                 "ls --world ./world --status waiting", list);
+                                 "ls --world ./world --status waiting", list_instances);
   ls->add_option("--workflow", options->list.workflow, "only of this workflow")->check(not_empty());
   ls->add_option("--status", options->list.status,
                  "running, waiting, completed, failed or cancelled")
@@ -292,16 +292,17 @@ void add_lists(Adder& adder) {
 
   cells->add_option("--after", cell_options->list.after, "where the part before ended");
 
-  adder.add("manifest", "the definitions of the world", "manifest --server http://127.0.0.1:7411",
-            [](const Options&, WorldSource& source, const Where& where) -> base::Result<ExitCode> {
-              return print_either(where, TRY(source.manifest()).view(), print_definitions);
-            });
+  adder.add(
+      "manifest", "the definitions of the world", "manifest --server http://127.0.0.1:7411",
+      [](const InspectOptions&, WorldSource& source, const Where& where) -> base::Result<ExitCode> {
+        return print_either(where, TRY(source.manifest()).view(), print_definitions);
+      });
 }
 
-void add_instance_commands(Adder& adder) {
+void add_instance_commands(InspectAdder& adder) {
   adder.add_for_id(
       "show", "an instance: its status, state and outcome", "show --world ./world demo/Order@1/o-1",
-      [](const Options& options, WorldSource& source,
+      [](const InspectOptions& options, WorldSource& source,
          const Where& where) -> base::Result<ExitCode> {
         const InstanceId id = TRY(resolve(source, options.id));
         const Document shown = TRY(source.instance(id));
@@ -316,7 +317,7 @@ void add_instance_commands(Adder& adder) {
   auto [state, state_options] = adder.add_for_id(
       "state", "the state of an instance, now or behind any record",
       "state --world ./world demo/Order@1/o-1 --at 17",
-      [](const Options& options, WorldSource& source,
+      [](const InspectOptions& options, WorldSource& source,
          const Where& where) -> base::Result<ExitCode> {
         // As it was then: an instance that is gone now may have been there.
         std::optional<base::Error> was_not_there;
@@ -333,12 +334,12 @@ void add_instance_commands(Adder& adder) {
         return print_either(where, TRY(source.state(id, options.at)).view(), print_state);
       });
   state->add_option("--at", state_options->at, "behind this record")
-      ->check(CLI::Range(std::uint64_t{1}, kMost));
+      ->check(CLI::Range(std::uint64_t{1}, kMostRecordNumber));
   auto [timeline, timeline_options] =
       adder.add_for_id("timeline", "what happened to an instance",
                        "timeline --world ./world demo/Order@1/o-1", show_timeline);
   timeline->add_option("--from", timeline_options->from, "go back from this record of it")
-      ->check(CLI::Range(std::uint64_t{1}, kMost));
+      ->check(CLI::Range(std::uint64_t{1}, kMostRecordNumber));
   timeline->add_option("--limit", timeline_options->limit, "so many records at most")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1000}))
       ->capture_default_str();
@@ -352,7 +353,7 @@ void add_instance_commands(Adder& adder) {
       ->capture_default_str();
   adder.add_for_id("diagnose", "where an instance stands, in one line",
                    "diagnose --server http://127.0.0.1:7411 demo/Order@1/o-3",
-                   [](const Options& options, WorldSource& source,
+                   [](const InspectOptions& options, WorldSource& source,
                       const Where& where) -> base::Result<ExitCode> {
                      const InstanceId instance = TRY(resolve(source, options.id));
                      return print_either(where, TRY(diagnose(source, instance)).view(),
@@ -375,7 +376,7 @@ void add_instance_commands(Adder& adder) {
 }  // namespace
 
 void add_inspect(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
-  Adder adder{app, exit_code, modules};
+  InspectAdder adder{app, exit_code, modules};
   add_lists(adder);
   add_instance_commands(adder);
 }

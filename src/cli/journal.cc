@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/existing_world.h"
 #include "cli/looking.h"
@@ -21,12 +22,11 @@ namespace holdfast::cli {
 namespace {
 
 constexpr std::uint64_t kMostAtOnce = 1000;  // of a server
-constexpr std::uint64_t kMost = 1'000'000'000'000'000'000;
 
-struct Options {
+struct JournalOptions {
   Where where;
   std::uint64_t from = 0;
-  std::uint64_t to = kMost;
+  std::uint64_t to = kMostRecordNumber;
   std::uint64_t limit = 100;
   std::string kind;  // of ticks; empty: all
 
@@ -76,7 +76,7 @@ class Printer {
   const char* separator_ = "\n";
 };
 
-base::Result<void> show(const Options& options, const Where& where) {
+base::Result<void> show(const JournalOptions& options, const Where& where) {
   const auto world = TRY(ExistingWorld::open(where.world));
   const store::JournalFiles journal = TRY(store::JournalFiles::open(world->folder()));
   // The one behind the last is where a part goes on that has not come yet; as a server says it.
@@ -105,7 +105,7 @@ base::Result<void> show(const Options& options, const Where& where) {
 }
 
 // A part after the other, each as large as a server gives it.
-base::Result<void> show_from_server(const Options& options, const Where& where) {
+base::Result<void> show_from_server(const JournalOptions& options, const Where& where) {
   const auto source = TRY(server_source(where));
   Printer printer(where.json);
   std::optional<Progress> progress;
@@ -135,7 +135,7 @@ base::Result<void> show_from_server(const Options& options, const Where& where) 
   return {};
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const JournalOptions& options) {
   if (options.from > options.to) {
     return misused("--from " + std::to_string(options.from) + " is behind --to " +
                    std::to_string(options.to));
@@ -150,19 +150,19 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_journal(CLI::App& app, ExitCode& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<JournalOptions>();
   CLI::App* command = app.add_subcommand("journal", "print the records of a world");
   add_where(*command, options->where);
   add_folder(*command, options->where);
   command->add_option("--from", options->from, "the first record to print")
-      ->check(CLI::Range(std::uint64_t{1}, kMost));
+      ->check(CLI::Range(std::uint64_t{1}, kMostRecordNumber));
   command->add_option("--to", options->to, "the last record to print")
-      ->check(CLI::Range(std::uint64_t{1}, kMost))
+      ->check(CLI::Range(std::uint64_t{1}, kMostRecordNumber))
       ->default_str("the last");
   command->add_option("--kind", options->kind, "only records of this kind")
       ->check(CLI::IsMember(kinds()));
   command->add_option("--limit", options->limit, "print so many at most")
-      ->check(CLI::Range(std::uint64_t{1}, kMost))
+      ->check(CLI::Range(std::uint64_t{1}, kMostRecordNumber))
       ->capture_default_str();
   command->footer(
       "Changes nothing. A world that a process has open is refused.\n"

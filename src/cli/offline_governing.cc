@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Governing a world in its folder, which no node runs.
-#include <chrono>
 #include <utility>
 
 #include "cli/existing_world.h"
@@ -21,12 +20,6 @@ using gateway::put;
 using gateway::put_flag;
 using gateway::put_number;
 using gateway::put_value;
-
-std::uint64_t now_ns() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
 
 base::Result<Document> applied(std::uint64_t record, const kernel::Blocked& blocked) {
   codec::Buffer out;

@@ -38,7 +38,7 @@ using gateway::put_value;
 
 constexpr std::size_t kMostPartBytes = std::size_t{8} << 20;
 
-struct Row {
+struct ListedRow {
   std::string workflow;
   base::Bytes key;
   std::string_view status;
@@ -69,15 +69,15 @@ class OfflineSource : public WorldSource {
         machines_(modules) {}
 
   base::Result<Document> instances(const ListQuery& query) override {
-    std::vector<Row> rows = TRY(matching(query));
-    std::ranges::sort(rows, std::greater(), &Row::place);
+    std::vector<ListedRow> rows = TRY(matching(query));
+    std::ranges::sort(rows, std::greater(), &ListedRow::place);
     const bool is_cut = rows.size() > query.limit;
     if (is_cut) rows.resize(query.limit);
     codec::Buffer out;
     codec::write_map_head(out, 2);
     codec::write_text(out, "instances");
     codec::write_list_head(out, rows.size());
-    for (const Row& row : rows) {
+    for (const ListedRow& row : rows) {
       codec::write_map_head(out, 6);
       put(out, "workflow", row.workflow);
       put_value(out, "key", row.key);
@@ -355,16 +355,16 @@ class OfflineSource : public WorldSource {
     return &present_->world();
   }
 
-  base::Result<std::vector<Row>> matching(const ListQuery& query) {
+  base::Result<std::vector<ListedRow>> matching(const ListQuery& query) {
     kernel::World& world = *TRY(present());
     const auto after = TRY(place_in(query.after));
     const node::ListOrder order = TRY(order_of_lists());
-    std::vector<Row> rows;
+    std::vector<ListedRow> rows;
     std::optional<gateway::FieldMatch> match;
     if (!query.where.empty()) match = TRY(gateway::FieldMatch::parse(query.where));
     // Those that nobody knows the place of come last, so theirs are the lowest.
     std::uint64_t unknown = 0;
-    std::vector<Row> known;
+    std::vector<ListedRow> known;
     TRY(world.visit_instances([&](std::string_view workflow, const kernel::Cell& cell) {
       const auto place = order.place_of(workflow, cell.key);
       if (!place) ++unknown;
@@ -377,11 +377,11 @@ class OfflineSource : public WorldSource {
                       cell.last_active_ns, place.value_or(unknown)});
       return true;
     }));
-    for (Row& row : known) {
+    for (ListedRow& row : known) {
       row.place += unknown;
       rows.push_back(std::move(row));
     }
-    if (after) std::erase_if(rows, [&](const Row& row) { return row.place >= *after; });
+    if (after) std::erase_if(rows, [&](const ListedRow& row) { return row.place >= *after; });
     if (match) TRY(keep_matching(world, *match, rows));
     return rows;
   }
@@ -398,10 +398,10 @@ class OfflineSource : public WorldSource {
 
   // Their values may be in blobs, which are not read while all instances are visited.
   static base::Result<void> keep_matching(kernel::World& world, const gateway::FieldMatch& match,
-                                          std::vector<Row>& rows) {
+                                          std::vector<ListedRow>& rows) {
     auto definitions = TRY(gateway::Definitions::load(world.program().closure()));
-    std::vector<Row> kept;
-    for (Row& row : rows) {
+    std::vector<ListedRow> kept;
+    for (ListedRow& row : rows) {
       const auto found = engine::read(world, {row.workflow, row.key});
       if (!found) return errors::inside(found.error());
       codec::Buffer document;

@@ -10,13 +10,13 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct PreemptOptions {
   RegistryFolder folder;
   std::string name;
   ClaimOptions claim;
 };
 
-ExitCode request(const Options& options) {
+ExitCode request(const PreemptOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto requested = (*registry)->request_preempt(options.name);
@@ -25,7 +25,7 @@ ExitCode request(const Options& options) {
   return ExitCode::kDone;
 }
 
-ExitCode poll(const Options& options) {
+ExitCode poll(const PreemptOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto requested = (*registry)->is_preempt_requested(options.name);
@@ -38,7 +38,7 @@ ExitCode poll(const Options& options) {
   return ExitCode::kDone;
 }
 
-ExitCode clear(const Options& options) {
+ExitCode clear(const PreemptOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto cleared = (*registry)->clear_preempt(options.name, options.claim.claim());
@@ -53,8 +53,9 @@ void add_preempt(CLI::App& app, ExitCode& exit_code) {
   CLI::App* preempt = app.add_subcommand("preempt", "ask a workflow to yield; see and answer that");
   preempt->require_subcommand(1);
   preempt->footer("Example: holdfast preempt request chat");
-  auto options = std::make_shared<Options>();
-  const auto command = [&](const char* name, const char* what, ExitCode (*run)(const Options&)) {
+  auto options = std::make_shared<PreemptOptions>();
+  const auto command = [&](const char* name, const char* what,
+                           ExitCode (*run)(const PreemptOptions&)) {
     CLI::App* added = preempt->add_subcommand(name, what);
     added->add_option("name", options->name, "the name of the workflow")->required();
     added->callback([options, run, &exit_code] { exit_code = run(*options); });

@@ -14,9 +14,9 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::uint64_t kPage = 1000;
+constexpr std::uint64_t kStreamPage = 1000;
 constexpr std::size_t kMostRecords = 1'000'000;
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t kMostStreamBytes = std::size_t{256} << 20;
 
 struct Entry {
   std::uint64_t sequence = 0;
@@ -85,7 +85,7 @@ base::Result<void> recorded_stream(WorldSource& source, const InstanceId& id, st
   std::size_t bytes = 0;
   std::uint64_t truncated = 0;
   for (std::uint64_t from = 0;;) {
-    const Document part = TRY(source.timeline(id, from, kPage));
+    const Document part = TRY(source.timeline(id, from, kStreamPage));
     std::uint64_t oldest = 0;
     for (const codec::View record : list_in(part.view(), "records")) {
       if (number_in(record, "record") == oldest) continue;  // there is one for each life in it
@@ -105,7 +105,7 @@ base::Result<void> recorded_stream(WorldSource& source, const InstanceId& id, st
     }
     from = number_in(part.view(), "next");
     if (from == 0 || (oldest != 0 && oldest <= node::record_of(after))) break;
-    if (looked_at >= kMostRecords || bytes >= kMostBytes) {
+    if (looked_at >= kMostRecords || bytes >= kMostStreamBytes) {
       return base::Error(base::ErrorCode::kTooLarge, id.text(),
                          "has too many records to look through: say a later --after");
     }

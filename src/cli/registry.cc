@@ -15,7 +15,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct RegistryCommandOptions {
   RegistryFolder folder;
   std::string name;
   std::string recipe;
@@ -26,7 +26,7 @@ struct Options {
   bool all = false;
 };
 
-void print_json(codec::Buffer& out) {
+void print_document(codec::Buffer& out) {
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
 
@@ -38,7 +38,7 @@ void print_view_json(const RegistryView& view) {
   for (const LeaseView& lease : view.workflows) write_lease(out, lease);
   codec::write_text(out, "swap_in_progress");
   write_swap_or_null(out, view.swap);
-  print_json(out);
+  print_document(out);
 }
 
 std::string remark_on(const LeaseView& lease) {
@@ -62,7 +62,7 @@ void print_view(const RegistryView& view) {
   }
 }
 
-ExitCode list(const Options& options) {
+ExitCode list_sites(const RegistryCommandOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   auto view = (*registry)->list();
@@ -75,7 +75,7 @@ ExitCode list(const Options& options) {
   return ExitCode::kDone;
 }
 
-ExitCode add(const Options& options) {
+ExitCode add(const RegistryCommandOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto ttl = whole_seconds("--ttl", options.ttl);
@@ -105,11 +105,11 @@ ExitCode add(const Options& options) {
   codec::write_text(out, "preempt_signal_path");
   options.preemptible ? codec::write_text(out, printable(lease->signal_path()))
                       : codec::write_null(out);
-  print_json(out);
+  print_document(out);
   return ExitCode::kDone;
 }
 
-ExitCode renew(const Options& options) {
+ExitCode renew(const RegistryCommandOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto renewed = (*registry)->renew(options.name, options.claim.claim());
@@ -118,7 +118,7 @@ ExitCode renew(const Options& options) {
   return ExitCode::kDone;
 }
 
-ExitCode release(const Options& options) {
+ExitCode release(const RegistryCommandOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto released = (*registry)->release(options.name, options.claim.claim());
@@ -144,10 +144,10 @@ void print_findings_json(const std::vector<RegistryFinding>& findings) {
     codec::write_text(out, "needs_somebody");
     codec::write_bool(out, finding.needs_somebody);
   }
-  print_json(out);
+  print_document(out);
 }
 
-ExitCode examine(const Options& options) {
+ExitCode examine(const RegistryCommandOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto findings = (*registry)->diagnose();
@@ -174,8 +174,9 @@ void add_registry(CLI::App& app, ExitCode& exit_code) {
       app.add_subcommand("registry", "who needs which recipe on this machine (docs/registry.md)");
   registry->require_subcommand(1);
   registry->footer("Example: holdfast registry ls");
-  auto options = std::make_shared<Options>();
-  const auto command = [&](const char* name, const char* what, ExitCode (*run)(const Options&)) {
+  auto options = std::make_shared<RegistryCommandOptions>();
+  const auto command = [&](const char* name, const char* what,
+                           ExitCode (*run)(const RegistryCommandOptions&)) {
     CLI::App* added = registry->add_subcommand(name, what);
     added->callback([options, run, &exit_code] { exit_code = run(*options); });
     return added;
@@ -185,7 +186,7 @@ void add_registry(CLI::App& app, ExitCode& exit_code) {
     return added;
   };
 
-  CLI::App* ls = command("ls", "list those who are alive, and the swap under way", &list);
+  CLI::App* ls = command("ls", "list those who are alive, and the swap under way", &list_sites);
   ls->add_flag("--all", options->all, "also those who are not, and have not been removed yet");
   add_dir_and_json(*ls, options->folder);
   ls->footer("Example: holdfast registry ls --all");

@@ -17,10 +17,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLook(200);  // for a request, and for a lease that is due
+constexpr milliseconds kLookAtLease(200);  // for a request, and for a lease that is due
 constexpr std::int64_t kTryAgainSoonNs = 1'000'000'000;
 
-struct Options {
+struct RegistryHoldOptions {
   RegistryFolder folder;
   std::string name;
   std::string recipe;
@@ -56,7 +56,7 @@ class Holder {
         options_.preemptible ? "HOLDFAST_PREEMPT_PATH=" + lease_->signal_path() : "");
     if (!gone) return Error{ErrorCode::kIo, gone.error().to_string()};
     for (;;) {
-      if (const auto code = program_.wait(kLook)) return end(*code);
+      if (const auto code = program_.wait(kLookAtLease)) return end(*code);
       if (!is_taken_away_ && clock_->since_boot_ns() >= due_ns_) renew();
       is_taken_away_ ? tell_program() : pass_request_on();
     }
@@ -152,7 +152,7 @@ class Holder {
   std::string complaint_;       // the last one
 };
 
-ExitCode hold(const Options& options) {
+ExitCode hold(const RegistryHoldOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto ttl = whole_seconds("--ttl", options.ttl);
@@ -176,7 +176,7 @@ ExitCode hold(const Options& options) {
 }  // namespace
 
 void add_registry_hold(CLI::App& registry, ExitCode& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RegistryHoldOptions>();
   CLI::App* command =
       registry.add_subcommand("hold", "run a program that needs a recipe, and hold a lease for it");
   command->add_option("--recipe", options->recipe, "the recipe that it needs")->required();

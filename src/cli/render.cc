@@ -105,6 +105,11 @@ void print_json(codec::View document) {
   print_line(codec::printable_json(codec::to_json(document, codec::JsonStyle::kIndented)));
 }
 
+ExitCode print_either(const Where& where, codec::View document, void (*print)(codec::View)) {
+  where.json ? print_json(document) : print(document);
+  return ExitCode::kDone;
+}
+
 std::string text_in(codec::View map, std::string_view name) {
   const auto member = map.find(name);
   return std::string(member ? member->text().value_or("") : "");

@@ -6,11 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/exit_code.h"
 #include "cli/world_source.h"
 
 namespace holdfast::cli {
 
 void print_json(codec::View document);
+
+// As JSON where that was asked for, otherwise with `print`.
+ExitCode print_either(const Where& where, codec::View document, void (*print)(codec::View));
 
 // What a member is; empty, 0 or false where it is not there, or something else.
 std::string text_in(codec::View map, std::string_view name);

@@ -18,7 +18,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct SalvageOptions {
   Where where;
   std::vector<std::string> folders;  // [FOLDER] NEW
 };
@@ -54,7 +54,7 @@ bool saved_nothing(const store::SalvageReport& report) {
                               [](const auto& snapshot) { return snapshot.left_out.empty(); });
 }
 
-ExitCode run(const Options& options) {
+ExitCode run(const SalvageOptions& options) {
   Where said = options.where;
   if (options.folders.size() > 1) said.folder = options.folders.front();
   const auto where = settle(said, Reach::kWorldOnly);
@@ -84,7 +84,7 @@ ExitCode run(const Options& options) {
 }  // namespace
 
 void add_salvage(CLI::App& app, ExitCode& exit_code) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SalvageOptions>();
   CLI::App* command = app.add_subcommand(
       "salvage", "make a new world of what can be read of a damaged one, and say what is lost");
   add_where(*command, options->where, Reach::kWorldOnly);

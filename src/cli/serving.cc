@@ -16,7 +16,7 @@
 namespace holdfast::cli {
 namespace {
 
-void say(std::string_view line) {
+void log_line(std::string_view line) {
   const std::string shown = "holdfast: " + printable(line) + "\n";
   std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
@@ -49,7 +49,7 @@ class AddressFile {
   AddressFile(const std::string& world, const std::string& url) : path_(world + "/" + kServerFile) {
     const std::string text = std::to_string(::getpid()) + " " + url + "\n";
     const auto written = env::replace_file(*disk_, path_, base::as_bytes(text));
-    if (!written) say(written.error().to_string());
+    if (!written) log_line(written.error().to_string());
   }
   ~AddressFile() { static_cast<void>(disk_->remove(path_).has_value()); }
   AddressFile(const AddressFile&) = delete;
@@ -63,7 +63,7 @@ class AddressFile {
 base::Result<void> run(ServingOptions& options, const Started& started, const sigset_t& signals) {
   const ListenAddress listen = TRY(parse_listen(options.listen));
   std::atomic<bool> has_ended = false;
-  options.engine.log = say;
+  options.engine.log = log_line;
   options.engine.ended = [&has_ended](const Error&) {
     has_ended = true;
     ::kill(::getpid(), SIGTERM);
@@ -73,7 +73,7 @@ base::Result<void> run(ServingOptions& options, const Started& started, const si
   server_options.port = listen.port;
   server_options.world = options.engine.dir;
   server_options.tls = options.tls;
-  server_options.log = say;
+  server_options.log = log_line;
   // Before the world is opened, which goes on with what was under way: a start that is refused has
   // done nothing.
   auto place = gateway::Server::reserve(std::move(server_options));

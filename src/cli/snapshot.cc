@@ -21,14 +21,14 @@
 namespace holdfast::cli {
 namespace {
 
-struct Row {
+struct SnapshotRow {
   store::SnapshotEntry entry;
   std::string problem;  // with its bytes; empty: they are what they were
 };
 
-base::Result<std::vector<Row>> rows_of(const std::string& path) {
+base::Result<std::vector<SnapshotRow>> rows_of(const std::string& path) {
   const auto world = TRY(OfflineWorld::open(path));
-  std::vector<Row> rows;
+  std::vector<SnapshotRow> rows;
   for (const store::SnapshotEntry& entry : TRY(world->snapshots().list())) {
     const auto bytes = world->blobs().get(entry.hash);
     rows.push_back({entry, bytes ? "" : bytes.error().message()});
@@ -47,7 +47,7 @@ std::string utc(std::int64_t time_ns) {
   return text;
 }
 
-void print_json(const std::vector<Row>& rows) {
+void print_snapshots_json(const std::vector<SnapshotRow>& rows) {
   codec::Buffer out;
   const auto text = [&](std::string_view name, std::string_view value) {
     codec::write_text(out, name);
@@ -56,7 +56,7 @@ void print_json(const std::vector<Row>& rows) {
   codec::write_map_head(out, 1);
   codec::write_text(out, "snapshots");
   codec::write_list_head(out, rows.size());
-  for (const Row& row : rows) {
+  for (const SnapshotRow& row : rows) {
     codec::write_map_head(out, 5);
     codec::write_text(out, "next_record");
     codec::write_nat(out, row.entry.next_record);
@@ -68,22 +68,22 @@ void print_json(const std::vector<Row>& rows) {
   print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
 }
 
-ExitCode list(const Where& said) {
+ExitCode list_snapshots(const Where& said) {
   const auto where = settle(said, Reach::kWorldOnly);
   if (!where) return misused(where.error().to_string());
   const auto rows = rows_of(where->world);
   if (!rows) return refuse(rows.error());
   if (where->json) {
-    print_json(*rows);
+    print_snapshots_json(*rows);
   } else {
     std::vector<std::vector<std::string>> table{{"NEXT RECORD", "TIME", "HASH"}};
-    for (const Row& row : *rows) {
+    for (const SnapshotRow& row : *rows) {
       table.push_back({std::to_string(row.entry.next_record), utc(row.entry.time_ns),
                        row.entry.hash.to_text()});
     }
     print_table(table);
   }
-  for (const Row& row : *rows) {
+  for (const SnapshotRow& row : *rows) {
     if (!row.problem.empty())
       return refuse({base::ErrorCode::kCorrupt, row.entry.hash.to_text(), row.problem});
   }
@@ -124,7 +124,7 @@ ExitCode remove(const Removal& removal) {
     codec::write_map_head(out, 1);
     codec::write_text(out, "removed");
     codec::write_nat(out, next_record);
-    cli::print_json(codec::View::of(out.view()));
+    print_json(codec::View::of(out.view()));
   }
   return ExitCode::kDone;
 }
@@ -137,7 +137,7 @@ ExitCode take(const Where& said) {
   const auto taken = api->take_snapshot();
   if (!taken) return refuse_or_retry(taken.error());
   if (where->json) {
-    cli::print_json(taken->view());
+    print_json(taken->view());
   } else {
     print_line("taken before record " + std::to_string(number_in(taken->view(), "next_record")));
   }
@@ -164,7 +164,7 @@ void add_snapshot(CLI::App& app, ExitCode& exit_code) {
   add_where(*ls, *listed, Reach::kWorldOnly);
   add_folder(*ls, *listed);
   ls->footer("Example: holdfast snapshot ls ./world");
-  ls->callback([listed, &exit_code] { exit_code = list(*listed); });
+  ls->callback([listed, &exit_code] { exit_code = list_snapshots(*listed); });
   auto removal = std::make_shared<Removal>();
   CLI::App* rm = snapshot->add_subcommand(
       "rm", "take one off the list; the world is then restored from an older one, or by replay");

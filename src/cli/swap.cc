@@ -19,17 +19,17 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kLook(1000);
+constexpr std::chrono::milliseconds kLookAtOrders(1000);
 constexpr std::size_t kMaxLine = 64;
 
-struct Options {
+struct SwapCommandOptions {
   RegistryFolder folder;
   std::string recipe;
   std::string deadline = "60s";
   std::vector<std::string> command;
 };
 
-Result<Swap> begin(const Options& options) {
+Result<Swap> begin(const SwapCommandOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return registry.error();
   const auto deadline = duration_ns("--deadline", options.deadline);
@@ -41,7 +41,7 @@ Result<Swap> begin(const Options& options) {
                                   .is_given_up = &is_asked_to_end});
 }
 
-ExitCode status(const Options& options) {
+ExitCode status(const SwapCommandOptions& options) {
   const auto registry = options.folder.open();
   if (!registry) return refuse(registry.error());
   const auto view = (*registry)->list();
@@ -77,7 +77,7 @@ ExitCode give_up(Swap& swap) {
 }
 
 // Finished if the program says that it did what it should, and aborted else.
-ExitCode run(const Options& options) {
+ExitCode run(const SwapCommandOptions& options) {
   auto swap = begin(options);
   if (!swap) return refuse(swap.error());
   auto program = GuardedProgram::make(options.command);
@@ -86,7 +86,7 @@ ExitCode run(const Options& options) {
   if (is_asked_to_end()) return give_up(*swap);
   if (const auto gone = program->let_go(""); !gone) return refuse(gone.error());
   std::optional<int> code;
-  while (!code) code = program->wait(kLook);
+  while (!code) code = program->wait(kLookAtOrders);
   const ExitCode ended =
       said(*code == 0 ? swap->finish()
                       : swap->abort("the program exited with " + std::to_string(*code)));
@@ -124,7 +124,7 @@ class Orders {
 };
 
 // For programs that swap by themselves: the swap is held as long as this command runs.
-ExitCode keep(const Options& options) {
+ExitCode keep(const SwapCommandOptions& options) {
   auto swap = begin(options);
   if (!swap) return refuse(swap.error());
   if (is_asked_to_end()) return give_up(*swap);
@@ -145,8 +145,9 @@ void add_swap(CLI::App& app, ExitCode& exit_code) {
   CLI::App* swap = app.add_subcommand("swap", "replace the recipe of this machine");
   swap->require_subcommand(1);
   swap->footer("Example: holdfast swap status");
-  auto options = std::make_shared<Options>();
-  const auto command = [&](const char* name, const char* what, ExitCode (*does)(const Options&)) {
+  auto options = std::make_shared<SwapCommandOptions>();
+  const auto command = [&](const char* name, const char* what,
+                           ExitCode (*does)(const SwapCommandOptions&)) {
     CLI::App* added = swap->add_subcommand(name, what);
     added->callback([options, does, &exit_code] { exit_code = does(*options); });
     return added;

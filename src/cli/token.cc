@@ -17,7 +17,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct TokenOptions {
   Where where;  // settled before anything is done
   std::string role;
   std::string name;
@@ -26,7 +26,7 @@ struct Options {
 };
 
 // A folder that is spelt wrongly is not made.
-base::Result<void> check_place(const Options& options) {
+base::Result<void> check_place(const TokenOptions& options) {
   const auto has = [&](const char* name) {
     std::error_code problem;
     return std::filesystem::exists(options.where.world + "/" + name, problem);
@@ -39,7 +39,7 @@ base::Result<void> check_place(const Options& options) {
 // The tokens of a world, ours alone while they are changed.
 class TokenFile {
  public:
-  static base::Result<TokenFile> open(const Options& options) {
+  static base::Result<TokenFile> open(const TokenOptions& options) {
     TRY(check_place(options));
     const std::string& world = options.where.world;
     TokenFile file(world);
@@ -60,7 +60,7 @@ class TokenFile {
   std::unique_ptr<env::FileLock> lock_;
 };
 
-base::Result<void> add(const Options& options) {
+base::Result<void> issue_token(const TokenOptions& options) {
   auto file = TRY(TokenFile::open(options));
   const auto random = env::posix_random();
   const std::int64_t now_s = env::posix_clock()->wall_ns() / 1'000'000'000;
@@ -71,7 +71,7 @@ base::Result<void> add(const Options& options) {
   return {};
 }
 
-base::Result<void> list(const Options& options) {
+base::Result<void> list_tokens(const TokenOptions& options) {
   TRY(check_place(options));
   const auto disk = env::posix_disk();
   const auto tokens = TRY(gateway::Tokens::read(*disk, gateway::tokens_file(options.where.world)));
@@ -106,7 +106,7 @@ base::Result<void> list(const Options& options) {
   return {};
 }
 
-base::Result<void> revoke(const Options& options) {
+base::Result<void> revoke(const TokenOptions& options) {
   auto file = TRY(TokenFile::open(options));
   TRY(file.tokens.revoke(options.id));
   TRY(file.write());
@@ -125,9 +125,9 @@ void add_token(CLI::App& app, ExitCode& exit_code) {
   CLI::App* token = app.add_subcommand("token", "who may use the server of a world");
   token->require_subcommand(1);
   token->footer("Example: holdfast token add --world ./world --role operator --name ci");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenOptions>();
   const auto command = [&](const char* name, const char* what, const char* example,
-                           base::Result<void> (*run)(const Options&)) {
+                           base::Result<void> (*run)(const TokenOptions&)) {
     CLI::App* made = token->add_subcommand(name, what);
     made->footer(std::string("Example: holdfast token ") + example);
     add_where(*made, options->where, Reach::kWorldOnly);
@@ -144,13 +144,13 @@ void add_token(CLI::App& app, ExitCode& exit_code) {
     return made;
   };
   CLI::App* added = command("add", "make a token and print it, this once",
-                            "add --world ./world --role operator --name ci", add);
+                            "add --world ./world --role operator --name ci", issue_token);
   added->add_option("--role", options->role, "viewer, operator, admin or worker")
       ->required()
       ->check(CLI::IsMember({"viewer", "operator", "admin", "worker"}));
   added->add_option("--name", options->name, "what you call it");
   added->add_flag("--new", options->is_new, "also where there is no world yet");
-  command("ls", "list them", "ls --world ./world", list);
+  command("ls", "list them", "ls --world ./world", list_tokens);
   command("revoke", "take one back; a server that runs notices within a second",
           "revoke --world ./world 3f9a12c0", revoke)
       ->add_option("id", options->id, "as ls shows it")

@@ -13,7 +13,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::uint64_t kPage = 1000;
+constexpr std::uint64_t kTracePage = 1000;
 constexpr std::uint64_t kRecordsLookedBack = 100;
 constexpr std::uint64_t kMostRecordsSearched = 1'000'000;
 constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
@@ -135,7 +135,7 @@ base::Result<Document> trace(WorldSource& source, const TraceStart& start,
   const bool has_start = start.record != 0;
   while (has_start && (kept.empty() || following.may_go_on()) && next <= last && has_room()) {
     const Document part =
-        TRY(source.journal(next, std::min<std::uint64_t>(kPage, most_records - looked_at)));
+        TRY(source.journal(next, std::min<std::uint64_t>(kTracePage, most_records - looked_at)));
     last = number_in(part.view(), "last");
     const std::vector<codec::View> records = list_in(part.view(), "records");
     if (records.empty()) break;
@@ -173,7 +173,7 @@ base::Result<Document> trace(WorldSource& source, const TraceStart& start,
 base::Result<TraceStart> first_record_of(WorldSource& source, const InstanceId& id) {
   TraceStart start{0, id.text()};
   for (std::uint64_t from = 0;;) {
-    const Document part = TRY(source.timeline(id, from, kPage));
+    const Document part = TRY(source.timeline(id, from, kTracePage));
     const std::vector<codec::View> records = list_in(part.view(), "records");
     if (!records.empty()) start.record = number_in(records.back(), "record");
     start.is_trimmed = flag_in(part.view(), "trimmed");
@@ -203,7 +203,7 @@ base::Result<std::uint64_t> record_of_event(WorldSource& source, std::string_vie
   Progress progress("records looked through", 0);
   while (before > first) {
     progress.at(looked_at);
-    const std::uint64_t begin = before - std::min(before - first, kPage);
+    const std::uint64_t begin = before - std::min(before - first, kTracePage);
     std::uint64_t found = 0;
     for (std::uint64_t next = begin; next < before;) {
       const Document part = TRY(source.journal(next, before - next));

@@ -28,7 +28,7 @@
 namespace holdfast::cli {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   Where where;
   std::optional<std::string> key;   // in hex
   std::optional<std::string> seal;  // RECORD:HASH
@@ -79,7 +79,7 @@ std::string count_of(std::uint64_t count, const char* what) {
 }
 
 // What the user knows of the seals.
-base::Result<node::SealTerms> terms_of(const Options& options) {
+base::Result<node::SealTerms> terms_of(const VerifyOptions& options) {
   node::SealTerms terms;
   if (options.key && !base::hex_decode(*options.key, terms.key.emplace()))
     return base::invalid("--key", "a public key is 64 hexadecimal digits");
@@ -98,7 +98,7 @@ std::string seal_text(const store::Seal& seal) {
   return std::to_string(seal.last) + ":" + base::to_hex(seal.hash.bytes);
 }
 
-base::Result<Findings> look(const Options& options, const std::string& folder,
+base::Result<Findings> look(const VerifyOptions& options, const std::string& folder,
                             const native::Machines& machines) {
   const node::SealTerms terms = TRY(terms_of(options));
   const auto world = TRY(ExistingWorld::open(folder));
@@ -157,7 +157,7 @@ base::Result<Findings> look(const Options& options, const std::string& folder,
   return found;
 }
 
-void print_json(const Findings& found) {
+void print_findings_json(const Findings& found) {
   const node::VerifyReport& report = found.journal;
   codec::Buffer out;
   const auto number = [&](std::string_view name, std::optional<std::uint64_t> value) {
@@ -236,13 +236,13 @@ void print_text(const Findings& found) {
   for (const std::string& note : report.notes) print_line("note      " + printable(note));
 }
 
-ExitCode verify(const Options& options, const native::Machines& machines) {
+ExitCode verify(const VerifyOptions& options, const native::Machines& machines) {
   const auto where = settle(options.where, Reach::kWorldOnly);
   if (!where) return misused(where.error().to_string());
   const auto found = look(options, where->world, machines);
   if (!found) return refuse(found.error());
   if (where->json) {
-    print_json(*found);
+    print_findings_json(*found);
   } else {
     print_text(*found);
   }
@@ -254,7 +254,7 @@ ExitCode verify(const Options& options, const native::Machines& machines) {
 }  // namespace
 
 void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = app.add_subcommand(
       "verify", "check every byte of a world's journal, and that replaying it comes to the same");
   add_where(*command, options->where, Reach::kWorldOnly);

@@ -16,11 +16,10 @@
 #include "executors/http_request.h"
 #include "executors/http_response.h"
 #include "executors/mask.h"
+#include "executors/params.h"
 
 namespace holdfast::executors {
 namespace {
-
-constexpr std::uint64_t kMillisecond = 1'000'000;
 
 // A receipt holds the headers and some more.
 constexpr std::size_t kMaxResponseBytes = codec::kMaxValueBytes - (std::size_t{1} << 20);

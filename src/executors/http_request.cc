@@ -11,27 +11,19 @@
 #include <utility>
 
 #include "base/trace_context.h"
+#include "executors/http_fields.h"
 #include "executors/params.h"
 
 namespace holdfast::executors {
 namespace {
 
 constexpr std::size_t kMaxUrlBytes = std::size_t{16} << 10;
-constexpr std::size_t kMaxHeaderBytes = std::size_t{64} << 10;  // of all of them
 constexpr std::size_t kMaxMethodBytes = 32;
 
 // What frames the message, names its receiver or is ours to say.
 constexpr std::array<std::string_view, 11> kReserved = {
     "connection", "content-length",    "expect",           "host", "idempotency-key", "keep-alive",
     "trailer",    "transfer-encoding", "proxy-connection", "te",   "upgrade"};
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) { return lower(c); });
-  return out;
-}
 
 // A token of RFC 9110.
 bool is_token(std::string_view text) {

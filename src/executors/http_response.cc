@@ -7,12 +7,11 @@
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/utf8.h"
+#include "executors/http_fields.h"
 #include "executors/mask.h"
 
 namespace holdfast::executors {
 namespace {
-
-constexpr std::size_t kMaxHeaderBytes = std::size_t{64} << 10;  // of all of them
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -26,14 +25,6 @@ std::string as_utf8(std::string_view text) {
   if (codec::is_utf8(text)) return std::string(text);
   std::string out;
   for (const char c : text) codec::append_utf8(out, static_cast<unsigned char>(c));
-  return out;
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
   return out;
 }
 

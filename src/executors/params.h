@@ -17,6 +17,8 @@
 
 namespace holdfast::executors {
 
+inline constexpr std::uint64_t kMillisecond = 1'000'000;  // in nanoseconds
+
 class Params {
  public:
   explicit Params(base::ByteView params) : map_(codec::View::of(params)) {}

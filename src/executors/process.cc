@@ -22,7 +22,6 @@ namespace holdfast::executors {
 namespace {
 
 constexpr std::string_view kKeyVariable = "HOLDFAST_IDEMPOTENCY_KEY";
-constexpr std::uint64_t kMillisecond = 1'000'000;
 
 // Of stdout, and of stderr: both have to fit into a receipt.
 constexpr std::size_t kMaxOutputBytes = std::size_t{7} << 20;

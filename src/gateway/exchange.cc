@@ -23,7 +23,7 @@ constexpr std::string_view kEventStream = "text/event-stream";
 constexpr std::string_view kComeAgain = "retry: 1000\n\n";
 
 // What is kept of an answer's memory from one request to the next.
-constexpr std::size_t kKeptBytes = std::size_t{64} << 10;
+constexpr std::size_t kKeptAnswerBytes = std::size_t{64} << 10;
 
 std::string_view reason_of(unsigned status) {
   switch (status) {
@@ -54,7 +54,7 @@ std::string_view reason_of(unsigned status) {
 }
 
 void reuse(codec::Buffer& buffer) {
-  if (buffer.size() > kKeptBytes) buffer = codec::Buffer();
+  if (buffer.size() > kKeptAnswerBytes) buffer = codec::Buffer();
   buffer.clear();
 }
 

@@ -15,7 +15,6 @@
 namespace holdfast::gateway {
 namespace {
 
-constexpr std::uint64_t kMostRecords = 1000;
 constexpr std::uint64_t kMostRecord = std::uint64_t{1} << 62;
 
 PastLimits limited(PastLimits limits, std::function<bool()> stopped) {
@@ -146,7 +145,7 @@ void get_why(Exchange& exchange) {
 
 // What the records do not have is looked back for, behind all who look back.
 void get_timeline(Exchange& exchange) {
-  const auto limit = exchange.limit_in_query(100, kMostRecords);
+  const auto limit = exchange.limit_in_query(100, kMostRecordsPerAnswer);
   if (!limit) return;
   const auto from = exchange.number_in_query("from", 0, kMostRecord);
   if (!from) return;

@@ -4,11 +4,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 #include "codec/limits.h"
 #include "holdfast/engine.h"
 
 namespace holdfast::gateway {
+
+inline constexpr std::uint64_t kMostRecordsPerAnswer = 1000;  // of a journal or a timeline
 
 struct Limits {
   std::size_t connections = 4096;

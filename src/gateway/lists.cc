@@ -19,8 +19,8 @@ constexpr std::size_t kMostSifted = 200;  // instances whose values are looked a
 constexpr std::size_t kReadAtOnce = 16;
 constexpr std::size_t kMuchAtOnce = std::size_t{1} << 20;  // bytes; then fewer are read
 constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62;
-constexpr std::array<std::string_view, 6> kStatuses{"running", "waiting",   "completed",
-                                                    "failed",  "cancelled", "deleted"};
+constexpr std::array<std::string_view, 6> kInstanceStatuses{"running", "waiting",   "completed",
+                                                            "failed",  "cancelled", "deleted"};
 
 void put_listed(codec::Buffer& out, const ListedInstance& instance) {
   const bool has_error = !instance.error_code.empty();
@@ -41,7 +41,7 @@ void put_listed(codec::Buffer& out, const ListedInstance& instance) {
   put(out, "message", instance.error_message);
 }
 
-void answer_with(Exchange& exchange, const Result<InstanceList>& list) {
+void answer_with_list(Exchange& exchange, const Result<InstanceList>& list) {
   if (!list) return exchange.refuse(list.error(), ProblemCode::kHistory);
   codec::Buffer& out = exchange.document();
   codec::write_map_head(out, 4);
@@ -96,7 +96,7 @@ void answer_sifted(Exchange& exchange, Sifting& sifting) {
     sifting.list.next = sifting.kept.back().place;
   all = std::move(sifting.kept);
   sifting.place->give_back();  // who has the answer may ask again at once
-  answer_with(exchange, std::move(sifting.list));
+  answer_with_list(exchange, std::move(sifting.list));
 }
 
 void sift(Exchange& exchange, const std::shared_ptr<Sifting>& sifting) {
@@ -151,7 +151,8 @@ std::optional<ListOptions> options_of(Exchange& exchange) {
   options.since_ns = *since;
   options.after = *after;
   options.limit = *limit;
-  if (!options.status.empty() && std::ranges::find(kStatuses, options.status) == kStatuses.end()) {
+  if (!options.status.empty() &&
+      std::ranges::find(kInstanceStatuses, options.status) == kInstanceStatuses.end()) {
     exchange.refuse({ProblemCode::kBadTarget, "there is no status '" + options.status + "'"});
     return std::nullopt;
   }
@@ -166,7 +167,7 @@ void list_instances(Exchange& exchange) {
   const std::string& where = exchange.text_in_query("where");
   if (where.empty()) {
     return exchange.service().engine.list_raw(std::move(*options),
-                                              exchange.later<InstanceList>(answer_with));
+                                              exchange.later<InstanceList>(answer_with_list));
   }
   auto match = FieldMatch::parse(where);
   if (!match) return exchange.refuse({ProblemCode::kBadTarget, match.error().to_string()});

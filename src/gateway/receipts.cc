@@ -11,23 +11,23 @@
 namespace holdfast::gateway {
 namespace {
 
-constexpr std::array<std::string_view, 4> kStatuses{"ok", "error", "timeout", "cancelled"};
+constexpr std::array<std::string_view, 4> kReceiptStatuses{"ok", "error", "timeout", "cancelled"};
 constexpr std::string_view kErrorSchema = "sys/EffectError@1";
 
 std::optional<Status> status_named(std::string_view name) {
-  for (std::size_t i = 0; i < kStatuses.size(); ++i)
-    if (kStatuses[i] == name) return static_cast<Status>(i);
+  for (std::size_t i = 0; i < kReceiptStatuses.size(); ++i)
+    if (kReceiptStatuses[i] == name) return static_cast<Status>(i);
   return std::nullopt;
 }
 
-void answer_with(Exchange& exchange, const Result<Reported>& reported) {
+void answer_reported(Exchange& exchange, const Result<Reported>& reported) {
   if (!reported) return exchange.refuse(reported.error());
   codec::Buffer& out = exchange.document();
   codec::write_map_head(out, reported->settled ? 3 : 2);
   put_number(out, "record", reported->record);
   put_flag(out, "repeated", reported->is_repeated);
   if (reported->settled)
-    put(out, "settled", kStatuses[static_cast<std::size_t>(*reported->settled)]);
+    put(out, "settled", kReceiptStatuses[static_cast<std::size_t>(*reported->settled)]);
   exchange.answer(200);
 }
 
@@ -48,7 +48,7 @@ struct Held {
 void settle(Exchange& exchange, const Held& held, const Result<OpenEffect>& effect) {
   Service& service = exchange.service();
   const auto done = [&](const RawReceipt& receipt) {
-    service.engine.settle_raw(receipt, exchange.later<Reported>(answer_with));
+    service.engine.settle_raw(receipt, exchange.later<Reported>(answer_reported));
   };
   if (!effect && effect.error().code != ErrorCode::kNotFound)
     return exchange.refuse(effect.error());
@@ -128,7 +128,7 @@ void post_progress(Exchange& exchange) {
         if (!effect && effect.error().code != ErrorCode::kNotFound)
           return self.refuse(effect.error());
         if (effect && refuse_hidden(self, *effect)) return;
-        self.service().engine.progress_raw(progress, self.later<Reported>(answer_with));
+        self.service().engine.progress_raw(progress, self.later<Reported>(answer_reported));
       }));
 }
 

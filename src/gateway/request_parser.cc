@@ -15,7 +15,7 @@ using boost::beast::error_code;
 using boost::beast::string_view;
 
 // What is kept of a body's memory from one request to the next.
-constexpr std::size_t kKeptBytes = std::size_t{64} << 10;
+constexpr std::size_t kKeptBodyBytes = std::size_t{64} << 10;
 
 constexpr std::size_t kMaxFields = 100;
 constexpr std::size_t kMaxTargetBytes = std::size_t{8} << 10;
@@ -101,7 +101,7 @@ class Reader final : public http::basic_parser<true> {
     eager(true);
     text_.clear();
     body_.clear();
-    if (body_.capacity() > kKeptBytes) body_.shrink_to_fit();
+    if (body_.capacity() > kKeptBodyBytes) body_.shrink_to_fit();
   }
 
   Request request;
@@ -181,7 +181,7 @@ class Reader final : public http::basic_parser<true> {
   }
 
   void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code&) override {
-    if (length) body_.reserve(std::min<std::uint64_t>(*length, kKeptBytes));
+    if (length) body_.reserve(std::min<std::uint64_t>(*length, kKeptBodyBytes));
   }
   std::size_t on_body_impl(string_view bytes, error_code&) override {
     body_.append(bytes.data(), bytes.size());

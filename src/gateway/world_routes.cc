@@ -7,16 +7,11 @@
 #include "gateway/journal_stream.h"
 
 namespace holdfast::gateway {
-namespace {
-
-constexpr std::uint64_t kMostRecords = 1000;
-
-}  // namespace
 
 void get_journal(Exchange& exchange) {
   const auto from = exchange.number_in_query("from", 0, std::uint64_t{1} << 62);
   if (!from) return;
-  const auto limit = exchange.limit_in_query(100, kMostRecords);
+  const auto limit = exchange.limit_in_query(100, kMostRecordsPerAnswer);
   if (!limit) return;
   if (exchange.wants_events()) {
     const auto seen = exchange.last_event("from");
@@ -71,7 +66,7 @@ void get_limits(Exchange& exchange) {
   put_number(out, "header_bytes", limits.header_bytes);
   put_number(out, "connections", limits.connections);
   put_number(out, "wait_ms", static_cast<std::uint64_t>(limits.wait_time.count()));
-  put_number(out, "records_per_answer", kMostRecords);
+  put_number(out, "records_per_answer", kMostRecordsPerAnswer);
   exchange.answer(200);
 }
 

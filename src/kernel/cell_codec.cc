@@ -25,7 +25,7 @@ static_assert((kMaxOpenIntents + kMaxMailPerInstance) * (std::size_t{8} << 10) <
               kMostMailChunks * (std::size_t{1} << 18));
 static_assert(HashTrie::kLeafEntries * kMostCellBytes < kMaxBlobBytes);
 
-base::Error damaged() { return {base::ErrorCode::kCorrupt, "a cell in the index is damaged"}; }
+base::Error damaged_cell() { return {base::ErrorCode::kCorrupt, "a cell in the index is damaged"}; }
 
 void write_blob(codec::Buffer& out, const std::optional<base::Hash>& blob) {
   codec::write_bytes(out, blob ? base::ByteView(blob->bytes) : base::ByteView());
@@ -84,7 +84,7 @@ base::Result<base::Bytes> encode_cell(const Cell& cell, Blobs& blobs) {
 }
 
 base::Result<Cell> decode_cell(base::ByteView bytes, std::vector<base::Hash>& mail_chunks) {
-  if (!codec::is_well_formed(bytes)) return damaged();
+  if (!codec::is_well_formed(bytes)) return damaged_cell();
   ListReader list(codec::View::of(bytes));
   Cell cell;
   const base::ByteView key = list.bytes();
@@ -107,13 +107,13 @@ base::Result<Cell> decode_cell(base::ByteView bytes, std::vector<base::Hash>& ma
     list.require((trace.empty() && is_child) || base::TraceContext::of(trace).has_value());
     if (is_child) list.require(read_child(list.next(), cell));
   }
-  if (!list.done() || !intents.good() || !has_one_state || !has_one_outcome) return damaged();
-  if (!read_mailbox(here, chunked, cell.mail, mail_chunks)) return damaged();
+  if (!list.done() || !intents.good() || !has_one_state || !has_one_outcome) return damaged_cell();
+  if (!read_mailbox(here, chunked, cell.mail, mail_chunks)) return damaged_cell();
   // What has ended waits for nothing, and what has not has no outcome.
   const bool waits = !cell.intents.empty() || !cell.mail.empty() || !mail_chunks.empty() ||
                      cell.run_by || cell.doomed;
   const bool has_outcome = !cell.outcome.empty() || cell.outcome_blob.has_value();
-  if (cell.terminal() ? cell.paused || waits : has_outcome) return damaged();
+  if (cell.terminal() ? cell.paused || waits : has_outcome) return damaged_cell();
   return cell;
 }
 

@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1} << 18;
 
-base::Error damaged() { return {base::ErrorCode::kCorrupt, "a part of a snapshot is damaged"}; }
+base::Error damaged_part() {
+  return {base::ErrorCode::kCorrupt, "a part of a snapshot is damaged"};
+}
 
 }  // namespace
 
@@ -43,7 +45,7 @@ base::Result<std::vector<base::Hash>> chunk_hashes(codec::View chunks) {
   std::vector<base::Hash> hashes;
   ListReader list(chunks);
   while (list.good() && !list.at_end()) hashes.push_back(list.hash());
-  if (!list.good()) return damaged();
+  if (!list.good()) return damaged_part();
   return hashes;
 }
 
@@ -51,12 +53,12 @@ base::Result<void> visit_chunk(base::ByteView chunk,
                                const std::function<bool(codec::View)>& visitor) {
   codec::Normaliser normaliser;
   if (!normaliser.from_cbor(codec::Schema::item(), chunk, codec::Strictness::kStrict))
-    return damaged();
+    return damaged_part();
   ListReader entries(codec::View::of(chunk));
   while (entries.good() && !entries.at_end()) {
-    if (!visitor(entries.next())) return damaged();
+    if (!visitor(entries.next())) return damaged_part();
   }
-  if (!entries.good()) return damaged();
+  if (!entries.good()) return damaged_part();
   return {};
 }
 

@@ -16,7 +16,9 @@ constexpr std::uint64_t kLeaf = 0;
 constexpr std::uint64_t kBranch = 1;
 constexpr std::size_t kMarkBytes = TrieChild::kMarkBytes;
 
-base::Error damaged() { return {base::ErrorCode::kCorrupt, "a node of a hash trie is damaged"}; }
+base::Error damaged_node() {
+  return {base::ErrorCode::kCorrupt, "a node of a hash trie is damaged"};
+}
 
 bool read_hash(codec::View view, base::Hash& hash) {
   const auto bytes = view.bytes();
@@ -56,38 +58,38 @@ base::Bytes encode(const TrieNode& node) {
 }
 
 base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
-  if (!codec::is_well_formed(bytes)) return damaged();
+  if (!codec::is_well_formed(bytes)) return damaged_node();
   const codec::View list = codec::View::of(bytes);
   const auto elements = list.elements();
   auto at = elements.begin();
-  if (at == elements.end()) return damaged();
+  if (at == elements.end()) return damaged_node();
   const auto kind = (*at).nat();
   ++at;
   if (kind == kLeaf) {
-    if (list.size() % 2 != 1) return damaged();
+    if (list.size() % 2 != 1) return damaged_node();
     TrieLeaf leaf;
     while (at != elements.end()) {
       base::Hash key;
-      if (!read_hash(*at, key)) return damaged();
+      if (!read_hash(*at, key)) return damaged_node();
       ++at;
       const auto entry = (*at).bytes();
       if (!entry || (!leaf.entries.empty() && leaf.entries.rbegin()->first >= key))
-        return damaged();
+        return damaged_node();
       leaf.entries.emplace_hint(leaf.entries.end(), key, base::Bytes(entry->begin(), entry->end()));
       ++at;
     }
     return TrieNode(std::move(leaf));
   }
   TrieBranch branch;
-  if (kind != kBranch || list.size() != 1 + 3 * branch.children.size()) return damaged();
+  if (kind != kBranch || list.size() != 1 + 3 * branch.children.size()) return damaged_node();
   for (TrieChild& child : branch.children) {
     const auto count = (*at).nat();
     ++at;
-    if (!count || !read_hash(*at, child.hash)) return damaged();
+    if (!count || !read_hash(*at, child.hash)) return damaged_node();
     child.count = *count;
     ++at;
     const auto marks = (*at).bytes();
-    if (!marks || marks->size() != child.marks().size()) return damaged();
+    if (!marks || marks->size() != child.marks().size()) return damaged_node();
     std::copy(marks->begin(), marks->end(), child.mark_bytes.begin());
     ++at;
   }

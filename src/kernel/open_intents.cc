@@ -53,7 +53,7 @@ std::optional<Intent> decode(base::ByteView bytes) {
   return intent;
 }
 
-base::Error damaged() { return {base::ErrorCode::kCorrupt, "an open intent is damaged"}; }
+base::Error damaged_intent() { return {base::ErrorCode::kCorrupt, "an open intent is damaged"}; }
 
 }  // namespace
 
@@ -91,7 +91,7 @@ Intent* OpenIntents::find(const Blobs& blobs, const base::Hash& hash) {
   if (!bytes->has_value()) return nullptr;
   auto intent = read(**bytes);
   if (!intent) {
-    failure_ = damaged();
+    failure_ = damaged_intent();
     return nullptr;
   }
   looked_at_.push_back(hash);
@@ -171,7 +171,7 @@ base::Result<void> OpenIntents::visit(const Blobs& blobs, const Visitor& visitor
     more = good && visitor(hash, *intent);
     return more;
   }));
-  if (!good) return damaged();
+  if (!good) return damaged_intent();
   for (; more && next != recent.end(); ++next) more = visitor(next->first, *next->second);
   return {};
 }

@@ -48,7 +48,7 @@ bool read_settled(View view, SettledView& settled) {
   return list.done();
 }
 
-bool read_value(View view, base::ByteView& value) {
+bool read_annotation(View view, base::ByteView& value) {
   value = view.encoded();
   return true;
 }
@@ -83,7 +83,7 @@ bool read_instance(View view, InstanceView& instance) {
   instance.ignored = list.nat();
   const bool lists = read_list(list.next(), instance.opened, read_opened) &&
                      read_list(list.next(), instance.settled, read_settled) &&
-                     read_list(list.next(), instance.annotations, read_value);
+                     read_list(list.next(), instance.annotations, read_annotation);
   return state && lists && list.done();
 }
 

@@ -5,19 +5,10 @@
 
 #include "base/sha256.h"
 #include "kernel/forget_list.h"
+#include "node/instance_key.h"
 
 namespace holdfast::node {
 namespace {
-
-constexpr std::uint64_t kRecordsPerReport = 4096;
-
-// No name of a workflow has a zero in it.
-std::string name_of(std::string_view workflow, base::ByteView key) {
-  std::string name(workflow);
-  name += '\0';
-  name += base::as_text(key);
-  return name;
-}
 
 // Empty: the records behind it are all there, and it is of this journal.
 base::Result<std::string> misfit(const store::JournalFiles& journal,
@@ -36,7 +27,8 @@ base::Result<std::string> misfit(const store::JournalFiles& journal,
 base::Result<store::RecordNumber> ListOrder::read_index(const store::JournalFiles& journal,
                                                         const store::WorldPlace& world) {
   const auto cursor = store::look_at_history(world, [this](const store::InstanceRow& row) {
-    seen_[name_of(row.workflow, row.key)] = {row.id, row.last_record, store::is_over(row.status)};
+    seen_[instance_key(row.workflow, row.key)] = {row.id, row.last_record,
+                                                  store::is_over(row.status)};
     last_place_ = std::max(last_place_, row.id);
   });
   if (cursor && !*cursor) return journal.first() - 1;
@@ -55,7 +47,7 @@ void ListOrder::forget(const kernel::ForgetEnded& forget) {
   const auto names = kernel::read_forget_list(forget.instances);
   if (!names) return;
   for (const kernel::ForgetName& name : *names) {
-    const auto known = seen_.find(name_of(name.workflow, name.key));
+    const auto known = seen_.find(instance_key(name.workflow, name.key));
     if (known == seen_.end() || !known->second.is_over ||
         known->second.last_record > name.last_record)
       continue;
@@ -67,7 +59,7 @@ void ListOrder::add(const kernel::RecordView& record) {
   if (const auto* ended = std::get_if<kernel::ForgetEnded>(&record.tick.input))
     return forget(*ended);
   for (const kernel::InstanceView& instance : record.instances) {
-    const auto [known, is_new] = seen_.try_emplace(name_of(instance.workflow, instance.key));
+    const auto [known, is_new] = seen_.try_emplace(instance_key(instance.workflow, instance.key));
     if (is_new && instance.previous == 0) known->second.place = ++last_place_;
     known->second.last_record = record.number;
     known->second.is_over = store::is_over(instance.status);
@@ -93,7 +85,7 @@ base::Result<ListOrder> ListOrder::read(const store::JournalFiles& journal,
 
 std::optional<std::uint64_t> ListOrder::place_of(std::string_view workflow,
                                                  base::ByteView key) const {
-  const auto known = seen_.find(name_of(workflow, key));
+  const auto known = seen_.find(instance_key(workflow, key));
   if (known == seen_.end() || known->second.place == 0) return std::nullopt;
   return known->second.place;
 }

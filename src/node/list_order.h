@@ -42,7 +42,7 @@ class ListOrder {
   void add(const kernel::RecordView& record);
   void forget(const kernel::ForgetEnded& forget);
 
-  std::unordered_map<std::string, Seen> seen_;  // by name_of
+  std::unordered_map<std::string, Seen> seen_;  // by instance_key
   std::uint64_t last_place_ = 0;
   std::string passed_over_;
 };

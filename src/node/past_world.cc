@@ -10,8 +10,6 @@
 namespace holdfast::node {
 namespace {
 
-constexpr std::uint64_t kRecordsPerReport = 4096;
-
 base::Error not_there(store::RecordNumber record, const std::string& why) {
   return {base::ErrorCode::kNotFound, "record " + std::to_string(record), why};
 }

@@ -21,6 +21,7 @@ namespace holdfast::node {
 
 // Told the last record that was replayed, now and then.
 using ReplayProgress = std::function<void(store::RecordNumber)>;
+inline constexpr std::uint64_t kRecordsPerReport = 4096;
 
 // What a past world is read from.
 struct PastSource {

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "node/witnesses.h"
+
 namespace holdfast::node {
 namespace {
 
@@ -38,10 +40,6 @@ class Restoring {
 // Of blobs that are missing or damaged, an older snapshot may need fewer.
 bool is_about_blobs(const base::Error& error) {
   return error.code() == base::ErrorCode::kNotFound || error.code() == base::ErrorCode::kCorrupt;
-}
-
-std::string name_of(const SnapshotEntry& entry) {
-  return "the snapshot before record " + std::to_string(entry.next_record);
 }
 
 base::Result<RestoredWorld> Restoring::run() {

@@ -14,7 +14,7 @@ std::string range_of(store::RecordNumber first, store::RecordNumber last) {
   return "records " + std::to_string(first) + " to " + std::to_string(last);
 }
 
-std::string name_of(const store::Seal& seal) {
+std::string name_of_seal(const store::Seal& seal) {
   return "the seal of " + range_of(seal.first, seal.last);
 }
 
@@ -54,19 +54,19 @@ void SealCheck::next_seal() {
 bool SealCheck::is_good(const store::Seal& seal) {
   const std::size_t before = errors_.reported();
   if (!is_signed(seal, seals_->world()))
-    wrong(store::kSealsFile, name_of(seal) + " was not signed by the key that it names");
+    wrong(store::kSealsFile, name_of_seal(seal) + " was not signed by the key that it names");
   if (terms_.key && seal.key != *terms_.key)
     wrong(store::kSealsFile,
-          name_of(seal) + " was signed by another key: " + base::to_hex(seal.key));
+          name_of_seal(seal) + " was signed by another key: " + base::to_hex(seal.key));
   if (before_ && seal.key != before_->key)
-    wrong(store::kSealsFile, name_of(seal) + " names another key than the one before");
+    wrong(store::kSealsFile, name_of_seal(seal) + " names another key than the one before");
   return errors_.reported() == before;
 }
 
 void SealCheck::look_for_gaps(const store::Seal& seal) {
   const store::RecordNumber expected = before_ ? before_->last + 1 : seal.first;
   if (seal.first < expected)
-    wrong(store::kSealsFile, name_of(seal) + " covers what is sealed already");
+    wrong(store::kSealsFile, name_of_seal(seal) + " covers what is sealed already");
   // What was trimmed before it could be sealed is nobody's loss.
   if (seal.first > expected && seal.first > journal_first_) {
     wrong(range_of(std::max(expected, journal_first_), seal.first - 1),
@@ -78,7 +78,7 @@ void SealCheck::compare_with_remembered(const store::Seal& seal) {
   if (!terms_.seal || terms_.seal->record != seal.last) return;
   is_remembered_ = true;
   if (terms_.seal->hash != seal.hash)
-    wrong(store::kSealsFile, name_of(seal) + " is not the one that is remembered");
+    wrong(store::kSealsFile, name_of_seal(seal) + " is not the one that is remembered");
 }
 
 void SealCheck::check(const store::Record& record) {

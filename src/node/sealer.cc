@@ -13,7 +13,7 @@
 namespace holdfast::node {
 namespace {
 
-base::Error does_not_fit(const std::string& why) {
+base::Error seals_do_not_fit(const std::string& why) {
   return {base::ErrorCode::kConflict, store::kSealsFile, why};
 }
 
@@ -22,17 +22,17 @@ base::Result<void> check_last(store::Journal& journal, const store::JournalId& w
                               const store::Seal& last, const std::optional<store::Seal>& before) {
   const std::string name = "record " + std::to_string(last.last);
   if (last.last > journal.durable()) {
-    return does_not_fit("has sealed " + name + ", but the journal ends with record " +
-                        std::to_string(journal.durable()));
+    return seals_do_not_fit("has sealed " + name + ", but the journal ends with record " +
+                            std::to_string(journal.durable()));
   }
-  if (!is_signed(last, world)) return does_not_fit("the seal of " + name + " is not signed");
+  if (!is_signed(last, world)) return seals_do_not_fit("the seal of " + name + " is not signed");
   if (last.first < journal.first()) return {};
   const bool follows = before && before->last + 1 == last.first;
   SealDraft draft(follows ? before->hash : base::Hash{}, last.first);
   const auto reader = TRY(journal.read(last.first));
   while (reader->cursor() <= last.last) draft.add(TRY(reader->next()).value().bytes);
   if (draft.hash() == last.hash) return {};
-  return does_not_fit("what was sealed up to " + name + " is not what stands in this journal");
+  return seals_do_not_fit("what was sealed up to " + name + " is not what stands in this journal");
 }
 
 base::Result<std::unique_ptr<executors::SigningKey>> key_for(
@@ -44,7 +44,8 @@ base::Result<std::unique_ptr<executors::SigningKey>> key_for(
   }
   if (!key) return key;
   if (last && (*key)->public_key() != last->key)
-    return does_not_fit("was signed with key " + base::to_hex(last->key) + ", which is not here");
+    return seals_do_not_fit("was signed with key " + base::to_hex(last->key) +
+                            ", which is not here");
   return key;
 }
 

@@ -17,10 +17,6 @@ bool applies_definitions(const kernel::Tick& tick) {
          std::holds_alternative<kernel::ApplyProposal>(tick.input);
 }
 
-base::Error copy_of(const base::Error& error) {
-  return {error.code(), error.where(), error.message()};
-}
-
 // The first record that may be fed at all.
 RecordNumber earliest_of(const ShadowSetting& setting) {
   const std::uint64_t most = setting.options.most_records;

@@ -44,12 +44,12 @@ void short_text(Buffer& out, std::string_view name, const std::string& value) {
   text(out, name, fits ? value : base::sha256(base::as_bytes(value)).to_text());
 }
 
-void flag(Buffer& out, std::string_view name, bool value) {
+void put_flag(Buffer& out, std::string_view name, bool value) {
   codec::write_text(out, name);
   codec::write_bool(out, value);
 }
 
-void hash(Buffer& out, std::string_view name, const base::Hash& value) {
+void put_hash(Buffer& out, std::string_view name, const base::Hash& value) {
   codec::write_text(out, name);
   if (value.is_zero()) return codec::write_null(out);
   codec::write_text(out, value.to_text());
@@ -75,8 +75,8 @@ void allow_lists(Buffer& out, const std::vector<ShadowAllowed>& list) {
     codec::write_map_head(out, 4);
     short_text(out, "workflow", each.workflow);
     short_text(out, "effect", each.effect);
-    flag(out, "present", each.present);
-    flag(out, "tried", each.tried);
+    put_flag(out, "present", each.present);
+    put_flag(out, "tried", each.tried);
   }
 }
 
@@ -105,8 +105,8 @@ void texts(Buffer& out, std::string_view name, const std::vector<std::string>& l
 base::Bytes document_of(const ShadowReport& report) {
   Buffer out;
   codec::write_map_head(out, 21);
-  hash(out, "present_manifest", report.present_manifest);
-  hash(out, "tried_manifest", report.tried_manifest);
+  put_hash(out, "present_manifest", report.present_manifest);
+  put_hash(out, "tried_manifest", report.tried_manifest);
   number(out, "from", report.from);
   number(out, "to", report.to);
   number(out, "fed", report.fed);

@@ -40,10 +40,6 @@ std::string why_refused(const kernel::Answer& answer) {
   return "";
 }
 
-base::Error copy_of(const base::Error& error) {
-  return {error.code(), error.where(), error.message()};
-}
-
 }  // namespace
 
 base::Result<void> ShadowRun::run(const ShadowBeginning& beginning, base::ByteView definitions) {

@@ -30,6 +30,10 @@ struct ShadowBeginning {
   store::RecordNumber replaced = 0;  // the record whose definitions are replaced; 0: none
 };
 
+inline base::Error copy_of(const base::Error& error) {
+  return {error.code(), error.where(), error.message()};
+}
+
 // kNotFound: the journal has not, or not any more, what the options ask for. kConflict: there is no
 // moment in it when nothing was under way. kTooLarge: it is more than they allow.
 base::Result<ShadowBeginning> find_beginning(const ShadowSetting& setting);

@@ -3,21 +3,13 @@
 
 #include <utility>
 
+#include "node/instance_key.h"
+
 namespace holdfast::node {
-namespace {
-
-std::string name_of(std::string_view workflow, base::ByteView key) {
-  std::string name(workflow);
-  name += '\0';  // no name of a workflow has one
-  name += base::as_text(key);
-  return name;
-}
-
-}  // namespace
 
 bool Watchers::add(std::uint64_t number, const kernel::InstanceName& instance, Question question) {
   if (names_.size() >= kMost) return false;
-  std::string name = name_of(instance.workflow, instance.key);
+  std::string name = instance_key(instance.workflow, instance.key);
   watchers_[name].emplace(number, std::move(question));
   names_.emplace(number, std::move(name));
   return true;
@@ -34,7 +26,7 @@ void Watchers::remove(std::uint64_t number) {
 
 void Watchers::take(const kernel::TouchedName& instance, std::vector<Question>& questions) {
   if (watchers_.empty()) return;
-  const auto found = watchers_.find(name_of(instance.workflow, instance.key));
+  const auto found = watchers_.find(instance_key(instance.workflow, instance.key));
   if (found == watchers_.end()) return;
   for (auto& [number, question] : found->second) {
     names_.erase(number);

@@ -14,7 +14,7 @@ namespace {
 
 // Enough for what can have been written since a marker was made: names of workflows are bounded.
 constexpr std::uint64_t kTailBytes = std::uint64_t{256} << 10;
-constexpr std::size_t kMostNamed = 100;
+constexpr std::size_t kMostNamedPerLine = 100;
 
 std::string text_of(const Site& site, const LogLine& line) {
   codec::Buffer out;
@@ -38,7 +38,7 @@ std::string text_of(const Site& site, const LogLine& line) {
   if (!line.reason.empty()) text("reason", codec::printable(line.reason, kMaxReason));
   if (!line.workflows.empty()) {
     ++members;
-    const std::size_t named = std::min(line.workflows.size(), kMostNamed);
+    const std::size_t named = std::min(line.workflows.size(), kMostNamedPerLine);
     codec::write_text(out, "workflows");
     codec::write_list_head(out, named);
     for (std::size_t i = 0; i < named; ++i) codec::write_text(out, line.workflows[i]);

@@ -13,7 +13,7 @@ namespace holdfast::registry {
 namespace {
 
 constexpr std::int64_t kPause_ns = 50'000'000;
-constexpr std::size_t kMostNamed = 10;
+constexpr std::size_t kMostNamedInError = 10;
 
 std::vector<std::string> names_of(const std::vector<Workflow>& workflows) {
   std::vector<std::string> names;
@@ -24,12 +24,12 @@ std::vector<std::string> names_of(const std::vector<Workflow>& workflows) {
 
 std::string listed(const std::vector<Workflow>& workflows) {
   std::string text;
-  for (std::size_t i = 0; i < workflows.size() && i < kMostNamed; ++i) {
+  for (std::size_t i = 0; i < workflows.size() && i < kMostNamedInError; ++i) {
     text += (i == 0 ? "" : ", ") + workflows[i].name + " (" + workflows[i].recipe + ", " +
             describe(workflows[i].owner) + ")";
   }
-  if (workflows.size() > kMostNamed)
-    text += " and " + std::to_string(workflows.size() - kMostNamed) + " more";
+  if (workflows.size() > kMostNamedInError)
+    text += " and " + std::to_string(workflows.size() - kMostNamedInError) + " more";
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace holdfast::steps {
 namespace {
 
 // One more: the children that are to be stopped, if there are some.
-constexpr std::size_t kParts = 6;
+constexpr std::size_t kOutboxParts = 6;
 
 // There is none in a world, where the kernel keeps it.
 void write_ending(codec::Buffer& out, const std::optional<Ending>& ending) {
@@ -25,7 +25,7 @@ void write_ending(codec::Buffer& out, const std::optional<Ending>& ending) {
 }
 
 void write_outbox(codec::Buffer& out, const Outbox& outbox) {
-  codec::write_list_head(out, kParts + (outbox.stops.empty() ? 0 : 1));
+  codec::write_list_head(out, kOutboxParts + (outbox.stops.empty() ? 0 : 1));
   codec::write_list_head(out, outbox.alarms.size());
   for (const std::uint64_t alarm : outbox.alarms) codec::write_nat(out, alarm);
   codec::write_bool(out, outbox.is_continuing);
@@ -55,7 +55,7 @@ void read_ending(Scanner& in, Outbox& outbox) {
 
 void read_outbox(Scanner& in, Outbox& outbox) {
   const std::size_t fields = in.list();
-  in.require(fields == kParts || fields == kParts + 1);
+  in.require(fields == kOutboxParts || fields == kOutboxParts + 1);
   for (std::size_t count = in.list(); count != 0 && in.good(); --count)
     outbox.alarms.push_back(in.nat());
   outbox.is_continuing = in.boolean();
@@ -64,7 +64,7 @@ void read_outbox(Scanner& in, Outbox& outbox) {
   for (std::size_t count = in.list(); count != 0 && in.good(); --count)
     outbox.entries.push_back(in.bytes());
   read_ending(in, outbox);
-  if (fields == kParts) return;
+  if (fields == kOutboxParts) return;
   for (std::size_t count = in.list(); count != 0 && in.good(); --count) {
     in.list(2);
     ChildName& child = outbox.stops.emplace_back();

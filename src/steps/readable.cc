@@ -53,9 +53,9 @@ class Members {
   codec::Buffer body_;
 };
 
-class StateWriter {
+class ReadableStateWriter {
  public:
-  StateWriter(const Graph& graph, const Broker& broker) : graph_(graph), broker_(broker) {}
+  ReadableStateWriter(const Graph& graph, const Broker& broker) : graph_(graph), broker_(broker) {}
 
   void write(codec::Buffer& out, std::string_view status) {
     const State& state = broker_.state;
@@ -284,7 +284,7 @@ bool write_readable_state(codec::Buffer& out, const Graph& graph, base::ByteView
   const auto status = View::of(state).find("status");
   const auto broker = broker_in(state, graph);
   if (!status || !broker) return false;
-  StateWriter(graph, *broker).write(out, status->text().value_or(""));
+  ReadableStateWriter(graph, *broker).write(out, status->text().value_or(""));
   return true;
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t kWithoutSlots = 1;
 constexpr std::uint64_t kWithSlots = 2;
 // One more: what came early, if something has.
-constexpr std::size_t kParts = 10;
+constexpr std::size_t kStateParts = 10;
 constexpr std::size_t kReserved = 1024;  // what bytes may claim before they show it
 
 class StateWriter {
@@ -24,7 +24,7 @@ class StateWriter {
   void write(const State& state) {
     has_slots_ = std::any_of(state.steps.begin(), state.steps.end(),
                              [](const StepState& step) { return !step.held.empty(); });
-    codec::write_list_head(out_, kParts + (state.early.empty() ? 0 : 1));
+    codec::write_list_head(out_, kStateParts + (state.early.empty() ? 0 : 1));
     codec::write_nat(out_, has_slots_ ? kWithSlots : kWithoutSlots);
     codec::write_bool(out_, state.is_running);
     codec::write_nat(out_, state.deadline_ns);
@@ -188,7 +188,7 @@ class StateReader {
 
   bool read(State& state) {
     const std::size_t parts = in_.list();
-    in_.require(parts == kParts || parts == kParts + 1);
+    in_.require(parts == kStateParts || parts == kStateParts + 1);
     const std::uint64_t version = in_.nat();
     in_.require(version == kWithoutSlots || version == kWithSlots);
     has_slots_ = version == kWithSlots;
@@ -205,7 +205,7 @@ class StateReader {
     }
     read_all(state.streams);
     read_all(state.store);
-    if (parts == kParts + 1) {
+    if (parts == kStateParts + 1) {
       read_all(state.early);
       in_.require(!state.early.empty());
     }

@@ -9,7 +9,7 @@
 namespace holdfast::store {
 namespace {
 
-constexpr const char* kSchema = R"(
+constexpr const char* kBlobsSchema = R"(
   CREATE TABLE IF NOT EXISTS blobs(
     id INTEGER PRIMARY KEY AUTOINCREMENT, hash BLOB NOT NULL UNIQUE, bytes BLOB NOT NULL);
   CREATE TABLE IF NOT EXISTS touched(blob INTEGER PRIMARY KEY, at INTEGER NOT NULL);
@@ -21,7 +21,7 @@ constexpr const char* kSchema = R"(
 )";
 
 // A row comes back when it is new.
-constexpr const char* kInsert =
+constexpr const char* kInsertBlob =
     "INSERT INTO blobs(hash, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING id";
 
 constexpr const char* kTouch = R"(
@@ -46,10 +46,10 @@ BlobStore::BlobStore(std::unique_ptr<SqliteVfs> vfs, SqliteDatabase database, St
 
 base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world,
                                                          const std::string& file) {
-  auto [vfs, database] = TRY(open_world_database(world, file, kSchema));
+  auto [vfs, database] = TRY(open_world_database(world, file, kBlobsSchema));
   Statements statements;
   statements.find = TRY(database.prepare(kFindBlob));
-  statements.insert = TRY(database.prepare(kInsert));
+  statements.insert = TRY(database.prepare(kInsertBlob));
   statements.touch = TRY(database.prepare(kTouch));
   statements.repair = TRY(database.prepare(kRepair));
   statements.count = TRY(database.prepare("SELECT count(*) FROM blobs"));

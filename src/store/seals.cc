@@ -10,7 +10,7 @@
 namespace holdfast::store {
 namespace {
 
-constexpr const char* kSchema = R"(
+constexpr const char* kSealsSchema = R"(
   CREATE TABLE IF NOT EXISTS seals(
     last INTEGER PRIMARY KEY, first INTEGER NOT NULL, hash BLOB NOT NULL, key BLOB NOT NULL,
     signature BLOB NOT NULL);
@@ -40,7 +40,7 @@ base::Result<Seal> read_seal(const SqliteStatement& row) {
 }  // namespace
 
 base::Result<std::unique_ptr<Seals>> Seals::open(WorldFolder& world) {
-  WorldDatabase opened = TRY(open_world_database(world, kSealsFile, kSchema));
+  WorldDatabase opened = TRY(open_world_database(world, kSealsFile, kSealsSchema));
   std::unique_ptr<Seals> seals(new Seals(std::move(opened)));
   SqliteDatabase& database = seals->database_.database;
   seals->insert_ = TRY(database.prepare("INSERT INTO seals VALUES (?1, ?2, ?3, ?4, ?5)"));

@@ -11,7 +11,7 @@ namespace holdfast::store {
 namespace {
 
 // Whatever has a number up to `floor` was put before: the snapshot names it, or it is not used.
-constexpr const char* kInsert = R"(
+constexpr const char* kInsertSnapshot = R"(
   INSERT INTO snapshots(next_record, hash, lineage, time_ns, floor)
     VALUES (?1, ?2, ?3, ?4, (SELECT seq FROM sqlite_sequence WHERE name = 'blobs'))
 )";
@@ -45,7 +45,7 @@ base::Result<std::unique_ptr<Snapshots>> Snapshots::open(BlobStore& blobs) {
   SqliteDatabase& database = blobs.database();
   Statements statements;
   statements.list = TRY(database.prepare(kListSnapshots));
-  statements.insert = TRY(database.prepare(kInsert));
+  statements.insert = TRY(database.prepare(kInsertSnapshot));
   statements.remove = TRY(database.prepare("DELETE FROM snapshots WHERE number = ?1"));
   return std::unique_ptr<Snapshots>(new Snapshots(blobs, std::move(statements)));
 }

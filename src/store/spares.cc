@@ -8,12 +8,12 @@
 namespace holdfast::store {
 namespace {
 
-constexpr std::string_view kPrefix = "spare-";
+constexpr std::string_view kSparePrefix = "spare-";
 constexpr std::uint64_t kMaxSpareNumber = std::uint64_t{1} << 60;
 constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
 
 std::optional<std::uint64_t> spare_number(std::string_view name) {
-  const std::string_view digits = name.substr(kPrefix.size());
+  const std::string_view digits = name.substr(kSparePrefix.size());
   std::uint64_t number = 0;
   const auto end = digits.data() + digits.size();
   const auto [stop, problem] = std::from_chars(digits.data(), end, number);
@@ -44,12 +44,12 @@ Spares::Spares(env::Disk& disk, std::string folder, std::uint64_t bytes, std::si
 
 std::string Spares::new_path() {
   const std::lock_guard guard(mutex_);
-  return folder_ + "/" + std::string(kPrefix) + std::to_string(next_number_++);
+  return folder_ + "/" + std::string(kSparePrefix) + std::to_string(next_number_++);
 }
 
 base::Result<void> Spares::adopt(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (!name.starts_with(kPrefix)) continue;
+    if (!name.starts_with(kSparePrefix)) continue;
     const std::string path = folder_ + "/" + name;
     const auto number = spare_number(name);
     if (number && ready() < wanted_ && TRY(is_blank(disk_, path, bytes_))) {

@@ -10,15 +10,15 @@
 namespace holdfast::store {
 namespace {
 
-constexpr std::string_view kPrefix = "torn-";
+constexpr std::string_view kTornPrefix = "torn-";
 
 using Place = std::pair<std::uint64_t, std::uint64_t>;  // segment and offset: later is newer
 
 std::optional<Place> place_of(const std::string& name) {
-  if (!name.starts_with(kPrefix)) return std::nullopt;
+  if (!name.starts_with(kTornPrefix)) return std::nullopt;
   Place place{};
   const char* const end = name.data() + name.size();
-  const auto segment = std::from_chars(name.data() + kPrefix.size(), end, place.first);
+  const auto segment = std::from_chars(name.data() + kTornPrefix.size(), end, place.first);
   if (segment.ec != std::errc() || segment.ptr == end) return std::nullopt;
   if (std::from_chars(segment.ptr + 1, end, place.second).ec != std::errc()) return std::nullopt;
   if (torn_name(place.first, place.second) != name) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<Place> place_of(const std::string& name) {
 }  // namespace
 
 std::string torn_name(std::uint64_t segment, std::uint64_t offset) {
-  return std::string(kPrefix) + std::to_string(segment) + "-" + std::to_string(offset);
+  return std::string(kTornPrefix) + std::to_string(segment) + "-" + std::to_string(offset);
 }
 
 base::Result<std::size_t> remove_old_torn_files(env::Disk& disk, const std::string& folder) {
