@@ -12,18 +12,6 @@ namespace {
 
 using std::chrono::seconds;
 
-struct Told {
-  static constexpr std::string_view kSchema = "t/Told@1";
-  std::string text;
-};
-
-template <class W>
-std::unique_ptr<MemoryRuns<W>> open(MemoryOptions options = {}) {
-  auto runs = MemoryRuns<W>::open(std::make_shared<W>(), std::move(options));
-  EXPECT_TRUE(runs) << runs.error().message;
-  return std::move(*runs);
-}
-
 template <class Call>
 std::string thrown(Call call) {
   try {

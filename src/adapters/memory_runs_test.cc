@@ -12,19 +12,7 @@ namespace {
 
 using std::chrono::hours;
 
-struct Told {
-  static constexpr std::string_view kSchema = "t/Told@1";
-  std::string text;
-};
-
 constexpr Duration kMonth = hours(24 * 30);
-
-template <class W>
-std::unique_ptr<MemoryRuns<W>> open(MemoryOptions options = {}) {
-  auto runs = MemoryRuns<W>::open(std::make_shared<W>(), std::move(options));
-  EXPECT_TRUE(runs) << runs.error().message;
-  return std::move(*runs);
-}
 
 template <class W>
 std::string ended(MemoryRuns<W>& runs, std::uint64_t key) {

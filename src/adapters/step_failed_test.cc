@@ -7,11 +7,6 @@
 namespace holdfast::adapters::testing {
 namespace {
 
-struct Told {
-  static constexpr std::string_view kSchema = "t/Told@1";
-  std::string text;
-};
-
 std::string told(const StepFailed& failed) {
   std::string text = failed.step + " " + failed.event + (failed.is_list() ? " list" : " one");
   if (const auto part = failed.as<Part>()) text += " part " + std::to_string(part->n);

@@ -2,10 +2,14 @@
 // For the tests of runs in memory: workflows as a user writes them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "holdfast/memory_runs.h"
@@ -35,6 +39,18 @@ struct Sum {
   std::uint64_t n = 0;
   friend bool operator==(const Sum&, const Sum&) = default;
 };
+
+struct Told {
+  static constexpr std::string_view kSchema = "t/Told@1";
+  std::string text;
+};
+
+template <class W>
+std::unique_ptr<MemoryRuns<W>> open(MemoryOptions options = {}) {
+  auto runs = MemoryRuns<W>::open(std::make_shared<W>(), std::move(options));
+  EXPECT_TRUE(runs) << runs.error().message;
+  return std::move(*runs);
+}
 
 // Splits, squares, adds up.
 struct Squares : StepWorkflow {

@@ -13,7 +13,7 @@ TEST(Check, goes_on_when_the_condition_holds) {
 }
 
 TEST(CheckDeathTest, stops_the_process_and_names_condition_and_place) {
-  EXPECT_EXIT(CHECK(1 + 1 == 3), testing::KilledBySignal(SIGABRT), "check_test.cc.*1 \\+ 1 == 3");
+  EXPECT_EXIT(CHECK(1 + 1 == 3), ::testing::KilledBySignal(SIGABRT), "check_test.cc.*1 \\+ 1 == 3");
 }
 
 }  // namespace

@@ -9,13 +9,13 @@
 namespace holdfast::base {
 namespace {
 
-struct Vector {
+struct Crc32cVector {
   Bytes bytes;
   std::uint32_t crc;
 };
 
 // RFC 3720, B.4, and the usual check value.
-std::vector<Vector> vectors() {
+std::vector<Crc32cVector> vectors() {
   Bytes rising(32);
   std::iota(rising.begin(), rising.end(), std::uint8_t{0});
   Bytes falling(rising.rbegin(), rising.rend());

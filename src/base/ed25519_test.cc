@@ -18,13 +18,13 @@ Ed25519Seed seed_of(std::string_view hex) {
 }
 
 // RFC 8032, section 7.1, tests 1 to 3.
-struct Vector {
+struct Ed25519Vector {
   const char* seed;
   const char* key;
   const char* message;
   const char* signature;
 };
-constexpr Vector kVectors[] = {
+constexpr Ed25519Vector kVectors[] = {
     {"9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
      "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
      "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b"
@@ -43,7 +43,7 @@ constexpr Vector kVectors[] = {
 };
 
 TEST(Ed25519Test, agrees_with_rfc_8032) {
-  for (const Vector& vector : kVectors) {
+  for (const Ed25519Vector& vector : kVectors) {
     const Ed25519Seed seed = seed_of(vector.seed);
     const Bytes message = *from_hex(vector.message);
     EXPECT_EQ(to_hex(ed25519_public_key(seed)), vector.key);

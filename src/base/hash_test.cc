@@ -10,29 +10,30 @@
 namespace holdfast::base {
 namespace {
 
-const std::string kText = "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+const std::string kHashText =
+    "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
 TEST(Hash, text_reads_back) {
-  EXPECT_EQ(Hash::parse(kText)->to_text(), kText);
-  EXPECT_EQ(*Hash::parse(kText), sha256(as_bytes("abc")));
+  EXPECT_EQ(Hash::parse(kHashText)->to_text(), kHashText);
+  EXPECT_EQ(*Hash::parse(kHashText), sha256(as_bytes("abc")));
 }
 
 TEST(Hash, any_other_text_is_refused) {
-  std::string upper = kText;
+  std::string upper = kHashText;
   upper.back() = 'D';
-  std::string no_digit = kText;
+  std::string no_digit = kHashText;
   no_digit.back() = 'g';
   const std::string texts[] = {"",
                                "sha256:",
-                               kText.substr(7),
-                               "sha512:" + kText.substr(7),
-                               kText + "0",
-                               kText + "00",
+                               kHashText.substr(7),
+                               "sha512:" + kHashText.substr(7),
+                               kHashText + "0",
+                               kHashText + "00",
                                upper,
                                no_digit,
-                               " " + kText,
-                               "SHA256:" + kText.substr(7),
-                               kText.substr(0, 70)};
+                               " " + kHashText,
+                               "SHA256:" + kHashText.substr(7),
+                               kHashText.substr(0, 70)};
   for (const std::string& text : texts) EXPECT_FALSE(Hash::parse(text)) << text;
 }
 

@@ -6,25 +6,25 @@
 namespace holdfast::base {
 namespace {
 
-constexpr std::string_view kText = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+constexpr std::string_view kTraceText = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 TEST(TraceContext, is_read_and_written_as_w3c_has_it) {
-  const auto context = TraceContext::parse(kText);
+  const auto context = TraceContext::parse(kTraceText);
   ASSERT_TRUE(context.has_value());
-  EXPECT_EQ(context->to_text(), kText);
+  EXPECT_EQ(context->to_text(), kTraceText);
   EXPECT_EQ(context->flags, 1);
   EXPECT_EQ(context->to_bytes().size(), TraceContext::kBytes);
   EXPECT_EQ(TraceContext::of(context->to_bytes()), context);
 }
 
 TEST(TraceContext, of_a_later_version_what_is_known_is_taken) {
-  const std::string later = "cc" + std::string(kText.substr(2));
-  EXPECT_EQ(TraceContext::parse(later), TraceContext::parse(kText));
-  EXPECT_EQ(TraceContext::parse(later + "-what-else"), TraceContext::parse(kText));
+  const std::string later = "cc" + std::string(kTraceText.substr(2));
+  EXPECT_EQ(TraceContext::parse(later), TraceContext::parse(kTraceText));
+  EXPECT_EQ(TraceContext::parse(later + "-what-else"), TraceContext::parse(kTraceText));
 }
 
 TEST(TraceContext, what_is_none_is_not_taken_for_one) {
-  const std::string text(kText);
+  const std::string text(kTraceText);
   const auto with = [&](std::size_t at, std::string_view other) {
     return std::string(text).replace(at, other.size(), other);
   };

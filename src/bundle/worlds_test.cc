@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // One world on top of a catalogue, perhaps with a library between them.
-struct Case {
+struct WorldCase {
   std::string shown;
   std::string world;
   std::string library;
@@ -82,13 +82,13 @@ class Worlds : public ::testing::Test {
         cases_.push_back(
             {"", entry.path().parent_path().lexically_relative(folder_ / "worlds"), ""});
     }
-    for (Case& each : cases_) each.shown = "`" + each.world + "`";
+    for (WorldCase& each : cases_) each.shown = "`" + each.world + "`";
     cases_.push_back({"`demiurge/air` with `aos-agent/air`", "demiurge/air", "aos-agent/air"});
     std::sort(cases_.begin(), cases_.end(),
-              [](const Case& a, const Case& b) { return a.shown < b.shown; });
+              [](const WorldCase& a, const WorldCase& b) { return a.shown < b.shown; });
   }
 
-  base::Errors errors_of(const Case& each, const defs::Catalogue& system) const {
+  base::Errors errors_of(const WorldCase& each, const defs::Catalogue& system) const {
     std::optional<defs::Bundle> library;
     if (!each.library.empty()) library = load_bundle(folder_ / "worlds" / each.library, &system);
     return load_bundle(folder_ / "worlds" / each.world, library ? &library->catalogue : &system)
@@ -113,7 +113,7 @@ class Worlds : public ::testing::Test {
 
   fs::path folder_;
   std::optional<defs::Bundle> published_;
-  std::vector<Case> cases_;
+  std::vector<WorldCase> cases_;
   defs::Catalogue own_ = defs::builtin_catalogue();
 };
 
@@ -124,7 +124,7 @@ TEST_F(Worlds, the_published_system_definitions_load) {
 
 TEST_F(Worlds, each_loads_or_is_refused_as_the_documentation_says) {
   std::string rows;
-  for (const Case& each : cases_) {
+  for (const WorldCase& each : cases_) {
     rows += "| " + each.shown + " | " + outcome(errors_of(each, published_->catalogue)) + " | " +
             outcome(errors_of(each, own_)) + " |\n";
   }
@@ -133,7 +133,7 @@ TEST_F(Worlds, each_loads_or_is_refused_as_the_documentation_says) {
 
 TEST_F(Worlds, the_system_names_that_we_lack_are_those_in_the_documentation) {
   std::map<std::string, std::set<std::string>> users;
-  for (const Case& each : cases_) {
+  for (const WorldCase& each : cases_) {
     if (!each.library.empty()) continue;
     for (const std::string& name : names_in(errors_of(each, own_), kSystemLacks))
       users[name].insert(each.world);

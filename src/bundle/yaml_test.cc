@@ -18,13 +18,13 @@ std::string repeat(std::string_view text, std::size_t count) {
   return all;
 }
 
-struct Case {
+struct YamlCase {
   std::string yaml;
   std::string json;
 };
 
 TEST(Yaml, becomes_the_json_that_says_the_same) {
-  const Case cases[] = {
+  const YamlCase cases[] = {
       {"a: 1\nb: [x, 2.50, true, ~]\n", R"({"a":1,"b":["x",2.50,true,null]})"},
       {"- a\n- - b\n  - c: d\n", R"(["a",["b",{"c":"d"}]])"},
       {"{a: {}, b: []}", R"({"a":{},"b":[]})"},
@@ -44,7 +44,7 @@ TEST(Yaml, becomes_the_json_that_says_the_same) {
 }
 
 TEST(Yaml, quoted_and_block_scalars_are_texts) {
-  const Case cases[] = {
+  const YamlCase cases[] = {
       {"['1', \"2\", '', 'null', \"true\"]", R"(["1","2","","null","true"])"},
       {"a: |\n  1\n  2\n", R"({"a":"1\n2\n"})"},
       {"a: |-\n  1\n", R"({"a":"1"})"},
@@ -66,7 +66,7 @@ TEST(Yaml, keys_are_texts_whatever_they_look_like) {
 }
 
 TEST(Yaml, several_documents_make_a_list) {
-  const Case cases[] = {
+  const YamlCase cases[] = {
       {"---\na: 1\n---\nb: 2\n", R"([{"a":1},{"b":2}])"},
       {"a\n---\n---\nb\n", R"(["a",null,"b"])"},
       {"- 1\n---\n- 2\n", "[[1],[2]]"},
@@ -75,7 +75,7 @@ TEST(Yaml, several_documents_make_a_list) {
 }
 
 TEST(Yaml, what_stands_for_something_else_is_refused_with_its_place) {
-  const Case cases[] = {
+  const YamlCase cases[] = {
       {"a: 1\nb: &x 2\n", "anchors (&x) are not accepted (line 2, column 4)"},
       {"a: &x 1\nb: *x\n", "anchors (&x) are not accepted (line 1, column 4)"},
       {"a: *x\n", "the referenced anchor is not defined (line 1, column 4)"},
@@ -96,7 +96,7 @@ TEST(Yaml, numbers_without_a_json_form_are_refused) {
 }
 
 TEST(Yaml, what_is_no_yaml_is_refused_with_its_place) {
-  const Case cases[] = {
+  const YamlCase cases[] = {
       {"", "the YAML has no document"},
       {" \n\n", "the YAML has no document"},
       {"# a comment\n# another\n", "the YAML has no document"},

@@ -14,18 +14,18 @@ namespace {
 
 using testing::recode;
 
-struct Case {
+struct CborCase {
   std::string_view cbor;
   std::string_view expected;  // canonical bytes, or the error
 };
 
-void expect_all(const std::vector<Case>& cases) {
+void expect_all_cbor(const std::vector<CborCase>& cases) {
   for (const auto& [cbor, expected] : cases)
     EXPECT_EQ(recode(Schema::item(), cbor), expected) << cbor;
 }
 
 TEST(CborReader, long_heads_and_indefinite_lengths_are_read) {
-  expect_all({
+  expect_all_cbor({
       {"1b0000000000000017", "17"},
       {"3b0000000000000017", "37"},
       {"5800", "40"},
@@ -47,7 +47,7 @@ TEST(CborReader, long_heads_and_indefinite_lengths_are_read) {
 }
 
 TEST(CborReader, bytes_that_end_too_soon_are_refused) {
-  expect_all({
+  expect_all_cbor({
       {"", "$: the bytes end where an item should be (byte 0)"},
       {"18", "$: the bytes end inside an item (byte 1)"},
       {"1900", "$: the bytes end inside an item (byte 1)"},
@@ -67,7 +67,7 @@ TEST(CborReader, bytes_that_end_too_soon_are_refused) {
 }
 
 TEST(CborReader, lengths_that_pass_the_end_are_refused_at_once) {
-  expect_all({
+  expect_all_cbor({
       {"4101ff", "$: unexpected bytes after the value (byte 2)"},
       {"42ff", "$: a length passes the end of the bytes (byte 1)"},
       {"61", "$: a length passes the end of the bytes (byte 1)"},
@@ -85,7 +85,7 @@ TEST(CborReader, lengths_that_pass_the_end_are_refused_at_once) {
 }
 
 TEST(CborReader, reserved_and_misplaced_bytes_are_refused) {
-  expect_all({
+  expect_all_cbor({
       {"1c", "$: reserved or misplaced length (byte 1)"},
       {"1f", "$: reserved or misplaced length (byte 1)"},
       {"3f", "$: reserved or misplaced length (byte 1)"},
@@ -108,7 +108,7 @@ TEST(CborReader, reserved_and_misplaced_bytes_are_refused) {
 }
 
 TEST(CborReader, text_is_checked_piece_by_piece) {
-  expect_all({
+  expect_all_cbor({
       {"61ff", "$: a text is not valid UTF-8 (byte 1)"},
       {"63eda080", "$: a text is not valid UTF-8 (byte 1)"},
       {"7f61c361a9ff", "$: a text is not valid UTF-8 (byte 2)"},
@@ -117,7 +117,7 @@ TEST(CborReader, text_is_checked_piece_by_piece) {
 }
 
 TEST(CborReader, the_self_describe_tag_may_be_there_or_not) {
-  expect_all({
+  expect_all_cbor({
       {"d9d9f701", "01"},
       {"01", "01"},
       {"d9d9f7d9d9f701", "d9d9f701"},

@@ -11,14 +11,14 @@
 namespace holdfast::codec {
 namespace {
 
-struct Case {
+struct ConformsCase {
   const char* type;
   const char* json;
 };
 
 // The common types, canonical: it is sure.
 TEST(ConformsTest, is_sure_of_canonical_values_of_the_common_types) {
-  const Case cases[] = {
+  const ConformsCase cases[] = {
       {R"({"bool":{}})", "true"},
       {R"({"nat":{}})", "18446744073709551615"},
       {R"({"int":{}})", "-9223372036854775808"},
@@ -34,7 +34,7 @@ TEST(ConformsTest, is_sure_of_canonical_values_of_the_common_types) {
       {R"({"variant":{"On":{"unit":{}},"At":{"nat":{}}}})", R"({"$tag":"At","$value":3})"},
   };
   Normaliser normaliser;
-  for (const Case& good : cases) {
+  for (const ConformsCase& good : cases) {
     const Schema schema = testing::schema_of(good.type);
     const auto made = normaliser.from_json(schema, good.json);
     ASSERT_TRUE(made) << good.type << made.error().to_string();

@@ -14,30 +14,30 @@ namespace {
 
 using testing::encode;
 
-struct Case {
+struct JsonCase {
   std::string json;
   std::string expected;  // canonical bytes, or the error
 };
 
-void expect_all(const std::vector<Case>& cases) {
+void expect_all_json(const std::vector<JsonCase>& cases) {
   for (const auto& [json, expected] : cases)
     EXPECT_EQ(encode(Schema::any(), json), expected) << json;
 }
 
 TEST(JsonReader, white_space_may_stand_between_tokens) {
-  expect_all({{" \t\r\n[ \t\r\n1 \t\r\n, \t\r\n{ \t\r\n\"a\" \t\r\n: \t\r\n2 \t\r\n} ] \t\r\n",
-               "8201a1616102"},
-              {"\f1", "$: unexpected character (line 1, column 1)"},
-              {"\xc2\xa0"
-               "1",
-               "$: unexpected character (line 1, column 1)"},
-              {"\xef\xbb\xbf"
-               "1",
-               "$: unexpected character (line 1, column 1)"}});
+  expect_all_json({{" \t\r\n[ \t\r\n1 \t\r\n, \t\r\n{ \t\r\n\"a\" \t\r\n: \t\r\n2 \t\r\n} ] \t\r\n",
+                    "8201a1616102"},
+                   {"\f1", "$: unexpected character (line 1, column 1)"},
+                   {"\xc2\xa0"
+                    "1",
+                    "$: unexpected character (line 1, column 1)"},
+                   {"\xef\xbb\xbf"
+                    "1",
+                    "$: unexpected character (line 1, column 1)"}});
 }
 
 TEST(JsonReader, errors_name_line_and_column) {
-  expect_all({
+  expect_all_json({
       {"", "$: the text ends where a value should be (line 1, column 1)"},
       {" \n ", "$: the text ends where a value should be (line 2, column 2)"},
       {"[1,\n 2,\n x]", "$[2]: unexpected character (line 3, column 2)"},
@@ -70,7 +70,7 @@ TEST(JsonReader, errors_name_line_and_column) {
 }
 
 TEST(JsonReader, numbers_are_those_of_the_standard) {
-  expect_all({
+  expect_all_json({
       {"0", "00"},
       {"-0", "00"},
       {"0.5", "f93800"},
@@ -93,7 +93,7 @@ TEST(JsonReader, numbers_are_those_of_the_standard) {
 }
 
 TEST(JsonReader, strings_hold_escapes_and_valid_utf8) {
-  expect_all({
+  expect_all_json({
       {R"("\"\\\/\b\f\n\r\t")", "68225c2f080c0a0d09"},
       {R"("\u0041\u00DF\u20ac")", "6641c39fe282ac"},
       {R"("\ud83d\ude00")", "64f09f9880"},

@@ -14,13 +14,13 @@ using testing::bytes_of;
 using testing::encode;
 using testing::recode;
 
-struct Case {
+struct AnyCase {
   std::string_view in;
   std::string_view expected;  // canonical bytes, or the error
 };
 
 TEST(NormaliserAny, keeps_integers_and_floats_apart) {
-  const Case cases[] = {
+  const AnyCase cases[] = {
       {"1", "01"},
       {"1.0", "f93c00"},
       {"1e0", "f93c00"},
@@ -46,7 +46,7 @@ TEST(NormaliserAny, does_not_read_meaning_into_maps) {
 }
 
 TEST(NormaliserAny, refuses_what_json_cannot_say) {
-  const Case cases[] = {
+  const AnyCase cases[] = {
       {"4101", "$: expected a JSON value, got bytes"},
       {"f7", "$: expected a JSON value, got simple value"},
       {"e0", "$: expected a JSON value, got simple value"},

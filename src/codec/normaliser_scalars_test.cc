@@ -14,17 +14,17 @@ using testing::encode;
 using testing::recode;
 using testing::schema_of;
 
-struct Case {
+struct ScalarCase {
   std::string_view json;
   std::string_view expected;  // canonical bytes, or the error
 };
 
-void expect_from_json(std::string_view type, const std::vector<Case>& cases) {
+void expect_from_json(std::string_view type, const std::vector<ScalarCase>& cases) {
   const Schema schema = schema_of(type);
   for (const auto& [json, expected] : cases) EXPECT_EQ(encode(schema, json), expected) << json;
 }
 
-void expect_from_cbor(std::string_view type, const std::vector<Case>& cases) {
+void expect_from_cbor(std::string_view type, const std::vector<ScalarCase>& cases) {
   const Schema schema = schema_of(type);
   for (const auto& [cbor, expected] : cases) EXPECT_EQ(recode(schema, cbor), expected) << cbor;
 }

@@ -15,14 +15,14 @@ using testing::recode;
 using testing::repeat;
 using testing::schema_of;
 
-struct Case {
+struct SetOrMapCase {
   std::string_view type;
   std::string_view json;
   std::string_view expected;  // canonical bytes, or the error
 };
 
 TEST(NormaliserLists, keep_their_order_and_repetitions) {
-  const Case cases[] = {
+  const SetOrMapCase cases[] = {
       {R"({"list":{"nat":{}}})", "[]", "80"},
       {R"({"list":{"nat":{}}})", "[3,1,3]", "83030103"},
       {R"({"list":{"list":{"nat":{}}}})", "[[],[1]]", "82808101"},
@@ -52,7 +52,7 @@ TEST(NormaliserLists, heads_grow_with_the_number_of_elements) {
 }
 
 TEST(NormaliserSets, are_sorted_by_their_encodings_and_deduplicated) {
-  const Case cases[] = {
+  const SetOrMapCase cases[] = {
       {R"({"set":{"nat":{}}})", "[]", "80"},
       {R"({"set":{"nat":{}}})", "[1,2,3]", "83010203"},
       {R"({"set":{"nat":{}}})", "[3,1,2,3,1]", "83010203"},
@@ -71,7 +71,7 @@ TEST(NormaliserSets, are_sorted_by_their_encodings_and_deduplicated) {
 }
 
 TEST(NormaliserMaps, are_sorted_by_their_encoded_keys) {
-  const Case cases[] = {
+  const SetOrMapCase cases[] = {
       {R"({"map":{"key":{"text":{}},"value":{"nat":{}}}})", "{}", "a0"},
       {R"({"map":{"key":{"text":{}},"value":{"nat":{}}}})", R"({"bb":1,"c":2,"":3})",
        "a3600361630262626201"},
@@ -92,7 +92,7 @@ TEST(NormaliserMaps, refuse_keys_that_are_there_twice_or_do_not_fit) {
   constexpr std::string_view kNat = R"({"map":{"key":{"nat":{}},"value":{"nat":{}}}})";
   constexpr std::string_view kUuids = R"({"map":{"key":{"uuid":{}},"value":{"nat":{}}}})";
   constexpr std::string_view kHash = R"({"map":{"key":{"hash":{}},"value":{"nat":{}}}})";
-  const Case cases[] = {
+  const SetOrMapCase cases[] = {
       {kText, "[]", "$: expected map, got list"},
       {kText, R"({"a":1,"b":2,"a":3})", "$.a: the key is there twice"},
       {kText, R"({"a":1,"b":2,"\u0061":3})", "$.a: the key is there twice"},

@@ -14,7 +14,7 @@ using testing::bytes_of;
 using testing::schema_of;
 using testing::strict;
 
-struct Case {
+struct StrictCase {
   std::string_view type;
   std::string_view cbor;
   std::string_view error;
@@ -34,7 +34,7 @@ TEST(NormaliserStrict, canonical_bytes_are_accepted) {
 }
 
 TEST(NormaliserStrict, other_spellings_are_refused_with_their_place) {
-  const Case cases[] = {
+  const StrictCase cases[] = {
       {R"({"nat":{}})", "1801", "$: not canonical: a number is not in its shortest form (byte 4)"},
       {R"({"nat":{}})", "1b0000000000000001",
        "$: not canonical: a number is not in its shortest form (byte 4)"},

@@ -16,10 +16,10 @@ std::string list(std::initializer_list<std::string> definitions) {
   return text + "]";
 }
 
-const std::string kText = schema("a/T@1", R"({"text":{}})");
+const std::string kTextSchema = schema("a/T@1", R"({"text":{}})");
 const std::string kModule = R"({"$kind":"defmodule","name":"a/m@1","runtime":{"kind":"native"}})";
 
-std::string workflow(std::string_view event, std::string_view more = "") {
+std::string workflow_for(std::string_view event, std::string_view more = "") {
   return R"({"$kind":"defworkflow","name":"a/w@1","state":"a/T@1","event":")" + std::string(event) +
          R"(","effects_emitted":[],"impl":{"module":"a/m@1","entrypoint":"run"})" +
          std::string(more) + "}";
@@ -49,15 +49,17 @@ TEST(References, a_reference_is_found_wherever_it_stands) {
 
 TEST(References, what_refers_to_nothing_or_to_another_kind_is_refused) {
   const Refusal cases[] = {
-      {list({kText, kModule, schema("a/e@1", R"({"record":{}})"), workflow("a/e@1")}), {}},
-      {list({kText, workflow("a/E@1",
-                             R"(,"context":"a/C@1","annotations":"a/N@1","key_schema":"a/K@1")")}),
+      {list({kTextSchema, kModule, schema("a/e@1", R"({"record":{}})"), workflow_for("a/e@1")}),
+       {}},
+      {list({kTextSchema,
+             workflow_for("a/E@1",
+                          R"(,"context":"a/C@1","annotations":"a/N@1","key_schema":"a/K@1")")}),
        {"f: $[1].event: there is no defschema named 'a/E@1'",
         "f: $[1].context: there is no defschema named 'a/C@1'",
         "f: $[1].annotations: there is no defschema named 'a/N@1'",
         "f: $[1].key_schema: there is no defschema named 'a/K@1'",
         "f: $[1].impl.module: there is no defmodule named 'a/m@1'"}},
-      {list({kText, kModule, workflow("a/m@1")}),
+      {list({kTextSchema, kModule, workflow_for("a/m@1")}),
        {"f: $[2].event: there is no defschema named 'a/m@1'; that name is a defmodule"}},
       {R"({"$kind":"defworkflow","name":"a/w@1","state":"sys/SecretRef@1","event":"sys/SecretRef@1",
            "effects_emitted":["sys/timer.set@1","sys/SecretRef@1","a/x@1"],
@@ -90,7 +92,8 @@ TEST(Cycles, a_type_that_contains_itself_is_refused_with_the_way_round) {
       {list({schema("a/R@1", R"({"record":{"x":{"ref":"a/R@1"},"y":{"ref":"a/R@1"}}})")}),
        {"f: $[0].type: recursive type: a/R@1 -> a/R@1"}},
       // Used twice is not a circle.
-      {list({kText, schema("a/R@1", R"({"record":{"x":{"ref":"a/T@1"},"y":{"ref":"a/T@1"}}})"),
+      {list({kTextSchema,
+             schema("a/R@1", R"({"record":{"x":{"ref":"a/T@1"},"y":{"ref":"a/T@1"}}})"),
              schema("a/S@1", R"({"record":{"x":{"ref":"a/T@1"},"y":{"ref":"a/R@1"}}})")}),
        {}},
   };
@@ -122,7 +125,7 @@ TEST(Types, an_option_that_cannot_tell_absent_from_null_is_refused_through_refer
 
 TEST(Types, a_chain_of_references_may_be_256_types_long) {
   const auto chain = [](int length) {
-    std::string json = "[" + kText;
+    std::string json = "[" + kTextSchema;
     for (int i = 1; i < length; ++i) {
       json += "," + schema("a/A" + std::to_string(i) + "@1",
                            i == 1 ? R"({"ref":"a/T@1"})"
@@ -202,10 +205,10 @@ TEST(EventType, a_record_or_a_variant_of_different_references_is_an_event_type) 
        {"f: $[6].event: 'a/e@1' has two arms for 'a/R@1', so an event cannot tell which it is"}},
   };
   for (const auto& [type, errors] : cases) {
-    EXPECT_EQ(load_errors(list({kText, kModule, schema("a/R@1", R"({"record":{}})"),
+    EXPECT_EQ(load_errors(list({kTextSchema, kModule, schema("a/R@1", R"({"record":{}})"),
                                 schema("a/S@1", R"({"record":{}})"),
                                 schema("a/V@1", R"({"variant":{"R":{"ref":"a/R@1"}}})"),
-                                schema("a/e@1", type), workflow("a/e@1")})),
+                                schema("a/e@1", type), workflow_for("a/e@1")})),
               errors)
         << type;
   }

@@ -9,10 +9,10 @@ using testing::Lines;
 using testing::lines_of;
 using testing::schema;
 
-const std::string kRecord = schema("a/R@1", R"({"record":{"id":{"ref":"a/T@1"}}})");
-const std::string kText = schema("a/T@1", R"({"text":{}})");
+const std::string kListedRecord = schema("a/R@1", R"({"record":{"id":{"ref":"a/T@1"}}})");
+const std::string kListedText = schema("a/T@1", R"({"text":{}})");
 const std::string kDefinitions =
-    "[" + kRecord + "," + kText +
+    "[" + kListedRecord + "," + kListedText +
     R"(,{"$kind":"defmodule","name":"a/m@1","runtime":{"kind":"native"}},
        {"$kind":"defsecret","name":"a/key@1","binding_id":"env:KEY"},
        {"$kind":"defeffect","name":"a/x@1","params":"a/R@1","receipt":"sys/SecretRef@1","executor":{"kind":"http"}},
@@ -49,7 +49,7 @@ TEST(Manifest, what_is_listed_gets_its_hash) {
   EXPECT_EQ(lines_of(bundle.errors), Lines());
   const auto& manifest = std::get<Manifest>(bundle.manifest->definition);
   ASSERT_EQ(manifest.schemas.size(), 2u);
-  EXPECT_EQ(manifest.schemas[1].hash->to_text(), testing::hash_of(kText));
+  EXPECT_EQ(manifest.schemas[1].hash->to_text(), testing::hash_of(kListedText));
   for (const auto* refs : {&manifest.schemas, &manifest.modules, &manifest.workflows,
                            &manifest.effects, &manifest.secrets}) {
     for (const NamedRef& ref : *refs) {
@@ -61,7 +61,7 @@ TEST(Manifest, what_is_listed_gets_its_hash) {
 TEST(Manifest, the_right_hash_no_hash_null_and_zeros_make_the_same_manifest) {
   const base::Hash hash = load_with({}).manifest->hash;
   for (const std::string& schemas :
-       {with_hash(testing::hash_of(kText)), with_hash("sha256:" + std::string(64, '0')),
+       {with_hash(testing::hash_of(kListedText)), with_hash("sha256:" + std::string(64, '0')),
         std::string(R"({"name":"a/T@1","hash":null},{"name":"a/R@1"})")}) {
     const Bundle bundle = load_with({.schemas = schemas});
     EXPECT_EQ(lines_of(bundle.errors), Lines()) << schemas;
@@ -71,9 +71,9 @@ TEST(Manifest, the_right_hash_no_hash_null_and_zeros_make_the_same_manifest) {
 
 TEST(Manifest, a_wrong_hash_is_refused_with_both_hashes) {
   const std::string wrong = "sha256:" + std::string(63, '0') + "1";
-  EXPECT_EQ(
-      errors_with({.schemas = with_hash(wrong)}),
-      (Lines{"m: $.schemas: 'a/T@1' has the hash " + testing::hash_of(kText) + ", not " + wrong}));
+  EXPECT_EQ(errors_with({.schemas = with_hash(wrong)}),
+            (Lines{"m: $.schemas: 'a/T@1' has the hash " + testing::hash_of(kListedText) +
+                   ", not " + wrong}));
 }
 
 TEST(Manifest, what_it_lists_must_be_there_and_of_that_kind) {
@@ -114,16 +114,16 @@ TEST(Manifest, there_is_one) {
 }
 
 TEST(Manifest, a_definition_from_below_is_pinned_like_any_other) {
-  const Bundle library = load({{"l", kText}}, &builtin());
+  const Bundle library = load({{"l", kListedText}}, &builtin());
   const std::string listed = manifest({.schemas = R"({"name":"a/R@1"},{"name":"a/T@1"})",
                                        .modules = "",
                                        .workflows = "",
                                        .effects = "",
                                        .secrets = ""});
-  const Bundle bundle = load({{"d", kRecord}, {"m", listed}}, &library.catalogue);
+  const Bundle bundle = load({{"d", kListedRecord}, {"m", listed}}, &library.catalogue);
   EXPECT_EQ(lines_of(bundle.errors), Lines());
   EXPECT_EQ(std::get<Manifest>(bundle.manifest->definition).schemas[1].hash->to_text(),
-            testing::hash_of(kText));
+            testing::hash_of(kListedText));
 }
 
 }  // namespace

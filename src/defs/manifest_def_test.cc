@@ -10,7 +10,7 @@ using testing::Lines;
 using testing::Refusal;
 
 // An empty manifest with `more` fields.
-std::string manifest(std::string_view more) {
+std::string manifest_with(std::string_view more) {
   return R"({"$kind":"manifest","air_version":"2","schemas":[],"modules":[],"workflows":[])" +
          std::string(more) + "}";
 }
@@ -23,7 +23,7 @@ TEST(ManifestDef, secrets_and_routing_may_be_absent) {
            R"(,"effects":[{"name":"a/x@1"}],"secrets":[{"name":"a/s@1","hash":null}],
               "routing":{"subscriptions":[]})",
        }) {
-    EXPECT_EQ(form_errors(manifest(more)), Lines()) << more;
+    EXPECT_EQ(form_errors(manifest_with(more)), Lines()) << more;
   }
 }
 
@@ -44,7 +44,8 @@ TEST(ManifestDef, other_forms_are_refused) {
       {R"(,"effects":[],"plans":[])", {"$: unknown field \"plans\""}},
       {R"(,"effects":[],"name":"a/b@1")", {"$: unknown field \"name\""}},
   };
-  for (const auto& [more, errors] : cases) EXPECT_EQ(form_errors(manifest(more)), errors) << more;
+  for (const auto& [more, errors] : cases)
+    EXPECT_EQ(form_errors(manifest_with(more)), errors) << more;
 }
 
 TEST(ManifestDef, the_version_of_the_format_is_2) {
@@ -78,8 +79,8 @@ TEST(ManifestDef, a_subscription_names_one_event_and_one_workflow) {
         "$.routing.subscriptions[0]: unknown field \"reducer\""}},
   };
   for (const auto& [subscription, errors] : cases) {
-    EXPECT_EQ(form_errors(
-                  manifest(R"(,"effects":[],"routing":{"subscriptions":[)" + subscription + "]}")),
+    EXPECT_EQ(form_errors(manifest_with(R"(,"effects":[],"routing":{"subscriptions":[)" +
+                                        subscription + "]}")),
               errors)
         << subscription;
   }
@@ -88,21 +89,21 @@ TEST(ManifestDef, a_subscription_names_one_event_and_one_workflow) {
 TEST(ManifestDef, more_than_5000_entries_of_one_kind_are_refused) {
   std::string entries;
   for (int i = 0; i <= 5'000; ++i) entries += (i == 0 ? "" : ",") + std::string("{}");
-  EXPECT_EQ(form_errors(manifest(",\"effects\":[" + entries + "]")),
+  EXPECT_EQ(form_errors(manifest_with(",\"effects\":[" + entries + "]")),
             (Lines{"$.effects: more than 5000 entries"}));
 }
 
 TEST(ManifestDef, the_largest_manifest_can_be_encoded) {
-  Manifest manifest;
+  Manifest manifest_with;
   const std::string tail = std::string(240, 'x') + "@1";
   for (auto list : {&Manifest::schemas, &Manifest::modules, &Manifest::workflows,
                     &Manifest::effects, &Manifest::secrets}) {
     for (int i = 0; i < 5'000; ++i)
-      (manifest.*list).push_back({"n/a" + std::to_string(10'000 + i) + tail, base::Hash{}});
+      (manifest_with.*list).push_back({"n/a" + std::to_string(10'000 + i) + tail, base::Hash{}});
   }
   const std::string name(255, 'n');
-  for (int i = 0; i < 5'000; ++i) manifest.subscriptions.push_back({name, name, name});
-  EXPECT_GT(encode(manifest).size(), std::size_t{10} << 20);
+  for (int i = 0; i < 5'000; ++i) manifest_with.subscriptions.push_back({name, name, name});
+  EXPECT_GT(encode(manifest_with).size(), std::size_t{10} << 20);
 }
 
 }  // namespace

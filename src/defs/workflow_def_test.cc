@@ -9,7 +9,7 @@ using testing::Lines;
 using testing::Refusal;
 
 // A sound workflow with `more` fields.
-std::string workflow(std::string_view more) {
+std::string workflow_with(std::string_view more) {
   return R"({"$kind":"defworkflow","name":"a/w@1","state":"a/s@1","event":"a/e@1",
              "impl":{"module":"a/m@1","entrypoint":"run"})" +
          std::string(more) + "}";
@@ -26,7 +26,7 @@ TEST(WorkflowDef, optional_fields_may_be_there_absent_or_null) {
            R"(,"effects_emitted":[],"determinism":"strict")",
            R"(,"effects_emitted":[],"determinism":null)",
        }) {
-    EXPECT_EQ(form_errors(workflow(more)), Lines()) << more;
+    EXPECT_EQ(form_errors(workflow_with(more)), Lines()) << more;
   }
 }
 
@@ -50,7 +50,8 @@ TEST(WorkflowDef, other_forms_are_refused) {
         "$.key_schema: 'a/k@0' has a bad version: a whole number from 1 after the '@'",
         "$: unknown field \"keys\""}},
   };
-  for (const auto& [more, errors] : cases) EXPECT_EQ(form_errors(workflow(more)), errors) << more;
+  for (const auto& [more, errors] : cases)
+    EXPECT_EQ(form_errors(workflow_with(more)), errors) << more;
 }
 
 TEST(WorkflowDef, what_is_missing_is_named) {
@@ -72,7 +73,7 @@ TEST(WorkflowDef, a_long_list_of_effects_takes_no_longer_than_reading_it) {
   }
   codec::Errors errors;
   const auto definition =
-      testing::parse(workflow(",\"effects_emitted\":[" + effects + "]"), errors);
+      testing::parse(workflow_with(",\"effects_emitted\":[" + effects + "]"), errors);
   ASSERT_TRUE(definition);
   const auto& emitted = std::get<WorkflowDef>(*definition).effects_emitted;
   EXPECT_EQ(emitted.size(), 100'000u);

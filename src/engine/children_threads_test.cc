@@ -14,7 +14,7 @@
 #include "holdfast/engine.h"
 #include "holdfast/steps.h"
 
-namespace holdfast {
+namespace holdfast::children_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -351,4 +351,4 @@ TEST_F(ChildrenTest, a_child_that_is_in_no_module_is_refused) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::children_test

@@ -8,7 +8,7 @@
 #include "env/testing.h"
 #include "holdfast/engine.h"
 
-namespace holdfast {
+namespace holdfast::clock_test {
 namespace {
 
 using std::chrono::hours;
@@ -233,4 +233,4 @@ TEST(ManualClock, an_alarm_rings_once_when_either_time_has_come_and_never_after_
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::clock_test

@@ -13,7 +13,7 @@
 #include "env/testing.h"
 #include "holdfast/engine.h"
 
-namespace holdfast {
+namespace holdfast::governance_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -343,4 +343,4 @@ TEST_F(GovernanceTest, who_waits_for_a_record_hears_when_it_is_durable_or_that_i
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::governance_test

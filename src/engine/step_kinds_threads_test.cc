@@ -12,7 +12,7 @@
 #include "holdfast/engine.h"
 #include "holdfast/steps.h"
 
-namespace holdfast {
+namespace holdfast::step_kinds_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -222,4 +222,4 @@ TEST_F(StepKinds, of_answers_that_come_at_once_each_is_taken_once_or_told) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::step_kinds_test

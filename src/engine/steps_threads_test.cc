@@ -13,7 +13,7 @@
 #include "holdfast/engine.h"
 #include "holdfast/steps.h"
 
-namespace holdfast {
+namespace holdfast::steps_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -361,4 +361,4 @@ TEST_F(StepsTest, a_run_can_be_cancelled_from_outside) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::steps_test

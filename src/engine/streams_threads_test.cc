@@ -16,7 +16,7 @@
 #include "env/testing.h"
 #include "holdfast/engine.h"
 
-namespace holdfast {
+namespace holdfast::streams_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -365,4 +365,4 @@ TEST_F(StreamsTest, a_callback_may_read_on) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::streams_test

@@ -14,7 +14,7 @@
 #include "holdfast/engine.h"
 #include "holdfast/steps.h"
 
-namespace holdfast {
+namespace holdfast::upgrade_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -198,4 +198,4 @@ TEST_F(UpgradeTest, without_applying_it_a_changed_graph_takes_no_new_events) {
 }
 
 }  // namespace
-}  // namespace holdfast
+}  // namespace holdfast::upgrade_test

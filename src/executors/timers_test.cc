@@ -7,12 +7,14 @@
 #include <random>
 #include <vector>
 
-#include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/view.h"
+#include "executors/testing.h"
 
 namespace holdfast::executors {
 namespace {
+
+using testing::name;
 
 struct Heard : Reports {
   void report(const kernel::ReceiptArrived& receipt) override {
@@ -26,8 +28,6 @@ struct Heard : Reports {
   std::string key;
   std::uint64_t at = 0;
 };
-
-base::Hash name(std::uint64_t n) { return base::sha256(base::as_bytes(std::to_string(n))); }
 
 class TimersTest : public ::testing::Test {
  protected:

@@ -15,7 +15,7 @@ std::string error_of(std::string_view json) {
   return read ? "" : read.error().to_string();
 }
 
-Request request_of(std::string_view type, std::string_view body) {
+Request event_request(std::string_view type, std::string_view body) {
   Request request;
   request.fields[static_cast<std::size_t>(Field::kContentType)] = type;
   request.has[static_cast<std::size_t>(Field::kContentType)] = true;
@@ -79,12 +79,12 @@ TEST(Envelope, a_wait_is_milliseconds_or_true) {
 }
 
 TEST(EventBody, three_forms_say_the_same) {
-  const Request own = request_of("application/json; charset=utf-8",
-                                 R"({"schema":"s/E@1","value":{"a":1},"id":"i"})");
-  const Request structured = request_of(
+  const Request own = event_request("application/json; charset=utf-8",
+                                    R"({"schema":"s/E@1","value":{"a":1},"id":"i"})");
+  const Request structured = event_request(
       "application/cloudevents+json",
       R"({"specversion":"1.0","type":"s/E@1","source":"/shop","id":"i","time":"x","data":{"a":1}})");
-  Request binary = request_of("application/json", R"({"a":1})");
+  Request binary = event_request("application/json", R"({"a":1})");
   set(binary, Field::kCeSpecVersion, "1.0");
   set(binary, Field::kCeType, "s/E@1");
   set(binary, Field::kCeSource, "/shop");
@@ -101,9 +101,9 @@ TEST(EventBody, three_forms_say_the_same) {
 
 TEST(EventBody, a_cloud_event_may_hold_bytes) {
   const Request request =
-      request_of("application/cloudevents+json",
-                 R"({"specversion":"1.0","type":"s/E@1","source":"/shop","id":"i",)"
-                 R"("datacontenttype":"application/cbor","data_base64":"oWFhAQ=="})");
+      event_request("application/cloudevents+json",
+                    R"({"specversion":"1.0","type":"s/E@1","source":"/shop","id":"i",)"
+                    R"("datacontenttype":"application/cbor","data_base64":"oWFhAQ=="})");
   const auto read = read_event(request, 0);
   const auto* event = std::get_if<EventBody>(&read);
   ASSERT_NE(event, nullptr) << std::get_if<Problem>(&read)->detail;
@@ -112,7 +112,7 @@ TEST(EventBody, a_cloud_event_may_hold_bytes) {
 }
 
 TEST(EventBody, the_idempotency_key_is_the_id) {
-  Request request = request_of("application/json", R"({"schema":"s/E@1","value":1})");
+  Request request = event_request("application/json", R"({"schema":"s/E@1","value":1})");
   set(request, Field::kIdempotencyKey, "k");
   auto read = read_event(request, 0);
   ASSERT_NE(std::get_if<EventBody>(&read), nullptr);
@@ -125,7 +125,7 @@ TEST(EventBody, the_idempotency_key_is_the_id) {
 
 TEST(EventBody, what_is_wrong_is_named_with_its_place) {
   const auto problem = [](std::string_view type, std::string_view body) {
-    const auto read = read_event(request_of(type, body), 0);
+    const auto read = read_event(event_request(type, body), 0);
     const auto* found = std::get_if<Problem>(&read);
     return found == nullptr ? std::string()
                             : std::string(kind_of(found->code).name) + " " + found->path;

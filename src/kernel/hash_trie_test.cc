@@ -76,18 +76,8 @@ TEST(HashTrie, every_entry_is_found_and_others_are_not) {
   EXPECT_FALSE((*index.find(blobs, cache, key(1000))).has_value());
 }
 
-// Counts what is read.
-class CountingBlobs : public testing::MemoryBlobs {
- public:
-  base::Result<base::Bytes> get(const base::Hash& hash) const override {
-    ++gets;
-    return MemoryBlobs::get(hash);
-  }
-  mutable int gets = 0;
-};
-
 TEST(HashTrie, a_key_that_is_not_there_is_seldom_looked_for_in_a_leaf) {
-  CountingBlobs blobs;
+  testing::CountingBlobs blobs;
   HashTrie index;
   HashTrie::Changes changes;
   for (int i = 0; i < 5000; ++i) changes[key(i)] = base::Bytes{1};
@@ -102,7 +92,7 @@ TEST(HashTrie, a_key_that_is_not_there_is_seldom_looked_for_in_a_leaf) {
 }
 
 TEST(HashTrie, what_was_written_last_need_not_be_read_to_find_that_a_key_is_not_there) {
-  CountingBlobs blobs;
+  testing::CountingBlobs blobs;
   TrieCache cache;
   HashTrie index;
   for (int round = 0; round < 2; ++round) {
@@ -229,7 +219,7 @@ TEST(HashTrie, marks_that_are_not_those_of_a_leaf_are_refused) {
 
 TEST(HashTrie, a_small_leaf_stays_in_the_cache_and_a_large_one_does_not) {
   for (const std::size_t size : {std::size_t{10}, TrieCache::kMostLeafBytes}) {
-    CountingBlobs blobs;
+    testing::CountingBlobs blobs;
     TrieCache cache;
     HashTrie index;
     ASSERT_TRUE(index.apply(blobs, cache, {{key(1), base::Bytes(size)}}));

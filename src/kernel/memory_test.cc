@@ -12,17 +12,9 @@
 namespace holdfast::kernel {
 namespace {
 
+using testing::CountingBlobs;
 using testing::LabTest;
 using testing::value;
-
-class CountingBlobs : public testing::MemoryBlobs {
- public:
-  base::Result<base::Bytes> get(const base::Hash& hash) const override {
-    ++gets;
-    return MemoryBlobs::get(hash);
-  }
-  mutable int gets = 0;
-};
 
 class MemoryTest : public LabTest {
  protected:

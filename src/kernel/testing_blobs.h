@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the tests: blobs in memory, that take no larger ones than the store does.
+// For the tests: blobs in memory, that take no larger ones than the store does, and blobs
+// that count.
 #pragma once
 
+#include <algorithm>
 #include <map>
 
 #include "base/sha256.h"
@@ -32,6 +34,26 @@ class MemoryBlobs : public Blobs {
 
  private:
   std::map<base::Hash, base::Bytes> blobs_;
+};
+
+// Counts what is read and written, and can be told to fail.
+class CountingBlobs : public MemoryBlobs {
+ public:
+  base::Result<base::Bytes> get(const base::Hash& hash) const override {
+    ++gets;
+    if (broken) return base::Error(base::ErrorCode::kIo, "the disk is gone");
+    return MemoryBlobs::get(hash);
+  }
+  base::Result<base::Hash> put(base::ByteView bytes) override {
+    ++puts;
+    largest = std::max(largest, bytes.size());
+    if (broken) return base::Error(base::ErrorCode::kIo, "the disk is gone");
+    return MemoryBlobs::put(bytes);
+  }
+  mutable int gets = 0;
+  int puts = 0;
+  std::size_t largest = 0;
+  bool broken = false;
 };
 
 }  // namespace holdfast::kernel::testing

@@ -9,7 +9,7 @@
 #include "native/bundle.h"
 #include "native/testing_steps.h"
 
-namespace holdfast::native {
+namespace holdfast::native::body_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -176,4 +176,4 @@ TEST(StepBody, a_graph_in_which_something_may_take_no_time_is_refused) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::body_test

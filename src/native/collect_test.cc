@@ -9,7 +9,7 @@
 #include "native/testing_steps.h"
 #include "steps/live_run.h"
 
-namespace holdfast::native {
+namespace holdfast::native::collect_test {
 namespace {
 
 struct Left {
@@ -127,4 +127,4 @@ TEST_F(Collect, one_too_many_is_judged_by_what_is_there_when_it_counts) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::collect_test

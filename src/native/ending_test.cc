@@ -4,7 +4,7 @@
 
 #include "native/testing.h"
 
-namespace holdfast::native {
+namespace holdfast::native::ending_test {
 namespace {
 
 using kernel::testing::json_of;
@@ -169,4 +169,4 @@ TEST_F(EndingTest, a_first_step_that_ends_leaves_a_state_too) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::ending_test

@@ -7,7 +7,7 @@
 
 #include "native/testing.h"
 
-namespace holdfast::native {
+namespace holdfast::native::fit_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -104,4 +104,4 @@ TEST_F(FitTest, who_performs_an_effect_does_not_matter_to_the_code) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::fit_test

@@ -11,7 +11,7 @@
 #include "native/machines.h"
 #include "steps/graph_codec.h"
 
-namespace holdfast::native {
+namespace holdfast::native::flow_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -229,4 +229,4 @@ TEST(Flow, a_graph_that_cannot_run_is_refused_with_its_definitions) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::flow_test

@@ -8,7 +8,7 @@
 #include "kernel/testing.h"
 #include "native/bundle.h"
 
-namespace holdfast::native {
+namespace holdfast::native::module_test {
 namespace {
 
 struct Customer {
@@ -191,4 +191,4 @@ TEST_F(ModuleTest, a_module_with_a_bad_name_is_an_error) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::module_test

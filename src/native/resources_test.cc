@@ -10,7 +10,7 @@
 
 #include "native/testing_steps.h"
 
-namespace holdfast::native {
+namespace holdfast::native::resources_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -249,4 +249,4 @@ TEST_F(ResourcesTest, a_body_that_asks_for_one_that_is_not_there_fails) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::resources_test

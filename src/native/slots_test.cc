@@ -7,7 +7,7 @@
 #include "codec/cbor_writer.h"
 #include "native/testing_steps.h"
 
-namespace holdfast::native {
+namespace holdfast::native::slots_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -80,4 +80,4 @@ TEST(Slots, what_is_no_set_is_a_failure) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::slots_test

@@ -4,7 +4,7 @@
 
 #include "native/testing_steps.h"
 
-namespace holdfast::native {
+namespace holdfast::native::step_misuse_test {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -132,4 +132,4 @@ TEST(StepMisuse, the_first_so_many_are_taken_of_a_list_only) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::step_misuse_test

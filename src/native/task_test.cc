@@ -7,7 +7,7 @@
 
 #include "native/testing_steps.h"
 
-namespace holdfast::native {
+namespace holdfast::native::task_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -192,4 +192,4 @@ TEST_F(StepTaskTest, the_graph_is_that_of_what_comes_of_it) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::task_test

@@ -8,7 +8,7 @@
 
 #include "native/testing.h"
 
-namespace holdfast::native {
+namespace holdfast::native::throwing_test {
 namespace {
 
 using kernel::testing::json_of;
@@ -145,4 +145,4 @@ TEST_F(ThrowingTest, an_answer_may_throw_as_well_and_other_instances_go_on) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::throwing_test

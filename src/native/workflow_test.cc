@@ -5,7 +5,7 @@
 
 #include "native/testing.h"
 
-namespace holdfast::native {
+namespace holdfast::native::workflow_test {
 namespace {
 
 using kernel::testing::json_of;
@@ -173,4 +173,4 @@ TEST_F(DownloadsTest, a_timer_wakes_and_an_emitted_event_comes_around) {
 }
 
 }  // namespace
-}  // namespace holdfast::native
+}  // namespace holdfast::native::workflow_test

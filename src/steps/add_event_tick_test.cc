@@ -4,14 +4,14 @@
 namespace holdfast::steps::testing {
 namespace {
 
-constexpr char kLine[] = R"(
+constexpr char kAddLine[] = R"(
   begin: Start -> A
   work*2: A -> B
   end: B -> Stop
 )";
 
 TEST(AddEvent, a_start_event_sets_the_run_going) {
-  Table table(kLine);
+  Table table(kAddLine);
   table.check("last \n not running", table.add("Start1"),
               R"(last i1 r1
                  begin running 0 r1 Start1 i1 t5)",
@@ -20,7 +20,7 @@ TEST(AddEvent, a_start_event_sets_the_run_going) {
 }
 
 TEST(AddEvent, a_start_event_sets_the_deadline_of_the_run_once) {
-  Table table(kLine, 40);
+  Table table(kAddLine, 40);
   table.check("last \n not running", table.add("Start1"),
               R"(last i1 r1
                  deadline 45
@@ -39,7 +39,7 @@ TEST(AddEvent, a_start_event_sets_the_deadline_of_the_run_once) {
 }
 
 TEST(AddEvent, takes_the_lowest_slot_that_is_free) {
-  Table table(kLine);
+  Table table(kAddLine);
   table.check(R"(last i2 r2
                  work running 1 r2 A1 i2 t3)",
               table.add("A2"),
@@ -51,7 +51,7 @@ TEST(AddEvent, takes_the_lowest_slot_that_is_free) {
 }
 
 TEST(AddEvent, without_a_free_slot_it_waits_at_the_end_of_the_queue) {
-  Table table(kLine);
+  Table table(kAddLine);
   table.check(R"(last i3 r2
                  work running 0 r1 A1 i1 t3
                  work running 1 r2 A2 i2 t3
@@ -90,7 +90,7 @@ TEST(AddEvent, a_target_is_the_only_step_that_gets_it) {
 }
 
 TEST(AddEvent, that_nobody_takes_is_told) {
-  Table table(kLine);
+  Table table(kAddLine);
   table.check("last", table.add("Stop1"), "last",
               R"(publish unhandled Stop1 idle
                  schedule idle-check)");

@@ -8,10 +8,10 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-constexpr char kGraph[] = "ask: Start -> A \n work: A -> Stop \n note: Answer -> Stop";
+constexpr char kDueGraph[] = "ask: Start -> A \n work: A -> Stop \n note: Answer -> Stop";
 
 Lines due_lines(std::string_view text, std::uint64_t now_ns) {
-  Table table(kGraph);
+  Table table(kDueGraph);
   const State state = table.parse().state(text);
   Lines lines;
   for (const Tick& tick : due_by(state, now_ns)) {
@@ -24,7 +24,7 @@ Lines due_lines(std::string_view text, std::uint64_t now_ns) {
   return lines;
 }
 
-constexpr char kState[] = R"(
+constexpr char kDueState[] = R"(
   last i9
   deadline 30
   ask waits a Answer for Start1 i1 until 20
@@ -37,14 +37,14 @@ constexpr char kState[] = R"(
   work queued A4 i8)";
 
 TEST(Due, comes_in_the_order_of_time_and_of_kind) {
-  EXPECT_EQ(due_lines(kState, 40),
+  EXPECT_EQ(due_lines(kDueState, 40),
             (Lines{"wake @7", "wait b of i2", "wait a of i1", "wake @20", "timeout"}));
 }
 
 TEST(Due, is_what_is_due_and_nothing_else) {
-  EXPECT_EQ(due_lines(kState, 4), Lines());
-  EXPECT_EQ(due_lines(kState, 5), Lines{"wake @5"});
-  EXPECT_EQ(due_lines(kState, 19), (Lines{"wake @7", "wait b of i2"}));
+  EXPECT_EQ(due_lines(kDueState, 4), Lines());
+  EXPECT_EQ(due_lines(kDueState, 5), Lines{"wake @5"});
+  EXPECT_EQ(due_lines(kDueState, 19), (Lines{"wake @7", "wait b of i2"}));
 }
 
 TEST(Due, the_end_of_the_run_comes_before_what_is_due_with_it) {
@@ -57,8 +57,8 @@ TEST(Due, the_end_of_the_run_comes_before_what_is_due_with_it) {
 }
 
 TEST(Due, the_next_is_the_earliest) {
-  Table table(kGraph);
-  EXPECT_EQ(next_due(table.parse().state(kState)), 5U);
+  Table table(kDueGraph);
+  EXPECT_EQ(next_due(table.parse().state(kDueState)), 5U);
   EXPECT_EQ(next_due(table.parse().state("last \n deadline 3")), 3U);
   EXPECT_EQ(next_due(table.parse().state("last i1 \n work queued A1 i1")), std::nullopt);
 }

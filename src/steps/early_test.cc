@@ -5,14 +5,14 @@
 namespace holdfast::steps::testing {
 namespace {
 
-constexpr char kGraph[] = R"(
+constexpr char kEarlyGraph[] = R"(
   begin: Start -> A | Ask
   work*1: A -> B | Stop
 )";
 
 class EarlyTest : public ::testing::Test {
  protected:
-  Table table_{std::string(kGraph) + "hear: Answer -> A", 0, Table::Keeps::kEarly};
+  Table table_{std::string(kEarlyGraph) + "hear: Answer -> A", 0, Table::Keeps::kEarly};
 };
 
 constexpr char kBusy[] = R"(last i1 r1
@@ -179,7 +179,7 @@ TEST_F(EarlyTest, more_than_so_many_are_told_at_once) {
 
 // What became of runs of earlier programs comes of them again.
 TEST_F(EarlyTest, a_graph_of_an_earlier_program_keeps_nothing) {
-  Table earlier(kGraph);
+  Table earlier(kEarlyGraph);
   earlier.check(kBusy, earlier.add("B1"), kBusy, "publish unhandled B1");
 }
 

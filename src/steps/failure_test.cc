@@ -4,13 +4,13 @@
 namespace holdfast::steps::testing {
 namespace {
 
-constexpr char kLine[] = R"(
+constexpr char kFailureLine[] = R"(
   work*2: A -> B
   end: B -> Stop
 )";
 
 TEST(Failure, a_retry_waits_at_the_front_of_the_queue_until_it_is_due) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check(R"(last i3 r1
                  work running 0 r1 A1 i1 t2
                  work queued A2 i2 @20
@@ -24,7 +24,7 @@ TEST(Failure, a_retry_waits_at_the_front_of_the_queue_until_it_is_due) {
 }
 
 TEST(Failure, a_retry_without_delay_runs_in_the_same_tick) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check(R"(last i3 r2
                  work running 0 r1 A1 i1 f1 t2
                  work running 1 r2 A2 i2 t2
@@ -38,7 +38,7 @@ TEST(Failure, a_retry_without_delay_runs_in_the_same_tick) {
 }
 
 TEST(Failure, a_retry_gives_its_slot_to_who_waits) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check(R"(last i3 r2
                  work running 0 r1 A1 i1 t2
                  work running 1 r2 A2 i2 t2
@@ -55,7 +55,7 @@ TEST(Failure, a_retry_gives_its_slot_to_who_waits) {
 }
 
 TEST(Failure, a_delay_beyond_the_end_of_time_ends_there) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check("last i1 r1 \n work running 0 r1 A1 i1 t2",
               table.result(1, table.fails_and_retries("oops", UINT64_MAX)),
               "last i1 r1 \n work queued A1 i1 f1 t2 @18446744073709551615",
@@ -63,7 +63,7 @@ TEST(Failure, a_delay_beyond_the_end_of_time_ends_there) {
 }
 
 TEST(Failure, without_retry_and_handler_the_run_fails) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check(R"(last i2 r2
                  work running 0 r1 A1 i1 f2 t2
                  work running 1 r2 A2 i2 t2)",
@@ -79,7 +79,7 @@ TEST(Failure, without_retry_and_handler_the_run_fails) {
 // --- who ran it could not judge it
 
 TEST(Failure, that_nobody_judged_is_judged_on_the_same_slot) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check("last i1 r1 \n work running 0 r1 A1 i1 t2 issued",
               table.result(1, table.is_lost("effect.timeout")),
               "last i1 r2 \n work running 0 r2 A1 i1 f1 t2 judging:effect.timeout",
@@ -87,7 +87,7 @@ TEST(Failure, that_nobody_judged_is_judged_on_the_same_slot) {
 }
 
 TEST(Failure, a_verdict_that_comes_later_counts_for_the_first_failure) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check("last i1 r2 \n work running 0 r2 A1 i1 f1 t2 judging:effect.timeout",
               table.result(2, table.fails_and_retries("ignored", 10)),
               "last i1 r2 \n work queued A1 i1 f1 t2 @15",
@@ -100,7 +100,7 @@ TEST(Failure, a_verdict_that_comes_later_counts_for_the_first_failure) {
 }
 
 TEST(Failure, a_judge_that_says_something_else_is_no_retry) {
-  Table table(kLine);
+  Table table(kFailureLine);
   for (const StepResult& tick : {table.result(2, table.returns("Stop1")), table.result(2),
                                  table.result(2, table.waits("w", "B"))}) {
     table.check("last i1 r2 \n work running 0 r2 A1 i1 f1 t2 judging:effect.timeout", tick,
@@ -112,7 +112,7 @@ TEST(Failure, a_judge_that_says_something_else_is_no_retry) {
 }
 
 TEST(Failure, a_judge_that_cannot_be_reached_is_no_retry) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check("last i1 r2 \n work running 0 r2 A1 i1 f1 t2 judging:effect.timeout",
               table.result(2, table.is_lost("effect.timeout")), "last i1 r2 \n not running",
               R"(publish not-running work/0
@@ -197,7 +197,7 @@ TEST(Failure, a_handler_that_takes_no_failures_gets_none) {
 }
 
 TEST(WakeUp, starts_what_is_due_and_nothing_else) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.now_ns = 99;  // it is the tick that says how late it is, and no clock
   table.check(R"(last i3 r1
                  work queued A1 i1 f1 t2 @16
@@ -215,7 +215,7 @@ TEST(WakeUp, starts_what_is_due_and_nothing_else) {
 }
 
 TEST(WakeUp, that_finds_no_slot_leaves_them_ready) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check(R"(last i3 r2
                  work running 0 r1 A1 i1 t2
                  work running 1 r2 A2 i2 t2
@@ -229,7 +229,7 @@ TEST(WakeUp, that_finds_no_slot_leaves_them_ready) {
 }
 
 TEST(WakeUp, that_is_early_or_old_starts_nothing) {
-  Table table(kLine);
+  Table table(kFailureLine);
   table.check_ignored("last i1 r1 \n work queued A1 i1 f1 t2 @16", WakeUp{15});
 }
 

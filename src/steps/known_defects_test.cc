@@ -18,9 +18,6 @@ Story waiting_story(Body ask) {
                      {"hear", [](const Seen&, Doing& d) { d.returns_nothing(); }}}};
 }
 
-// Plays until so many records are there, and opens the world anew from them.
-Stage reopened(const Story& story, Stage& stage) { return {story, stage, stage.journal().size()}; }
-
 // 1. Follow-ups lived in memory only until their own tick was journalled.
 TEST(KnownDefects, a_follow_up_is_there_in_the_record_of_the_result) {
   const Story story = line_story();

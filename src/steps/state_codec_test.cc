@@ -9,14 +9,14 @@
 namespace holdfast::steps::testing {
 namespace {
 
-constexpr char kGraph[] = R"(
+constexpr char kCodecGraph[] = R"(
   split: Start -> A[]
   work*2: A -> B
   sum: B[] -> Stop
   rescue!2: StepFailed -> B
 )";
 
-constexpr char kState[] = R"(
+constexpr char kCodecState[] = R"(
   last i9 r8 s2 c3
   deadline 45
   split running 0 r1 Start1 i1 t2 issued
@@ -45,14 +45,14 @@ class StateCodec : public ::testing::Test {
     return out.to_bytes();
   }
 
-  Table table_{kGraph};
+  Table table_{kCodecGraph};
 };
 
 TEST_F(StateCodec, a_state_is_read_as_it_was_written) {
-  const base::Bytes bytes = written(kState);
+  const base::Bytes bytes = written(kCodecState);
   const auto state = read_state(bytes, table_.graph());
   ASSERT_TRUE(state);
-  EXPECT_EQ(table_.print().state(*state), trimmed(kState));
+  EXPECT_EQ(table_.print().state(*state), trimmed(kCodecState));
   codec::Buffer again;
   write_state(again, *state);
   EXPECT_EQ(again.to_bytes(), bytes);
@@ -77,7 +77,7 @@ TEST_F(StateCodec, what_waits_in_slots_is_read_as_it_was_written) {
 }
 
 TEST_F(StateCodec, what_came_early_is_read_as_it_was_written) {
-  const std::string text = std::string(kState) + "early B1\nearly A2 to work\n";
+  const std::string text = std::string(kCodecState) + "early B1\nearly A2 to work\n";
   const base::Bytes bytes = written(text);
   const auto state = read_state(bytes, table_.graph());
   ASSERT_TRUE(state);
@@ -103,14 +103,14 @@ constexpr char kVersion1[] =
 TEST_F(StateCodec, a_state_without_slots_is_what_it_always_was) {
   const auto bytes = base::from_hex(kVersion1);
   ASSERT_TRUE(bytes);
-  EXPECT_EQ(written(kState), *bytes);
+  EXPECT_EQ(written(kCodecState), *bytes);
   const auto state = read_state(*bytes, table_.graph());
   ASSERT_TRUE(state);
-  EXPECT_EQ(table_.print().state(*state), trimmed(kState));
+  EXPECT_EQ(table_.print().state(*state), trimmed(kCodecState));
 }
 
 TEST_F(StateCodec, a_state_of_a_version_to_come_is_refused) {
-  base::Bytes bytes = written(kState);
+  base::Bytes bytes = written(kCodecState);
   ASSERT_EQ(bytes.at(1), 1);
   bytes[1] = 3;
   EXPECT_FALSE(read_state(bytes, table_.graph()));
@@ -122,13 +122,13 @@ TEST_F(StateCodec, an_idle_run_takes_little) {
 }
 
 TEST_F(StateCodec, a_state_of_another_graph_is_refused) {
-  const base::Bytes bytes = written(kState);
+  const base::Bytes bytes = written(kCodecState);
   EXPECT_FALSE(read_state(bytes, graph_of("work: A -> B")));
   EXPECT_FALSE(read_state(bytes, graph_of("a: A -> A \n b: A -> A \n c: A -> A \n d: A -> A")));
 }
 
 TEST_F(StateCodec, what_is_cut_off_or_has_more_behind_it_is_refused) {
-  base::Bytes bytes = written(kState);
+  base::Bytes bytes = written(kCodecState);
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(read_state(base::ByteView(bytes).first(size), table_.graph())) << size;
   bytes.push_back(0);
@@ -136,7 +136,7 @@ TEST_F(StateCodec, what_is_cut_off_or_has_more_behind_it_is_refused) {
 }
 
 TEST_F(StateCodec, a_byte_that_is_wrong_does_no_harm) {
-  const base::Bytes bytes = written(kState);
+  const base::Bytes bytes = written(kCodecState);
   for (std::size_t at = 0; at < bytes.size(); ++at) {
     for (const int mask : {0x01, 0x20, 0x80, 0xff}) {
       base::Bytes other = bytes;

@@ -4,7 +4,7 @@
 namespace holdfast::steps::testing {
 namespace {
 
-constexpr char kLine[] = R"(
+constexpr char kResultLine[] = R"(
   begin: Start -> A
   work*2: A -> B
   end: B -> Stop
@@ -12,7 +12,7 @@ constexpr char kLine[] = R"(
 )";
 
 TEST(StepResult, what_is_returned_is_queued_when_the_slot_is_free) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1
                  begin running 0 r1 Start1 i1 t2)",
               table.result(1, table.returns("A1")), "last i1 r1",
@@ -22,7 +22,7 @@ TEST(StepResult, what_is_returned_is_queued_when_the_slot_is_free) {
 }
 
 TEST(StepResult, nothing_returned_begins_nothing) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1
                  begin running 0 r1 Start1 i1 t2)",
               table.result(1, table.returns_nothing()), "last i1 r1",
@@ -30,7 +30,7 @@ TEST(StepResult, nothing_returned_begins_nothing) {
 }
 
 TEST(StepResult, a_question_is_put_out_before_it_is_queued) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1
                  ask running 0 r1 C1 i1 t2)",
               table.result(1, table.returns("Ask1")), "last i1 r1",
@@ -41,7 +41,7 @@ TEST(StepResult, a_question_is_put_out_before_it_is_queued) {
 }
 
 TEST(StepResult, a_free_slot_goes_to_the_first_in_the_queue) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i4 r2
                  work running 0 r1 A1 i1 t2
                  work running 1 r2 A2 i2 t2
@@ -59,7 +59,7 @@ TEST(StepResult, a_free_slot_goes_to_the_first_in_the_queue) {
 }
 
 TEST(StepResult, a_stop_event_ends_the_run_and_leaves_nothing) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i4 r3
                  end running 0 r3 B1 i3 t2
                  work running 0 r1 A1 i1 t2
@@ -73,7 +73,7 @@ TEST(StepResult, a_stop_event_ends_the_run_and_leaves_nothing) {
 }
 
 TEST(StepResult, what_a_body_did_becomes_true_in_its_order) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1
                  work running 0 r1 A1 i1 t2)",
               table.result(1, table.streams("C1"), table.sends("A2"), table.stores("n", "1"),
@@ -90,13 +90,13 @@ TEST(StepResult, what_a_body_did_becomes_true_in_its_order) {
 }
 
 TEST(StepResult, of_a_run_that_nobody_waits_for_is_ignored) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check_ignored("last i1 r2 \n work running 0 r2 A1 i1 t2",
                       table.result(1, table.returns("Stop1")));
 }
 
 TEST(StepResult, nothing_is_done_behind_a_stop) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1
                  end running 0 r1 B1 i1 t2)",
               table.result(1, table.sends("A1"), table.returns("Stop1"), table.streams("C1")),
@@ -121,7 +121,7 @@ TEST(StepResult, lineage_follows_what_is_returned_and_what_is_sent) {
 // --- the store of the run
 
 TEST(StepResult, a_store_entry_is_set_replaced_and_erased) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1 c2
                  begin running 0 r1 Start1 i1 t2 saw2
                  store a c1 1
@@ -135,7 +135,7 @@ TEST(StepResult, a_store_entry_is_set_replaced_and_erased) {
 }
 
 TEST(StepResult, an_update_of_what_has_changed_since_runs_again) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i2 r2 c3
                  work running 0 r1 A1 i1 t2 saw2
                  work running 1 r2 A2 i2 t2 saw3
@@ -156,7 +156,7 @@ TEST(StepResult, an_update_of_what_has_changed_since_runs_again) {
 }
 
 TEST(StepResult, what_is_erased_is_remembered_while_somebody_may_have_seen_it) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i2 r2 c1
                  work running 0 r1 A1 i1 t2 saw1
                  work running 1 r2 A2 i2 t2 saw1
@@ -179,7 +179,7 @@ TEST(StepResult, what_is_erased_is_remembered_while_somebody_may_have_seen_it) {
 // --- a wait
 
 TEST(StepResult, a_step_that_begins_to_wait_leaves_its_slot_and_a_waiter) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i2 r1
                  work running 0 r1 A1 i1 f1 t2
                  work queued A2 i2 @7)",
@@ -196,7 +196,7 @@ TEST(StepResult, a_step_that_begins_to_wait_leaves_its_slot_and_a_waiter) {
 }
 
 TEST(StepResult, a_wait_that_is_there_already_is_replaced_in_silence_and_keeps_its_deadline) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r2
                  work running 0 r2 A1 i1 t2
                  work waits w C for A1 i1 t2 until 30 where x=3)",
@@ -207,7 +207,7 @@ TEST(StepResult, a_wait_that_is_there_already_is_replaced_in_silence_and_keeps_i
 }
 
 TEST(StepResult, what_came_before_a_wait_goes_out_once) {
-  Table table(kLine);
+  Table table(kResultLine);
   // The second wait: the first entry is out already, the second is not. Edits wait for the end.
   table.check(R"(last i1 r2
                  work running 0 r2 A1 i1 t2
@@ -233,7 +233,7 @@ TEST(StepResult, what_came_before_a_wait_goes_out_once) {
 }
 
 TEST(StepResult, a_wait_of_another_item_under_the_same_id_is_another_wait) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i2 r2
                  work running 0 r2 A2 i2 t2
                  work waits w C for A1 i1 t2)",
@@ -245,7 +245,7 @@ TEST(StepResult, a_wait_of_another_item_under_the_same_id_is_another_wait) {
 }
 
 TEST(StepResult, an_answer_is_kept_until_the_body_has_ended_well) {
-  Table table(kLine);
+  Table table(kResultLine);
   // A second wait, and a failure, still find the first answer.
   table.check(R"(last i1 r2
                  work running 0 r2 A1 i1 t2
@@ -363,7 +363,7 @@ TEST(StepResult, deciding_by_a_buffer_leaves_it_as_it_is) {
 }
 
 TEST(StepResult, a_buffer_is_found_by_its_name_and_not_by_its_neighbour) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1 c1
                  work running 0 r1 A1 i1 t2
                  work buffer other c1 A9)",
@@ -382,7 +382,7 @@ TEST(StepResult, a_buffer_is_found_by_its_name_and_not_by_its_neighbour) {
 }
 
 TEST(StepResult, an_update_is_held_against_its_own_entry_and_not_its_neighbour) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1 c1
                  work running 0 r1 A1 i1 t2
                  store b c1 1)",
@@ -394,7 +394,7 @@ TEST(StepResult, an_update_is_held_against_its_own_entry_and_not_its_neighbour) 
 }
 
 TEST(StepResult, a_wait_under_the_id_of_one_that_is_over_is_a_new_one) {
-  Table table(kLine);
+  Table table(kResultLine);
   table.check(R"(last i1 r1
                  work running 0 r1 A1 i1 t2
                  work waits w B for A1 i1 answered B1)",

@@ -11,8 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using Lines = std::vector<std::string>;
 
-Stage reopened(const Story& story, Stage& stage) { return {story, stage, stage.journal().size()}; }
-
 std::size_t count_of(const Lines& lines, const std::string& line) {
   return static_cast<std::size_t>(std::count(lines.begin(), lines.end(), line));
 }

@@ -373,4 +373,9 @@ class Stage : public kernel::MachineSource {
   std::uint64_t now_ns_ = 0;
 };
 
+// Opens the world anew from its records.
+inline Stage reopened(const Story& story, Stage& stage) {
+  return {story, stage, stage.journal().size()};
+}
+
 }  // namespace holdfast::steps::testing

@@ -10,7 +10,7 @@
 namespace holdfast::steps::testing {
 namespace {
 
-constexpr char kGraph[] = R"(
+constexpr char kWeightGraph[] = R"(
   split: Start -> A[]
   work*2: A -> B
   sum: B[] -> Stop
@@ -35,7 +35,7 @@ constexpr char kLarge[] =
 )";
 
 TEST(Weight, is_no_less_than_what_is_written) {
-  Table table(kGraph);
+  Table table(kWeightGraph);
   for (const char* text : {"last", kLarge}) {
     const State state = table.parse().state(text);
     codec::Buffer out;
@@ -46,7 +46,7 @@ TEST(Weight, is_no_less_than_what_is_written) {
 }
 
 TEST(Weight, of_a_run_is_no_less_than_its_params) {
-  Table table(kGraph);
+  Table table(kWeightGraph);
   const State state = table.parse().state(kLarge);
   const StepIndex work = table.step("work");
   const Running& running = state.steps[work].running[0];
