@@ -12,6 +12,12 @@
 #   x_slow_test.cc       codec_slow_test       label slow       left out of the short sanitizer run
 #   x_threads_test.cc    codec_threads_test    label threads    also run under ThreadSanitizer
 
+# Lets the sources of a target be compiled in batches.
+function(holdfast_unity target)
+  set_target_properties(
+    ${target} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY} UNITY_BUILD_BATCH_SIZE ${HOLDFAST_UNITY_BATCH})
+endfunction()
+
 function(holdfast_library)
   cmake_parse_arguments(PARSE_ARGV 0 arg "PURE" "NAME" "DEPS;LINK")
 
@@ -19,6 +25,7 @@ function(holdfast_library)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   set(library holdfast_${arg_NAME})
   add_library(${library} STATIC ${sources})
+  holdfast_unity(${library})
   target_include_directories(
     ${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                       $<INSTALL_INTERFACE:include>)
@@ -46,6 +53,7 @@ function(holdfast_test name label library sources)
     return()
   endif()
   add_executable(${name} ${sources})
+  holdfast_unity(${name})
   target_link_libraries(${name} PRIVATE ${library} GTest::gmock GTest::gtest_main)
   if(label STREQUAL "property")
     target_link_libraries(${name} PRIVATE rapidcheck_gtest)
