@@ -9,14 +9,12 @@
 namespace holdfast::env {
 namespace {
 
-using Kind = DiskOperation::Kind;
-
 std::uint64_t end_sector(const DiskOperation& write) {
   return (write.offset + write.bytes.size() + kSectorBytes - 1) / kSectorBytes;
 }
 
 bool is_torn_by_sectors(const DiskOperation& operation) {
-  return operation.kind == Kind::kWrite &&
+  return operation.kind == OperationKind::kWrite &&
          end_sector(operation) - operation.offset / kSectorBytes > 1;
 }
 
@@ -82,20 +80,20 @@ std::vector<std::size_t> pending_operations(std::span<const DiskOperation> issue
   for (std::size_t index = 0; index < issued.size(); ++index) {
     const DiskOperation& operation = issued[index];
     switch (operation.kind) {
-      case Kind::kSync: settle(of_file[operation.file]); break;
-      case Kind::kFailedSync: of_file[operation.file].clear(); break;  // pending for ever
-      case Kind::kSyncDirectory: settle(of_folder[operation.path]); break;
-      case Kind::kWrite:
-      case Kind::kTruncate:
+      case OperationKind::kSync: settle(of_file[operation.file]); break;
+      case OperationKind::kFailedSync: of_file[operation.file].clear(); break;  // pending for ever
+      case OperationKind::kSyncDirectory: settle(of_folder[operation.path]); break;
+      case OperationKind::kWrite:
+      case OperationKind::kTruncate:
         of_file[operation.file].push_back(index);
         pending.insert(index);
         break;
-      case Kind::kRename:
+      case OperationKind::kRename:
         CHECK(parent_of(operation.path) == parent_of(operation.other_path));
         [[fallthrough]];
-      case Kind::kMakeDirectory:
-      case Kind::kCreate:
-      case Kind::kRemove:
+      case OperationKind::kMakeDirectory:
+      case OperationKind::kCreate:
+      case OperationKind::kRemove:
         of_folder[parent_of(operation.path)].push_back(index);
         pending.insert(index);
         break;

@@ -18,25 +18,26 @@ void write(base::Bytes& file, std::uint64_t offset, base::ByteView bytes) {
 }  // namespace
 
 void DiskState::apply(const DiskOperation& operation) {
-  using Kind = DiskOperation::Kind;
   switch (operation.kind) {
-    case Kind::kMakeDirectory: folders.insert(operation.path); break;
-    case Kind::kCreate:
+    case OperationKind::kMakeDirectory: folders.insert(operation.path); break;
+    case OperationKind::kCreate:
       names[operation.path] = operation.file;
       files.try_emplace(operation.file);
       break;
-    case Kind::kRename:
-    case Kind::kRemove: {
+    case OperationKind::kRename:
+    case OperationKind::kRemove: {
       const auto name = names.find(operation.path);
       if (name != names.end() && name->second == operation.file) names.erase(name);
-      if (operation.kind == Kind::kRename) names[operation.other_path] = operation.file;
+      if (operation.kind == OperationKind::kRename) names[operation.other_path] = operation.file;
       break;
     }
-    case Kind::kWrite: write(files[operation.file], operation.offset, operation.bytes); break;
-    case Kind::kTruncate: files[operation.file].resize(operation.offset); break;
-    case Kind::kSyncDirectory:
-    case Kind::kSync:
-    case Kind::kFailedSync: break;
+    case OperationKind::kWrite:
+      write(files[operation.file], operation.offset, operation.bytes);
+      break;
+    case OperationKind::kTruncate: files[operation.file].resize(operation.offset); break;
+    case OperationKind::kSyncDirectory:
+    case OperationKind::kSync:
+    case OperationKind::kFailedSync: break;
   }
 }
 

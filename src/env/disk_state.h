@@ -34,6 +34,7 @@ struct DiskOperation {
   std::string path = {};
   std::string other_path = {};
 };
+using OperationKind = DiskOperation::Kind;
 
 struct DiskState {
   std::map<std::uint64_t, base::Bytes> files;

@@ -9,8 +9,6 @@
 
 namespace holdfast::env {
 
-using Kind = DiskOperation::Kind;
-
 struct SimDisk::Body {
   explicit Body(DiskState from) : start(std::move(from)), now(start) {
     if (!now.files.empty()) next_file = now.files.rbegin()->first + 1;
@@ -86,7 +84,7 @@ class SimFile : public File {
     const std::uint64_t end = offset + bytes.size();
     if (end > contents().size() && !disk_->fits(end - contents().size()))
       return SimDisk::Body::no_space(path_);
-    disk_->perform({.kind = Kind::kWrite,
+    disk_->perform({.kind = OperationKind::kWrite,
                     .file = file_,
                     .offset = offset,
                     .bytes = base::Bytes(bytes.begin(), bytes.end())});
@@ -98,7 +96,8 @@ class SimFile : public File {
   base::Result<void> sync_data() override {
     const auto fault = disk_->next_fault();
     const bool fails = fault && fault != DiskFault::kShort;
-    disk_->perform({.kind = fails ? Kind::kFailedSync : Kind::kSync, .file = file_});
+    disk_->perform(
+        {.kind = fails ? OperationKind::kFailedSync : OperationKind::kSync, .file = file_});
     if (fault == DiskFault::kNoSpace) return SimDisk::Body::no_space(path_);
     if (fails) return SimDisk::Body::io_error(path_);
     return {};
@@ -106,7 +105,7 @@ class SimFile : public File {
 
   base::Result<void> truncate(std::uint64_t size) override {
     TRY(disk_->admit(path_));
-    disk_->perform({.kind = Kind::kTruncate, .file = file_, .offset = size});
+    disk_->perform({.kind = OperationKind::kTruncate, .file = file_, .offset = size});
     return {};
   }
 
@@ -114,7 +113,7 @@ class SimFile : public File {
     TRY(disk_->admit(path_));
     if (size <= contents().size()) return {};
     if (!disk_->fits(size - contents().size())) return SimDisk::Body::no_space(path_);
-    disk_->perform({.kind = Kind::kTruncate, .file = file_, .offset = size});
+    disk_->perform({.kind = OperationKind::kTruncate, .file = file_, .offset = size});
     return {};
   }
 
@@ -155,7 +154,7 @@ base::Result<std::unique_ptr<File>> SimDisk::open(const std::string& path, OpenM
     const std::uint64_t file = found->second;
     if (mode == OpenMode::kCreate) {
       TRY(body_->admit(path));
-      body_->perform({.kind = Kind::kTruncate, .file = file, .offset = 0});
+      body_->perform({.kind = OperationKind::kTruncate, .file = file, .offset = 0});
     }
     return std::unique_ptr<File>(std::make_unique<SimFile>(body_, file, path));
   }
@@ -163,7 +162,7 @@ base::Result<std::unique_ptr<File>> SimDisk::open(const std::string& path, OpenM
     return not_found(path);
   TRY(body_->admit(path));
   const std::uint64_t file = body_->next_file++;
-  body_->perform({.kind = Kind::kCreate, .file = file, .path = path});
+  body_->perform({.kind = OperationKind::kCreate, .file = file, .path = path});
   return std::unique_ptr<File>(std::make_unique<SimFile>(body_, file, path));
 }
 
@@ -171,7 +170,8 @@ base::Result<void> SimDisk::rename(const std::string& from, const std::string& t
   TRY(body_->admit(from));
   const auto found = body_->now.names.find(from);
   if (found == body_->now.names.end()) return not_found(from);
-  body_->perform({.kind = Kind::kRename, .file = found->second, .path = from, .other_path = to});
+  body_->perform(
+      {.kind = OperationKind::kRename, .file = found->second, .path = from, .other_path = to});
   return {};
 }
 
@@ -179,7 +179,7 @@ base::Result<void> SimDisk::remove(const std::string& path) {
   TRY(body_->admit(path));
   const auto found = body_->now.names.find(path);
   if (found == body_->now.names.end()) return not_found(path);
-  body_->perform({.kind = Kind::kRemove, .file = found->second, .path = path});
+  body_->perform({.kind = OperationKind::kRemove, .file = found->second, .path = path});
   return {};
 }
 
@@ -187,7 +187,7 @@ base::Result<void> SimDisk::make_directory(const std::string& path) {
   TRY(body_->admit(path));
   if (body_->now.folders.contains(path)) return {};
   if (!body_->now.folders.contains(parent_of(path))) return not_found(path);
-  body_->perform({.kind = Kind::kMakeDirectory, .path = path});
+  body_->perform({.kind = OperationKind::kMakeDirectory, .path = path});
   return {};
 }
 
@@ -195,7 +195,7 @@ base::Result<void> SimDisk::sync_directory(const std::string& path) {
   const auto fault = body_->next_fault();
   if (fault && fault != DiskFault::kShort) return Body::io_error(path);
   if (!body_->now.folders.contains(path)) return not_found(path);
-  body_->perform({.kind = Kind::kSyncDirectory, .path = path});
+  body_->perform({.kind = OperationKind::kSyncDirectory, .path = path});
   return {};
 }
 
