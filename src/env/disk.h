@@ -47,6 +47,9 @@ class File {
   virtual base::Result<void> preallocate(std::uint64_t size) = 0;
 
   virtual base::Result<std::uint64_t> size() const = 0;
+
+  // Whether this path names the file: it may have been renamed or removed since it was opened.
+  virtual base::Result<bool> is_at(const std::string& path) const = 0;
 };
 
 // Held as long as this lives, and no longer than the process; but children that were forked without
@@ -54,7 +57,14 @@ class File {
 class FileLock {
  public:
   virtual ~FileLock() = default;
+
+  // kConflict: the path names another file now, or none, so another process can lock that one. From
+  // any thread.
+  virtual base::Result<void> check() const = 0;
 };
+
+inline constexpr std::string_view kLockLost =
+    "was removed or replaced; another process may have locked it";
 
 class Disk {
  public:
@@ -79,6 +89,11 @@ class Disk {
   // The same for somebody who may only read: the file must be there, and nothing is written.
   virtual base::Result<std::unique_ptr<FileLock>> lock_to_look(const std::string& path) {
     return lock(path, "somebody who only looks");
+  }
+
+  // Locks the folder itself, beside whatever locks the files in it. It stays locked under any name.
+  virtual base::Result<std::unique_ptr<FileLock>> lock_folder(const std::string& path) {
+    return base::Error(base::ErrorCode::kIo, path, "this disk cannot lock folders");
   }
 
   // What the place that the path names is on, which must be there.

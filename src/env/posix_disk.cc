@@ -18,6 +18,19 @@
 namespace holdfast::env {
 namespace {
 
+// Whether `path` still names the file that was opened: it may have been removed, or another file
+// put in its place, and two processes would then each hold a lock.
+base::Result<bool> is_still(const std::string& path, int descriptor) {
+  struct stat opened {};
+  struct stat named {};
+  if (::fstat(descriptor, &opened) != 0) return system_error(path, "fstat");
+  if (::stat(path.c_str(), &named) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    return system_error(path, "stat");
+  }
+  return opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
 class PosixFile : public File {
  public:
   PosixFile(Descriptor descriptor, std::string path)
@@ -70,6 +83,10 @@ class PosixFile : public File {
     return static_cast<std::uint64_t>(status.st_size);
   }
 
+  base::Result<bool> is_at(const std::string& path) const override {
+    return is_still(path, number());
+  }
+
   Descriptor release() && { return std::move(descriptor_); }
 
  private:
@@ -81,16 +98,22 @@ class PosixFile : public File {
 
 class PosixLock : public FileLock {
  public:
-  explicit PosixLock(Descriptor descriptor)
-      : descriptor_(std::move(descriptor)), process_(::getpid()) {}
+  PosixLock(Descriptor descriptor, std::string path)
+      : descriptor_(std::move(descriptor)), path_(std::move(path)), process_(::getpid()) {}
   ~PosixLock() override {
     // A forked child shares the lock: to close it here would leave it to the child. And the child,
     // which has this object too, must not give away what is its parent's.
     if (::getpid() == process_) ::flock(descriptor_.number(), LOCK_UN);
   }
 
+  base::Result<void> check() const override {
+    if (TRY(is_still(path_, descriptor_.number()))) return {};
+    return base::Error(base::ErrorCode::kConflict, path_, std::string(kLockLost));
+  }
+
  private:
   Descriptor descriptor_;
+  std::string path_;
   pid_t process_;
 };
 
@@ -132,15 +155,6 @@ std::string holder_in(int descriptor) {
   return holder.empty() ? "a process that did not say its name" : holder;
 }
 
-// Whether `path` still names the file that was opened: somebody may have put another in its place,
-// and two processes would then each hold a lock.
-bool is_still(const std::string& path, int descriptor) {
-  struct stat opened {};
-  struct stat named {};
-  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
-         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-}
-
 base::Result<Descriptor> locked_descriptor(const std::string& path, int flags, mode_t mode = 0) {
   Descriptor descriptor = TRY(open_descriptor(path, flags, mode));
   const int number = descriptor.number();
@@ -148,7 +162,7 @@ base::Result<Descriptor> locked_descriptor(const std::string& path, int flags, m
     if (errno != EWOULDBLOCK) return system_error(path, "flock");
     return base::Error(base::ErrorCode::kConflict, path, "is held by " + holder_in(number));
   }
-  if (!is_still(path, number))
+  if (!TRY(is_still(path, number)))
     return base::Error(base::ErrorCode::kConflict, path, "was replaced while it was locked");
   return descriptor;
 }
@@ -214,12 +228,17 @@ class PosixDisk : public Disk {
         TRY(locked_descriptor(path, writes ? O_RDWR | O_CREAT : O_RDONLY, mode_));
     PosixFile file(std::move(descriptor), path);
     if (writes) TRY(write_all(file, 0, base::as_bytes(holder_line(holder))));
-    return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(file).release()));
+    return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(file).release(), path));
   }
 
   base::Result<std::unique_ptr<FileLock>> lock_to_look(const std::string& path) override {
     Descriptor descriptor = TRY(locked_descriptor(path, O_RDONLY));
-    return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(descriptor)));
+    return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(descriptor), path));
+  }
+
+  base::Result<std::unique_ptr<FileLock>> lock_folder(const std::string& path) override {
+    Descriptor descriptor = TRY(locked_descriptor(path, O_RDONLY | O_DIRECTORY));
+    return std::unique_ptr<FileLock>(std::make_unique<PosixLock>(std::move(descriptor), path));
   }
 
   base::Result<FileSystem> file_system_of(const std::string& path) override {

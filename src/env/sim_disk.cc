@@ -18,6 +18,7 @@ struct SimDisk::Body {
   DiskState now;
   std::vector<DiskOperation> operations;
   std::map<std::uint64_t, std::string> locked;  // file -> who has it
+  std::set<std::string> locked_folders;
   std::uint64_t next_file = 1;
   std::uint64_t calls = 0;
   std::optional<std::uint64_t> failing_call;
@@ -50,6 +51,11 @@ struct SimDisk::Body {
     std::uint64_t used = 0;
     for (const auto& [path, file] : now.names) used += now.files.at(file).size();
     return used + more <= *capacity;
+  }
+
+  bool is_named(const std::string& path, std::uint64_t file) const {
+    const auto found = now.names.find(path);
+    return found != now.names.end() && found->second == file;
   }
 
   static base::Error io_error(const std::string& where) {
@@ -119,6 +125,10 @@ class SimFile : public File {
 
   base::Result<std::uint64_t> size() const override { return contents().size(); }
 
+  base::Result<bool> is_at(const std::string& path) const override {
+    return disk_->is_named(path, file_);
+  }
+
  private:
   const base::Bytes& contents() const { return disk_->now.files.at(file_); }
 
@@ -129,13 +139,33 @@ class SimFile : public File {
 
 class SimLock : public FileLock {
  public:
-  SimLock(std::shared_ptr<SimDisk::Body> disk, std::uint64_t file)
-      : disk_(std::move(disk)), file_(file) {}
+  SimLock(std::shared_ptr<SimDisk::Body> disk, std::uint64_t file, std::string path)
+      : disk_(std::move(disk)), file_(file), path_(std::move(path)) {}
   ~SimLock() override { disk_->locked.erase(file_); }
+
+  base::Result<void> check() const override {
+    if (disk_->is_named(path_, file_)) return {};
+    return base::Error(base::ErrorCode::kConflict, path_, std::string(kLockLost));
+  }
 
  private:
   std::shared_ptr<SimDisk::Body> disk_;
   std::uint64_t file_;
+  std::string path_;
+};
+
+// Folders of a simulated disk keep their names.
+class SimFolderLock : public FileLock {
+ public:
+  SimFolderLock(std::shared_ptr<SimDisk::Body> disk, std::string path)
+      : disk_(std::move(disk)), path_(std::move(path)) {}
+  ~SimFolderLock() override { disk_->locked_folders.erase(path_); }
+
+  base::Result<void> check() const override { return {}; }
+
+ private:
+  std::shared_ptr<SimDisk::Body> disk_;
+  std::string path_;
 };
 
 base::Error not_found(const std::string& path) {
@@ -219,7 +249,14 @@ base::Result<std::unique_ptr<FileLock>> SimDisk::lock(const std::string& path,
   const std::uint64_t file = body_->now.names.at(path);
   const auto [place, is_new] = body_->locked.try_emplace(file, holder);
   if (!is_new) return base::Error(base::ErrorCode::kConflict, path, "is held by " + place->second);
-  return std::unique_ptr<FileLock>(std::make_unique<SimLock>(body_, file));
+  return std::unique_ptr<FileLock>(std::make_unique<SimLock>(body_, file, path));
+}
+
+base::Result<std::unique_ptr<FileLock>> SimDisk::lock_folder(const std::string& path) {
+  if (!body_->now.folders.contains(path)) return not_found(path);
+  if (!body_->locked_folders.insert(path).second)
+    return base::Error(base::ErrorCode::kConflict, path, "is held by another process");
+  return std::unique_ptr<FileLock>(std::make_unique<SimFolderLock>(body_, path));
 }
 
 base::Result<std::unique_ptr<FileLock>> SimDisk::lock_to_look(const std::string& path) {

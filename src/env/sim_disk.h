@@ -34,6 +34,7 @@ class SimDisk : public Disk {
   base::Result<std::unique_ptr<FileLock>> lock(const std::string& path,
                                                std::string_view holder) override;
   base::Result<std::unique_ptr<FileLock>> lock_to_look(const std::string& path) override;
+  base::Result<std::unique_ptr<FileLock>> lock_folder(const std::string& path) override;
 
   // What the disk held at first, all that was done since, and what a reader sees now.
   const DiskState& start() const;

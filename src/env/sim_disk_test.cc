@@ -156,6 +156,7 @@ class StuckFile : public File {
   base::Result<void> truncate(std::uint64_t) override { return {}; }
   base::Result<void> preallocate(std::uint64_t) override { return {}; }
   base::Result<std::uint64_t> size() const override { return std::uint64_t{0}; }
+  base::Result<bool> is_at(const std::string&) const override { return true; }
 };
 
 TEST(Disk, write_that_does_not_get_on_is_an_error) {

@@ -83,6 +83,7 @@ class DyingDisk : public env::Disk {
       return file_->preallocate(size);
     }
     base::Result<std::uint64_t> size() const override { return file_->size(); }
+    base::Result<bool> is_at(const std::string& path) const override { return file_->is_at(path); }
 
    private:
     DyingDisk& disk_;

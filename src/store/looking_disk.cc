@@ -31,6 +31,10 @@ class LookedAtFile : public env::File {
     if (!file_) return std::uint64_t{0};
     return file_->size();
   }
+  base::Result<bool> is_at(const std::string& path) const override {
+    if (!file_) return path == path_;
+    return file_->is_at(path);
+  }
 
  private:
   const std::string path_;

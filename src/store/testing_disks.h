@@ -46,6 +46,9 @@ class FrontDisk : public env::Disk {
                                                     std::string_view holder) override {
     return disk_.lock(path, holder);
   }
+  base::Result<std::unique_ptr<env::FileLock>> lock_folder(const std::string& path) override {
+    return disk_.lock_folder(path);
+  }
 
  private:
   class FrontFile : public env::File {
@@ -69,6 +72,7 @@ class FrontDisk : public env::Disk {
     base::Result<void> truncate(std::uint64_t size) override { return file_->truncate(size); }
     base::Result<void> preallocate(std::uint64_t size) override { return file_->preallocate(size); }
     base::Result<std::uint64_t> size() const override { return file_->size(); }
+    base::Result<bool> is_at(const std::string& path) const override { return file_->is_at(path); }
 
    private:
     FrontDisk& disk_;
