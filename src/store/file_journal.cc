@@ -25,6 +25,20 @@ class TablePin : public JournalPin {
 
 }  // namespace
 
+class FileJournal::Alone {
+ public:
+  explicit Alone(std::atomic<bool>& is_in_use) : is_in_use_(is_in_use) {
+    const bool was_in_use = is_in_use_.exchange(true, std::memory_order_acquire);
+    CHECK(!was_in_use);
+  }
+  ~Alone() { is_in_use_.store(false, std::memory_order_release); }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  std::atomic<bool>& is_in_use_;
+};
+
 FileJournal::FileJournal(WorldFolder& world, JournalOptions options, std::unique_ptr<Spares> spares,
                          std::shared_ptr<SegmentTable> table, SegmentWriter writer,
                          std::uint64_t epoch)
@@ -40,18 +54,30 @@ FileJournal::FileJournal(WorldFolder& world, JournalOptions options, std::unique
 
 base::Result<void> FileJournal::alive() const {
   if (!latched_) return {};
-  return base::Error(base::ErrorCode::kIo, latched_->where, latched_->why);
+  return base::Error(latched_->code, latched_->where, latched_->why);
 }
 
 base::Error FileJournal::latch(base::Error error) {
-  latched_ = {error.where(),
+  const bool is_lost = error.code() == base::ErrorCode::kConflict;
+  latched_ = {is_lost ? base::ErrorCode::kConflict : base::ErrorCode::kIo, error.where(),
               "the journal has stopped, nothing more will be acknowledged: " + error.message()};
-  return {base::ErrorCode::kIo, latched_->where, latched_->why};
+  return {latched_->code, latched_->where, latched_->why};
+}
+
+base::Result<void> FileJournal::fence() {
+  auto ours = world_.check_ours();
+  if (!ours) return latch(std::move(ours).error());
+  const std::string path = segment_path(folder_, writer_.segment().number);
+  const auto is_there = writer_.is_at(path);
+  if (!is_there) return latch({is_there.error().code(), path, is_there.error().message()});
+  if (*is_there) return {};
+  return latch({base::ErrorCode::kConflict, path, "the segment was removed or replaced"});
 }
 
 std::size_t FileJournal::max_batch_bytes() const { return kMaxBatchBytes - kBatchHeaderBytes; }
 
 base::Result<RecordNumber> FileJournal::append(std::span<const base::ByteView> records, Room room) {
+  const Alone alone(is_in_use_);
   TRY(alive());
   CHECK(!records.empty() && writer_.is_synced());
   const std::size_t body_bytes = body_bytes_of(records);
@@ -60,6 +86,7 @@ base::Result<RecordNumber> FileJournal::append(std::span<const base::ByteView> r
                        "a batch of " + std::to_string(body_bytes) + " bytes; at most " +
                            std::to_string(max_batch_bytes()) + " are allowed");
   }
+  TRY(fence());
   const std::size_t batch_bytes = batch_bytes_of(body_bytes);
   auto written = write(records, batch_bytes, room);
   if (!written) {
@@ -78,28 +105,45 @@ base::Result<void> FileJournal::write(std::span<const base::ByteView> records,
 }
 
 base::Result<RecordNumber> FileJournal::sync() {
+  const Alone alone(is_in_use_);
+  return sync_batch();
+}
+
+// The fence comes behind the sync: whoever opens the world after it finds what is acknowledged.
+base::Result<RecordNumber> FileJournal::sync_batch() {
   TRY(alive());
+  if (writer_.is_synced()) return writer_.durable();
   auto synced = writer_.sync();
   if (!synced) return latch(std::move(synced).error());
+  TRY(fence());
   table_->set_durable(writer_.durable());
   table_->add_landmark(writer_.segment().number, {writer_.chain(), writer_.end()});
   return writer_.durable();
 }
 
 base::Result<void> FileJournal::mark() {
-  TRY(sync());
+  const Alone alone(is_in_use_);
+  return write_mark();
+}
+
+base::Result<void> FileJournal::write_mark() {
+  TRY(sync_batch());
   if (writer_.ends_with_mark()) return {};
+  TRY(fence());
   auto written = writer_.write({});
   if (!written) {
     // As in append: whatever comes next is written over it.
     if (written.error().code() == base::ErrorCode::kUnavailable) return written;
     return latch(std::move(written).error());
   }
-  TRY(sync());
+  TRY(sync_batch());
   return {};
 }
 
-base::Result<void> FileJournal::prepare() { return spares_->make_one(); }
+base::Result<void> FileJournal::prepare() {
+  TRY(world_.check_ours());
+  return spares_->make_one();
+}
 
 bool FileJournal::has_room(Room room) const {
   const std::size_t kept_back = std::min(options_.reserve_segments, options_.spare_segments);
@@ -119,6 +163,11 @@ base::Result<std::string> FileJournal::take_blank(std::uint64_t bytes, Room room
 
 base::Result<void> FileJournal::roll(std::size_t batch_bytes, Room room) {
   const std::uint64_t needed = SegmentWriter::segment_bytes_for(batch_bytes);
+  if (writer_.has_failed_write()) {
+    TRY(writer_.clear_failed_write());
+    auto synced = writer_.sync_file();
+    if (!synced) return latch(std::move(synced).error());
+  }
   PutInUse put;
   put.blank_path = TRY(take_blank(needed, room));
   put.header.journal = world_.id();
@@ -146,7 +195,9 @@ base::Result<void> FileJournal::roll(std::size_t batch_bytes, Room room) {
 }
 
 base::Result<void> FileJournal::trim(RecordNumber below) {
+  const Alone alone(is_in_use_);
   TRY(alive());
+  TRY(fence());
   table_->give_up(below);
   // One after the other, each durably: a gap would look like damage. Readers are told first.
   while (auto entry = table_->take_given_up(options_.held_segments)) {
@@ -168,8 +219,9 @@ std::unique_ptr<JournalPin> FileJournal::pin(RecordNumber from) {
 }
 
 base::Result<void> FileJournal::close() {
-  TRY(mark());
-  latched_ = {folder_, "the journal is closed"};
+  const Alone alone(is_in_use_);
+  TRY(write_mark());
+  latched_ = {base::ErrorCode::kIo, folder_, "the journal is closed"};
   return {};
 }
 

@@ -2,6 +2,7 @@
 // FileJournal: the journal in files, once it is open. Opening is in open_file_journal.cc.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,14 +37,25 @@ class FileJournal : public Journal {
 
  private:
   struct Latched {
+    base::ErrorCode code;
     std::string where;
     std::string why;
   };
+
+  // One thread at a time changes the journal. Two at once could remove segments out of order, and
+  // leave a journal that cannot be opened: that would be our own mistake, and ends the process.
+  class Alone;
 
   // The error that ended this journal, for every call after it.
   base::Result<void> alive() const;
   base::Error latch(base::Error error);
 
+  // That the world is still ours: that no other process can have opened it, and that what we write
+  // is where the next opening looks for it. An error has ended the journal.
+  base::Result<void> fence();
+
+  base::Result<RecordNumber> sync_batch();
+  base::Result<void> write_mark();
   base::Result<void> write(std::span<const base::ByteView> records, std::size_t batch_bytes,
                            Room room);
   base::Result<void> roll(std::size_t batch_bytes, Room room);
@@ -57,6 +69,7 @@ class FileJournal : public Journal {
   SegmentWriter writer_;
   const std::uint64_t epoch_;
   std::optional<Latched> latched_;
+  std::atomic<bool> is_in_use_ = false;
 };
 
 // A reader that begins at `from`.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "store/journal_files.h"
 #include "store/testing_faults.h"
 #include "store/testing_history.h"
 #include "store/testing_snapshots.h"
@@ -173,6 +174,46 @@ TEST(FullDisk, a_world_that_is_there_opens_on_it) {
     ASSERT_TRUE(again) << again.error().to_string();
     EXPECT_EQ((*again)->snapshots->list()->size(), 2u);
   }
+}
+
+// A long batch that found no room is followed by a short one, and the segment is left behind.
+TEST(FullDisk, what_a_write_without_room_left_in_a_segment_is_no_damage) {
+  for (const bool ends_there : {false, true}) {
+    SimWorld world;
+    auto open = *world.open();
+    Journal& journal = open->journal();
+    world.disk().fail_call(0, env::DiskFault::kNoSpace);  // half of it arrives
+    ASSERT_FALSE(append_batch(journal, 1, 15'000));
+    if (!ends_there) {
+      ASSERT_TRUE(commit_batch(journal, 1));
+    }
+    ASSERT_TRUE(commit_batch(journal, 1, 19'000)) << "in the next segment";
+    ASSERT_TRUE(journal.close());
+    const auto looked = JournalFiles::open(open->folder);
+    ASSERT_TRUE(looked) << looked.error().to_string();
+    ASSERT_EQ(looked->segment_count(), 2u);
+    EXPECT_FALSE(looked->torn_tail().has_value());
+    const auto rests = looked->rests();
+    ASSERT_TRUE(rests) << rests.error().to_string();
+    for (const JournalFiles::Rest& rest : *rests)
+      ADD_FAILURE() << rest.bytes.path << " from " << rest.bytes.begin << " to " << rest.bytes.end;
+  }
+}
+
+// The same at the end of a journal that is closed in order.
+TEST(FullDisk, what_a_write_without_room_left_is_not_taken_for_torn_when_the_journal_was_closed) {
+  SimWorld world;
+  {
+    auto open = *world.open();
+    world.disk().fail_call(0, env::DiskFault::kNoSpace);
+    ASSERT_FALSE(append_batch(open->journal(), 1, 15'000));
+    ASSERT_TRUE(commit_batch(open->journal(), 1));
+    ASSERT_TRUE(open->journal().close());
+  }
+  const auto again = world.open();
+  ASSERT_TRUE(again) << again.error().to_string();
+  EXPECT_TRUE((*again)->report().was_clean);
+  EXPECT_FALSE((*again)->report().torn.has_value());
 }
 
 // Each call of the trimming fails for lack of space, once.

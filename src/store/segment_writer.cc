@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/segment_writer.h"
 
+#include <algorithm>
+
 namespace holdfast::store {
 
 BatchHeader SegmentWriter::next_header() const {
@@ -19,9 +21,21 @@ base::Result<void> SegmentWriter::write(std::span<const base::ByteView> records)
   BatchHeader header = next_header();
   encode_batch(header, segment_.header.crc, records, batch_);
   CHECK(end_ + batch_.size() <= segment_.header.bytes);
+  const std::uint64_t end = end_ + batch_.size();
+  dirty_end_ = std::max(dirty_end_, end);
   TRY(env::write_all(*segment_.file, end_, batch_));
+  TRY(clear_failed_write_behind(end));
   unsynced_ = {chain_, end_ + batch_.size(), header.is_mark()};
   unsynced_->chain.advance(header, base::ByteView(batch_).first(kBatchHeaderBytes));
+  return {};
+}
+
+base::Result<void> SegmentWriter::clear_failed_write_behind(std::uint64_t from) {
+  if (dirty_end_ > from) {
+    const base::Bytes zeros(static_cast<std::size_t>(dirty_end_ - from));
+    TRY(env::write_all(*segment_.file, from, zeros));
+  }
+  dirty_end_ = 0;
   return {};
 }
 

@@ -24,13 +24,23 @@ class SegmentWriter {
     return kBlockBytes + batch_bytes + kBlockBytes;
   }
 
-  // No records: a mark.
+  // No records: a mark. kUnavailable (no space): the next write goes over what there is of this
+  // one.
   base::Result<void> write(std::span<const base::ByteView> records);
   base::Result<void> sync();
+
+  // A write that found no space may have left bytes behind the last batch, which would look like
+  // damage once the segment is full. Writes zeros over them; they are not synced yet.
+  bool has_failed_write() const noexcept { return dirty_end_ != 0; }
+  base::Result<void> clear_failed_write() { return clear_failed_write_behind(end_); }
+  base::Result<void> sync_file() { return segment_.file->sync_data(); }
 
   // Says, durably, that the journal goes on in this segment. The last thing to be written; there is
   // room for it where a mark is, or would be.
   base::Result<void> hand_over_to(std::uint64_t next_segment);
+
+  // Whether the path still names the segment that is written.
+  base::Result<bool> is_at(const std::string& path) const { return segment_.file->is_at(path); }
 
   bool is_synced() const noexcept { return !unsynced_.has_value(); }
   RecordNumber last() const noexcept { return (unsynced_ ? unsynced_->chain : chain_).next - 1; }
@@ -43,6 +53,7 @@ class SegmentWriter {
 
  private:
   BatchHeader next_header() const;
+  base::Result<void> clear_failed_write_behind(std::uint64_t from);
 
   struct Unsynced {
     ChainPoint chain;
@@ -55,6 +66,7 @@ class SegmentWriter {
   ChainPoint chain_;
   std::uint64_t epoch_;
   bool ends_with_mark_ = false;
+  std::uint64_t dirty_end_ = 0;  // up to here a write that failed may have left bytes
   std::optional<Unsynced> unsynced_;
   base::Bytes batch_;
 };

@@ -39,6 +39,18 @@ base::Result<WorldFile> read_world_file(env::Disk& disk, const std::string& fold
   return file;
 }
 
+// The lock on the folder outlives LOCK, which people remove. Whoever finds it taken is told by
+// whom.
+base::Result<std::unique_ptr<env::FileLock>> lock_world(env::Disk& disk, const std::string& path) {
+  auto folder = disk.lock_folder(path);
+  if (folder || folder.error().code() != base::ErrorCode::kConflict) return folder;
+  auto file = disk.lock_to_look(path + "/LOCK");
+  if (!file && file.error().code() == base::ErrorCode::kConflict) return std::move(file).error();
+  return base::Error(base::ErrorCode::kConflict, path,
+                     "is held by a process whose LOCK was removed or replaced; stop that process "
+                     "before you open the world");
+}
+
 }  // namespace
 
 base::Result<WorldFolder> WorldFolder::open(env::Disk& disk, env::Random& random,
@@ -48,6 +60,7 @@ base::Result<WorldFolder> WorldFolder::open(env::Disk& disk, env::Random& random
   WorldFolder world(disk, random, path);
   TRY(disk.make_directory(path));
   TRY(disk.sync_directory(env::parent_of(path)));
+  world.folder_lock_ = TRY(lock_world(disk, path));
   world.lock_ = TRY(disk.lock(path + "/LOCK", env::describe(process)));
   if (std::ranges::binary_search(TRY(disk.list(path)), kSalvagingFile)) {
     return base::Error(base::ErrorCode::kConflict, path,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // WorldFolder: the folder of a world, ours alone while this lives.
 //
-//   LOCK      held by one process; says which. Never removed.
+//   LOCK      held by one process; says which. Never removed. The folder itself is locked as well,
+//   so
+//             that no other process can open the world after LOCK was removed.
 //   WORLD     the id of the world, and whether its journal was begun: a world that lost its
 //             journal is refused and not begun again.
 //   journal/  see docs/formats/journal.md
@@ -33,6 +35,10 @@ class WorldFolder {
   env::Disk& disk() const noexcept { return *disk_; }
   env::Random& random() const noexcept { return *random_; }
 
+  // That the path still leads to this folder and to the LOCK that we hold. kConflict: it does not,
+  // and the world may be another process's now. From any thread.
+  base::Result<void> check_ours() const { return lock_->check(); }
+
   bool is_begun() const noexcept { return is_begun_; }
   base::Result<void> set_begun();
 
@@ -46,6 +52,7 @@ class WorldFolder {
   env::Disk* disk_;
   env::Random* random_;
   std::string path_;
+  std::unique_ptr<env::FileLock> folder_lock_;
   std::unique_ptr<env::FileLock> lock_;
   JournalId id_{};
   bool is_begun_ = false;
