@@ -54,6 +54,7 @@ base::Result<void> in_folder(const ControlOptions& options, const std::string& p
   world_options.any_file_system = options.any_file_system;
   const auto world =
       TRY(node::LocalWorld::open(*disk, *random, *process, path, machines, world_options));
+  remark_recovery(world->recovery());
   auto definitions = TRY(gateway::Definitions::load(world->world().program().closure()));
   const base::Bytes key = TRY(definitions.key_of(id.workflow, id.key));
   const auto now = std::chrono::system_clock::now().time_since_epoch();

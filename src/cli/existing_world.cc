@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "cli/output.h"
+
 namespace holdfast::cli {
 namespace {
 
@@ -45,6 +47,11 @@ base::Result<std::unique_ptr<ExistingWorld>> ExistingWorld::open(const std::stri
   if (!folder) return with_hint(*world->disk_, path, std::move(folder).error());
   world->folder_ = std::make_unique<store::WorldFolder>(std::move(*folder));
   return world;
+}
+
+void remark_recovery(const store::RecoveryReport& report) {
+  const std::string text = store::describe(report);
+  if (!text.empty()) remark(text);
 }
 
 }  // namespace holdfast::cli

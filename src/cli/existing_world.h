@@ -12,7 +12,7 @@
 #include "env/posix_disk.h"
 #include "env/process.h"
 #include "env/random.h"
-#include "store/world_folder.h"
+#include "store/file_journal.h"
 
 namespace holdfast::cli {
 
@@ -34,6 +34,9 @@ class ExistingWorld {
   std::unique_ptr<env::Process> process_ = env::posix_process();
   std::unique_ptr<store::WorldFolder> folder_;
 };
+
+// Tells what opening the journal had to mend, if anything.
+void remark_recovery(const store::RecoveryReport& report);
 
 // Wall time, for what a command writes into a world that no node runs.
 inline std::uint64_t now_ns() {

@@ -150,6 +150,7 @@ class OfflineGoverning : public Governing {
     options.any_file_system = any_file_system_;
     const auto world =
         TRY(node::LocalWorld::open(*disk_, *random_, *process_, path_, machines_, options));
+    remark_recovery(world->recovery());
     const std::uint64_t record =
         TRY(node::admit_or_refuse(world->world(), world->journal(), *random_, now_ns(), input));
     TRY(world->journal().close());

@@ -38,6 +38,7 @@ base::Result<store::HistoryCursor> reindex(const std::string& folder,
   const auto world = TRY(ExistingWorld::open(folder));
   // Opened in earnest, not only looked at: the index may hold nothing that is not durable.
   const store::OpenedJournal opened = TRY(store::open_file_journal(world->folder()));
+  remark_recovery(opened.report);
   const native::Machines machines(modules);
   std::unique_ptr<store::BlobsLook> stored;
   const auto before = oldest_snapshot(world->folder(), stored, machines);

@@ -127,6 +127,8 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   use_definitions(wanted);
   const std::int64_t took_ns = machine_clock->since_boot_ns() - begun_ns;
   recovery_ns = static_cast<std::uint64_t>(took_ns);
+  if (const std::string recovered = store::describe(world->recovery()); !recovered.empty())
+    log(recovered);
   log(report_of(world->restoring(), open_effects, took_ns));
   return {};
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/testing_greeting.h"
+#include "env/posix_disk.h"
 #include "env/testing.h"
 #include "holdfast/engine.h"
 
@@ -84,6 +85,30 @@ TEST_F(EngineTest, what_has_ended_is_there_after_a_restart_and_runs_no_code) {
   EXPECT_EQ(ended->result_as<std::string>(), "<hello Ada>");
   EXPECT_EQ(calls, 0);
   EXPECT_NE(log_.find("ready: 0 effects open"), std::string::npos) << log_;
+}
+
+// As a write that was torn leaves it: bytes behind the last batch that are none.
+TEST_F(EngineTest, what_recovery_did_is_logged) {
+  open();
+  ASSERT_TRUE(engine_->send(Greet{"Ada", 1}));
+  engine_.reset();
+  log_.clear();
+  const std::string journal = folder_.path() + "/world/journal";
+  const std::string segment = journal + "/000000000001.log";
+  {
+    const auto disk = env::posix_disk();
+    const auto file = disk->open(segment, env::OpenMode::kReadWrite).take();
+    const std::uint64_t end = file->size().take();
+    ASSERT_TRUE(env::write_all(*file, end - 8192, base::Bytes(4096, 0x5a)));
+  }
+  open();
+  EXPECT_NE(log_.find("recovery: journal was not closed: copied "), std::string::npos) << log_;
+  EXPECT_NE(log_.find(" torn bytes off " + segment + " at "), std::string::npos) << log_;
+  EXPECT_NE(log_.find(", copy in " + journal + "/torn-1-"), std::string::npos) << log_;
+  ASSERT_TRUE(engine_->close());
+  log_.clear();
+  reopen();
+  EXPECT_EQ(log_.find("recovery:"), std::string::npos) << log_;
 }
 
 TEST_F(EngineTest, what_was_under_way_goes_on_after_a_restart_under_the_same_key) {

@@ -120,16 +120,18 @@ TEST_F(VerifyWorldTest, an_index_that_has_seen_more_than_there_is_or_something_e
     open_.reset();
     index();
     EXPECT_THAT(texts(verify().errors), IsEmpty());
-    env::DiskState mixed = older;
-    const auto& now = disk_->now();
-    const std::uint64_t inode = mixed.files.rbegin()->first + 1;
-    mixed.names["./world/history.db"] = inode;
-    mixed.files[inode] = now.files.at(now.names.at("./world/history.db"));
-    disk_ = std::make_unique<env::SimDisk>(std::move(mixed));
+    const env::DiskState newer = disk_->now();
+    disk_ = std::make_unique<env::SimDisk>(older);
     if (goes_on) {
       open();
       send_many(15);
+      open_.reset();
     }
+    env::DiskState mixed = disk_->now();
+    const std::uint64_t inode = mixed.files.rbegin()->first + 1;
+    mixed.names["./world/history.db"] = inode;
+    mixed.files[inode] = newer.files.at(newer.names.at("./world/history.db"));
+    disk_ = std::make_unique<env::SimDisk>(std::move(mixed));
     EXPECT_THAT(texts(verify().errors),
                 ElementsAre(goes_on ? "record 21: is not the one that history.db has seen"
                                     : "history.db: has seen record 21, but the journal ends with "

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "store/journal.h"
 #include "store/world_folder.h"
@@ -35,6 +36,10 @@ struct RecoveryReport {
 
   // Written again, because nothing told whether they were durable.
   std::uint64_t copied_records = 0;
+  std::uint64_t copied_bytes = 0;
+
+  // Files that were to become segments and could not be read, or not be removed. They hold nothing.
+  std::vector<std::string> unusable_spares;
 
   struct TornTail {
     std::string segment;  // path
@@ -47,13 +52,17 @@ struct RecoveryReport {
   std::optional<TornTail> torn;
 };
 
+// One line for the log; empty: there is nothing to tell.
+std::string describe(const RecoveryReport& report);
+
 struct OpenedJournal {
   std::unique_ptr<Journal> journal;
   RecoveryReport report;
 };
 
 // Opens the journal of the world, or begins it. The world must outlive it. kCorrupt: it cannot be
-// read, and the error names the file and the offset; nothing was changed.
+// read, or it ends before a record that another file of the world knows to be durable
+// (store/journal_witness.h); the error names the file and the offset, and nothing was changed.
 base::Result<OpenedJournal> open_file_journal(WorldFolder& world, JournalOptions options = {});
 
 }  // namespace holdfast::store

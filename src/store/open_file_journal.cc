@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/file_journal_body.h"
+#include "store/journal_witness.h"
 #include "store/recovery.h"
 #include "store/torn_files.h"
 
@@ -22,6 +23,7 @@ class Opening {
   base::Result<OpenedJournal> run();
 
  private:
+  base::Result<void> check_witness(const Tail& tail, const std::string& path) const;
   base::Result<SegmentWriter> begin();
   base::Result<SegmentWriter> go_on(Segment segment, const Tail& tail);
   base::Result<SegmentWriter> start_over(Segment old, const Tail& tail);
@@ -53,12 +55,13 @@ base::Result<OpenedJournal> Opening::run() {
     last = TRY(open_segment(disk, folder_, world_.id(), number, env::OpenMode::kReadWrite));
     tail = TRY(scan_tail(*last, segment_path(folder_, number)));
     epoch_ = tail.epoch + 1;
+    TRY(check_witness(tail, segment_path(folder_, number)));
   }
   // From here on things are changed. The name of the last segment may itself not be durable.
   TRY(disk.sync_directory(folder_));
   spares_ =
       std::make_unique<Spares>(disk, folder_, options_.segment_bytes, options_.spare_segments);
-  TRY(spares_->adopt(names));
+  report_.unusable_spares = spares_->adopt(names);
   for (const SegmentHeader& header : headers) table_->add({header.number, header.first});
 
   report_.was_clean = !last || tail.is_clean();
@@ -69,6 +72,18 @@ base::Result<OpenedJournal> Opening::run() {
   return OpenedJournal{std::make_unique<FileJournal>(world_, options_, std::move(spares_),
                                                      std::move(table_), std::move(writer), epoch_),
                        std::move(report_)};
+}
+
+// A damaged last batch looks like a torn write. What was made of it tells them apart.
+base::Result<void> Opening::check_witness(const Tail& tail, const std::string& path) const {
+  const JournalWitness witness = newest_witness(world_);
+  const RecordNumber last = tail.chain.next - 1;
+  if (witness.record <= last) return {};
+  return corrupt_at(path, tail.end,
+                    "the journal ends with record " + std::to_string(last) + ", but " +
+                        witness.path + " knows record " + std::to_string(witness.record) +
+                        ", which was acknowledged and is lost; `holdfast salvage` makes a new "
+                        "world of what can be read");
 }
 
 SegmentHeader Opening::new_header(std::uint64_t number, std::uint64_t bytes) {
@@ -151,6 +166,7 @@ base::Result<SegmentWriter> Opening::start_over(Segment old, const Tail& tail) {
   };
   Segment segment = TRY(put.run(world_.disk(), folder_));
   report_.copied_records = tail.chain.next - durable.chain.next;
+  report_.copied_bytes = report_.copied_records == 0 ? 0 : end.end - kBlockBytes;
   table_->add({segment.header.number, segment.header.first});
   // The new segment stands for these bytes now. Bytes that have no copy stay.
   const bool has_all = !report_.torn || !report_.torn->kept_in.empty();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "store/testing.h"
+#include "store/testing_disks.h"
 #include "store/testing_faults.h"
 #include "store/torn_files.h"
 
@@ -47,6 +48,57 @@ TEST(Recovery, torn_tail_is_cut_kept_and_reported) {
   EXPECT_EQ(open->report().torn->older_removed, 0u);
   ASSERT_TRUE(commit_batch(open->journal(), 1));
   EXPECT_EQ(read_all(open->journal())->size(), 2u);
+}
+
+// A spare holds nothing, so a world does without one that the device cannot read.
+TEST(Recovery, a_spare_that_cannot_be_read_is_removed_and_reported) {
+  env::SimDisk disk;
+  const auto random = env::seeded_random(7);
+  {
+    auto open = open_world(disk, *random, "./world", small_segments()).take();
+    ASSERT_TRUE(open->journal().prepare());
+    ASSERT_TRUE(commit_batch(open->journal(), 1));
+    ASSERT_TRUE(open->journal().close());
+  }
+  std::string spare;
+  for (const std::string& name : disk.list(kFolder).take())
+    if (name.starts_with("spare-")) spare = kFolder + "/" + name;
+  ASSERT_FALSE(spare.empty());
+  FrontDisk front(disk);
+  front.break_bytes(spare, 8192, 8193);
+  const auto again = open_world(front, *random, "./world", small_segments());
+  ASSERT_TRUE(again) << again.error().to_string();
+  EXPECT_EQ((*again)->report().unusable_spares, std::vector<std::string>{spare});
+  EXPECT_EQ(disk.now().names.count(spare), 0u);
+  EXPECT_EQ((*again)->journal().durable(), 1u);
+  EXPECT_NE(describe((*again)->report()).find(spare), std::string::npos);
+}
+
+TEST(Recovery, a_spare_that_is_no_file_stays_and_its_name_is_not_used) {
+  PosixWorld world;
+  ASSERT_TRUE(world.open());
+  const std::string folder = world.path() + "/journal/spare-7";
+  const auto disk = env::posix_disk();
+  ASSERT_TRUE(disk->make_directory(folder));
+  const auto open = world.open();
+  ASSERT_TRUE(open) << open.error().to_string();
+  EXPECT_EQ((*open)->report().unusable_spares, std::vector<std::string>{folder});
+  for (int i = 0; i < 40; ++i) ASSERT_TRUE(commit_batch((*open)->journal(), 1, 3000));
+  EXPECT_TRUE(disk->list(folder));
+}
+
+TEST(Recovery, is_described_in_one_line_with_its_figures) {
+  EXPECT_EQ(describe({}), "");
+  RecoveryReport report;
+  report.was_clean = false;
+  report.copied_records = 2;
+  report.copied_bytes = 8192;
+  report.torn = RecoveryReport::TornTail{"j/1.log", 4096, 512, "j/torn-1-4096", 1};
+  report.unusable_spares = {"j/spare-3"};
+  EXPECT_EQ(describe(report),
+            "recovery: journal was not closed: copied 2 records (8192 bytes) into a new segment; "
+            "cut 512 torn bytes off j/1.log at 4096, copy in j/torn-1-4096, removed 1 older copy "
+            "file; spare segment j/spare-3 cannot be used; it holds nothing");
 }
 
 TEST(Recovery, of_what_was_torn_the_newest_few_copies_are_kept) {

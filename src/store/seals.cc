@@ -80,6 +80,14 @@ base::Result<void> Seals::write(std::span<const Seal> seals, RecordNumber needed
   return database_.database.run("COMMIT");
 }
 
+base::Result<std::optional<Seal>> look_at_last_seal(const WorldPlace& world) {
+  const auto look = TRY(DatabaseLook::open(world, kSealsFile));
+  if (!look) return std::optional<Seal>();
+  auto newest = TRY(look->database().prepare(std::string(kColumns) + " DESC LIMIT 1"));
+  if (!TRY(newest.step())) return std::optional<Seal>();
+  return std::optional(TRY(read_seal(newest)));
+}
+
 base::Result<std::unique_ptr<SealsLook>> SealsLook::open(const WorldPlace& world) {
   auto look = TRY(DatabaseLook::open(world, kSealsFile));
   if (!look) return std::unique_ptr<SealsLook>();

@@ -54,6 +54,9 @@ class Seals {
   std::optional<Seal> last_;
 };
 
+// The last one, for looking. Nothing: there is none.
+base::Result<std::optional<Seal>> look_at_last_seal(const WorldPlace& world);
+
 // All of them in order, for looking.
 class SealsLook {
  public:

@@ -47,20 +47,23 @@ std::string Spares::new_path() {
   return folder_ + "/" + std::string(kSparePrefix) + std::to_string(next_number_++);
 }
 
-base::Result<void> Spares::adopt(const std::vector<std::string>& names) {
+std::vector<std::string> Spares::adopt(const std::vector<std::string>& names) {
+  std::vector<std::string> unusable;
   for (const std::string& name : names) {
     if (!name.starts_with(kSparePrefix)) continue;
     const std::string path = folder_ + "/" + name;
     const auto number = spare_number(name);
-    if (number && ready() < wanted_ && TRY(is_blank(disk_, path, bytes_))) {
-      const std::lock_guard guard(mutex_);
-      next_number_ = std::max(next_number_, *number + 1);
-      ready_.push_back(path);
-    } else {
-      TRY(disk_.remove(path));
-    }
+    const bool is_wanted = number && ready() < wanted_;
+    const auto is_good = is_wanted ? is_blank(disk_, path, bytes_) : base::Result<bool>(false);
+    const bool is_gone = !(is_good && *is_good) && disk_.remove(path).has_value();
+    const bool is_stuck = is_good && !*is_good && !is_gone;
+    if (!is_good || is_stuck) unusable.push_back(path);
+    const std::lock_guard guard(mutex_);
+    // What stays keeps its name, which no new one may have.
+    if (number && !is_gone) next_number_ = std::max(next_number_, *number + 1);
+    if (is_good && *is_good) ready_.push_back(path);
   }
-  return {};
+  return unusable;
 }
 
 base::Result<void> Spares::fill(env::File& file, std::uint64_t bytes) {

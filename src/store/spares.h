@@ -19,8 +19,9 @@ class Spares {
   // Keeps `wanted` of them, each of so many bytes, in `folder`.
   Spares(env::Disk& disk, std::string folder, std::uint64_t bytes, std::size_t wanted);
 
-  // Takes over what an earlier process left; what is not whole is removed.
-  base::Result<void> adopt(const std::vector<std::string>& names);
+  // Takes over what an earlier process left, and removes what is not whole. A spare holds nothing,
+  // so one that cannot be read, or cannot be removed, stops nobody. Gives the paths of those.
+  std::vector<std::string> adopt(const std::vector<std::string>& names);
 
   // Makes one more if fewer than wanted are there. kUnavailable: no space.
   base::Result<void> make_one();
