@@ -2,6 +2,7 @@
 #include "store/snapshots.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/check.h"
@@ -87,9 +88,12 @@ base::Result<void> Snapshots::insert(const SnapshotEntry& entry, std::size_t kee
   statements_.insert.bind(3, base::ByteView(entry.lineage.bytes));
   statements_.insert.bind(4, entry.time_ns);
   TRY(statements_.insert.step());
-  const std::vector<SnapshotEntry> entries = TRY(list());
-  for (std::size_t i = keep; i < entries.size(); ++i) {
-    if (!pins_.contains(entries[i].number)) TRY(remove(entries[i]));
+  // Two after the same record are one way back to the state, and not two: the newer one stays.
+  std::set<RecordNumber> kept;
+  for (const SnapshotEntry& each : TRY(list())) {
+    const bool is_kept = !kept.contains(each.next_record) && kept.size() < keep;
+    if (is_kept) kept.insert(each.next_record);
+    if (!is_kept && !pins_.contains(each.number)) TRY(remove(each));
   }
   return {};
 }
@@ -133,10 +137,10 @@ Snapshots::Pin::~Pin() {
 }
 
 RecordNumber records_needed(const std::vector<SnapshotEntry>& entries, std::size_t keep) {
-  if (entries.size() < keep) return 1;
-  RecordNumber oldest = entries.front().next_record;
-  for (const SnapshotEntry& entry : entries) oldest = std::min(oldest, entry.next_record);
-  return std::max<RecordNumber>(oldest - 1, 1);
+  std::set<RecordNumber> taken_before;
+  for (const SnapshotEntry& entry : entries) taken_before.insert(entry.next_record);
+  if (taken_before.empty() || taken_before.size() < keep) return 1;
+  return std::max<RecordNumber>(*taken_before.begin() - 1, 1);
 }
 
 }  // namespace holdfast::store

@@ -7,7 +7,7 @@
 //  2. It belongs to the journal whose last record it was taken after: `lineage` is the hash of that
 //     record. read() gives the bytes only if this journal has that record in that place.
 //  3. add() keeps the last few, and those that are pinned; what the others named is left to a
-//     collection.
+//     collection. Of several after the same record the newest counts, and the others go.
 //
 // For one thread at a time, together with the blobs.
 #pragma once
@@ -90,8 +90,8 @@ class Snapshots {
 };
 
 // The first record that a journal has to keep so that each of these (in the order of list()) can be
-// restored and its lineage told. 1 while fewer than `keep` are there: then the records are what one
-// falls back on.
+// restored and its lineage told. 1 while fewer than `keep` are there, each after another record:
+// then the records are what one falls back on.
 RecordNumber records_needed(const std::vector<SnapshotEntry>& entries,
                             std::size_t keep = kSnapshotsKept);
 

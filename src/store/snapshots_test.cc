@@ -75,6 +75,27 @@ TEST_F(SnapshotsTest, the_last_few_are_kept_newest_first) {
   EXPECT_EQ(listed(), (std::vector<RecordNumber>{7}));
 }
 
+// Two of the same state are one way back to it, and not two.
+TEST_F(SnapshotsTest, one_after_the_same_record_takes_the_place_of_the_one_before) {
+  commit(1);
+  ASSERT_TRUE(add("older"));
+  commit(1);
+  ASSERT_TRUE(add("newer"));
+  const SnapshotEntry again = *add("newer");
+  EXPECT_EQ(listed(), (std::vector<RecordNumber>{3, 2}));
+  EXPECT_EQ(open_->snapshots->list()->front().number, again.number);
+  EXPECT_EQ(records_needed(*open_->snapshots->list()), 1u);
+}
+
+TEST_F(SnapshotsTest, those_after_the_same_record_count_once_for_the_journal_also_when_pinned) {
+  commit(5);
+  const SnapshotEntry first = *add("state");
+  const Snapshots::Pin pin(*open_->snapshots, first.number);
+  ASSERT_TRUE(add("state"));
+  EXPECT_EQ(listed(), (std::vector<RecordNumber>{6, 6}));
+  EXPECT_EQ(records_needed(*open_->snapshots->list()), 1u) << "there is one way back";
+}
+
 TEST_F(SnapshotsTest, a_pinned_one_stays_until_nobody_pins_it) {
   commit(1);
   const SnapshotEntry first = *add("first");
@@ -119,9 +140,18 @@ TEST_F(SnapshotsTest, one_beyond_the_journal_or_of_another_history_is_refused) {
   ASSERT_TRUE(add("state"));
   ASSERT_TRUE(open_->journal().close());
   open_.reset();
-  disk_ = std::make_unique<env::SimDisk>(with_blobs_of(before, disk_->now()));
+  const env::DiskState after = disk_->now();
+  disk_ = std::make_unique<env::SimDisk>(with_blobs_of(before, after));
+  const auto refused = open_snapshots(*disk_, *random_);
+  ASSERT_FALSE(refused) << "the journal is not even opened";
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kCorrupt);
+
+  // As if the journal had been opened without its blobs.
+  disk_ = std::make_unique<env::SimDisk>(before);
   open();
-  const SnapshotEntry entry = open_->snapshots->list().take().front();
+  env::SimDisk newer(after);
+  const auto beside = open_snapshots(newer, *random_).take();
+  const SnapshotEntry entry = beside->snapshots->list().take().front();
   const auto beyond = open_->snapshots->read(open_->journal(), entry);
   ASSERT_FALSE(beyond);
   EXPECT_EQ(beyond.error().code(), base::ErrorCode::kConflict);
