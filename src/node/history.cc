@@ -275,7 +275,9 @@ void History::failed(base::Error error) {
   const bool is_left_behind =
       error.code() == base::ErrorCode::kNotFound && journal_.first() > seen_ + 1;
   // Without room nothing has changed, and what is wrong with the journal is no fault of the index.
-  const bool can_go_on = error.code() == base::ErrorCode::kUnavailable || !is_of_index(error);
+  // One that could not even undo what it had begun has ended, whatever the error was.
+  const bool can_go_on = (error.code() == base::ErrorCode::kUnavailable || !is_of_index(error)) &&
+                         index_ && !index_->has_ended();
   if (feed_ && can_go_on && !is_left_behind) return;
   feed_.reset();
   index_.reset();

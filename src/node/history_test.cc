@@ -175,6 +175,30 @@ TEST_F(HistoryTest, without_room_it_waits_and_goes_on_when_there_is_some) {
   EXPECT_EQ(sealed(), open_->journal().last());
 }
 
+// Whatever fails while the index is written, once, it goes on a while later: one that could not
+// even undo what it had begun is opened again.
+TEST_F(HistoryTest, an_index_that_has_ended_is_opened_again) {
+  catch_up();
+  bool has_ended = false;
+  for (const auto fault : {env::DiskFault::kNoSpace, env::DiskFault::kIoError}) {
+    for (std::uint64_t call = 0; call < 12; ++call) {
+      SCOPED_TRACE(call);
+      send_many(1);
+      clock_.advance_ns(options_.gather_ns);
+      disk_->fail_call(call, fault);
+      // The seals come first; with a lag of less than a second they have nothing to do.
+      history_->work();
+      const store::HistoryIndex* index = history_->index();
+      has_ended = has_ended || index == nullptr || index->has_ended();
+      disk_->fail_call(1'000'000'000, fault);
+      pass(130);
+      ASSERT_EQ(history_->figures().lag, 0u) << trouble_;
+      ASSERT_TRUE(history_->figures().is_well) << trouble_;
+    }
+  }
+  EXPECT_TRUE(has_ended);
+}
+
 TEST_F(HistoryTest, records_are_sealed_a_second_later_or_at_the_end) {
   send("a", 1);
   pass(1);

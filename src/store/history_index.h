@@ -41,6 +41,9 @@ class HistoryIndex {
 
   const HistoryCursor& cursor() const noexcept { return cursor_; }
 
+  // Nothing can be written any more; open it again.
+  bool has_ended() const noexcept { return ended_.has_value(); }
+
   // For an index that has seen nothing yet: the journal begins with this record. `seeded`: as in
   // the cursor.
   void begin_with(RecordNumber first, RecordNumber seeded = 0);
