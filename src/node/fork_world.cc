@@ -7,6 +7,7 @@
 
 #include "codec/normaliser.h"
 #include "node/blob_shapes.h"
+#include "node/journal_batches.h"
 #include "node/seed_history.h"
 #include "node/store_blobs.h"
 #include "store/copy_blobs.h"
@@ -30,11 +31,11 @@ base::Result<void> refuse_if_there(env::Disk& disk, const std::string& path) {
   return {};
 }
 
-// Records that become durable in batches.
-class Batches {
+// Ticks whose records become durable in batches.
+class Ticks {
  public:
-  Batches(kernel::World& world, store::Journal& journal, env::Random& random, std::uint64_t time_ns)
-      : world_(world), journal_(journal), random_(random), time_ns_(time_ns) {}
+  Ticks(kernel::World& world, store::Journal& journal, env::Random& random, std::uint64_t time_ns)
+      : world_(world), records_(journal), random_(random), time_ns_(time_ns) {}
 
   // False: it was settled before, by an instance whose end waited for the first tick.
   base::Result<bool> add(const decltype(kernel::Tick::input)& input) {
@@ -47,28 +48,17 @@ class Batches {
     if (std::holds_alternative<kernel::Repeated>(outcome.answer)) return false;
     if (outcome.record.empty())
       return base::Error(base::ErrorCode::kConflict, "what is open could not be quietened");
-    records_.push_back(std::move(outcome.record));
-    if (records_.size() == kMostRecords) TRY(write());
+    TRY(records_.add(outcome.record));
     return true;
   }
 
-  base::Result<void> write() {
-    if (records_.empty()) return {};
-    const std::vector<base::ByteView> views(records_.begin(), records_.end());
-    TRY(journal_.append(views));
-    TRY(journal_.sync());
-    records_.clear();
-    return {};
-  }
+  base::Result<void> write() { return records_.write(); }
 
  private:
-  static constexpr std::size_t kMostRecords = 256;
-
   kernel::World& world_;
-  store::Journal& journal_;
+  JournalBatches records_;
   env::Random& random_;
   const std::uint64_t time_ns_;
-  std::vector<base::Bytes> records_;
 };
 
 struct Open {
@@ -100,9 +90,9 @@ base::Result<Open> find_open(kernel::World& world) {
 base::Result<void> quieten(kernel::World& world, store::Journal& journal, const ForkPlace& to,
                            ForkReport& report) {
   const Open open = TRY(find_open(world));
-  Batches batches(world, journal, to.random, to.time_ns);
+  Ticks ticks(world, journal, to.random, to.time_ns);
   for (const kernel::InstanceName& name : open.instances)
-    TRY(batches.add(
+    TRY(ticks.add(
         kernel::ControlRequested{kernel::Control::kPause, name.workflow, name.key, kReason}));
   codec::Normaliser normaliser;
   const base::ByteView error = TRY(normaliser.part_from_json(codec::Schema::any(), kError));
@@ -111,9 +101,9 @@ base::Result<void> quieten(kernel::World& world, store::Journal& journal, const 
     receipt.intent = effect;
     receipt.status = kernel::ReceiptStatus::kError;
     receipt.payload = error;
-    if (TRY(batches.add(receipt))) ++report.settled;
+    if (TRY(ticks.add(receipt))) ++report.settled;
   }
-  TRY(batches.write());
+  TRY(ticks.write());
   report.paused = open.instances.size();
   report.timers = open.timers;
   return {};
