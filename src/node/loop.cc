@@ -375,14 +375,16 @@ void Loop::pass_on() {
   if (failure_ || stage_ != Stage::kIdle || core_.batch().empty()) return;
   at_journal_ = core_.take_batch(std::exchange(spare_, {}));
   behind_snapshot_ += at_journal_.records.size();
-  if (!is_written_at_once()) {
+  auto turn = is_written_at_once() ? journal_.take() : std::nullopt;
+  if (!turn) {
     stage_ = Stage::kGiven;
     for_writer_.notify_one();
     return;
   }
   stage_ = Stage::kKept;
   lock.unlock();
-  write_batch();
+  write_batch(*turn);
+  end_turn(std::move(*turn));
   release();
 }
 

@@ -25,6 +25,7 @@
 #include "base/result.h"
 #include "holdfast/histogram.h"
 #include "node/core.h"
+#include "node/journal_turns.h"
 #include "node/take_snapshot.h"
 #include "store/journal.h"
 
@@ -118,7 +119,8 @@ class Loop : private executors::Reports {
   bool is_over();
 
   // For whoever writes: appends the batch that waits, if there is one, and syncs it; then lets go
-  // out what was waiting for that, while the next batch may already wait.
+  // out what was waiting for that, while the next batch may already wait. When nothing was written
+  // for a moment, it marks the journal, once: see store::Journal::mark.
   bool has_writing();
   void write();
   bool has_releasing();
@@ -165,7 +167,11 @@ class Loop : private executors::Reports {
   bool has_ended() const;
 
   // Anybody's, with the mutex held.
-  bool can_write() const { return stage_ == Stage::kGiven || trims_again_; }
+  bool can_write() const {
+    return !journal_.is_taken() && (stage_ == Stage::kGiven || trims_again_ || is_mark_due());
+  }
+  bool wants_mark() const { return !is_marked_ && !is_full_ && !failure_ && !is_over_; }
+  bool is_mark_due() const;
   bool can_prepare() const;
   bool can_keep() const { return finish_snapshot_ || wants_tidying_; }
   base::Error why_ended() const;
@@ -199,13 +205,17 @@ class Loop : private executors::Reports {
   void pass_on();
   void end_with(std::unique_lock<std::mutex> lock, base::Error error);
 
+  using Turn = JournalTurns::Turn;
   bool is_written_at_once() const;
-  void write_batch();
-  base::Result<void> trim_if_due();
-  base::Result<store::RecordNumber> append(const Batch& batch);
+  void write_batch(Turn& turn);
+  void tend(Turn& turn);
+  void end_turn(Turn turn);
+  base::Result<void> trim_if_due(Turn& turn);
+  base::Result<void> mark_if_due(Turn& turn);
+  base::Result<store::RecordNumber> append(Turn& turn, const Batch& batch);
   void end_writing(base::Result<store::RecordNumber> written, std::int64_t took_ns);
 
-  store::Journal& journal_;
+  JournalTurns journal_;  // turns are taken and given back with the mutex held
   env::Clock& clock_;
   LoopOptions options_;
   Core core_;                      // the reducer's own
@@ -263,7 +273,12 @@ class Loop : private executors::Reports {
   bool is_finishing_ = false;
   bool wants_tidying_ = false;
   store::RecordNumber needed_ = 0;  // the journal may let go of the records before it
+  bool trims_ = false;              // and has not done so yet
   bool trims_again_ = false;        // for what it could not let go of then
+  bool is_trim_stuck_ = false;      // for want of room, and said so
+  bool is_marked_ = true;           // the journal says that everything in it is durable
+  bool is_quiet_ = false;           // the writer has waited long enough since the last batch
+  std::int64_t written_ns_ = 0;     // when the last batch became durable, since boot
   bool stopping_ = false;
   bool executors_down_ = false;
   bool is_over_ = false;  // the reducer has ended, and the others may

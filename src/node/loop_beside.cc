@@ -15,6 +15,10 @@ namespace {
 // How long a disk that was full is taken to be still full.
 constexpr std::int64_t kFullForNs = 1'000'000'000;
 
+// How long nothing is written before the journal is marked: long enough that a world with work to
+// do seldom pays for it.
+constexpr std::chrono::milliseconds kQuiet(100);
+
 // Between two pieces of tidying: so it takes a fifth of the store's time at most.
 constexpr std::chrono::milliseconds kRestOfTidying(8);
 
@@ -35,45 +39,100 @@ bool Loop::wait_for_writing() {
     for_writer_.wait_for(lock, std::chrono::nanoseconds(kFullForNs),
                          [this] { return stopping_ || failure_; });
   }
-  for_writer_.wait(lock, [this] { return can_write() || is_over_; });
+  while (!can_write() && !is_over_) {
+    if (!wants_mark()) {
+      for_writer_.wait(lock);
+      continue;
+    }
+    // By what was written, and not by the clock, which may be one that stands still.
+    const std::uint64_t written = figures_.syncs;
+    const bool timed_out = for_writer_.wait_for(lock, kQuiet) == std::cv_status::timeout;
+    if (timed_out && written == figures_.syncs) is_quiet_ = true;
+  }
   return can_write();
 }
 
 void Loop::write() {
   std::unique_lock lock(mutex_);
   if (!can_write()) return;
+  auto turn = journal_.take();
+  if (!turn) return;
   const bool has_batch = stage_ == Stage::kGiven;
   lock.unlock();
-  if (has_batch) return write_batch();
-  if (auto trimmed = trim_if_due(); !trimmed)
-    end_with(std::unique_lock(mutex_), std::move(trimmed).error());
+  has_batch ? write_batch(*turn) : tend(*turn);
+  end_turn(std::move(*turn));
 }
 
-// By whoever writes: nobody else may touch the journal then. What cannot be let go of, for want of
-// room or because somebody reads it, is let go of with the next snapshot; there is none while the
-// disk is full, so it is tried then whenever room is looked for.
-base::Result<void> Loop::trim_if_due() {
+// The writer may have waited for the turn.
+void Loop::end_turn(Turn turn) {
+  const std::lock_guard lock(mutex_);
+  { const Turn ends = std::move(turn); }
+  if (can_write()) for_writer_.notify_one();
+}
+
+// What the journal needs besides batches.
+void Loop::tend(Turn& turn) {
+  auto tended = trim_if_due(turn);
+  if (tended) tended = mark_if_due(turn);
+  if (!tended) end_with(std::unique_lock(mutex_), std::move(tended).error());
+}
+
+// What somebody reads is let go of with the next snapshot; there is none while the disk is full, so
+// it is tried then whenever room is looked for. What there was no room to let go of is tried with
+// every batch: nobody else will ask for it again.
+base::Result<void> Loop::trim_if_due(Turn& turn) {
   std::unique_lock lock(mutex_);
-  const store::RecordNumber needed = std::exchange(needed_, 0);
+  const store::RecordNumber needed = needed_;
   const bool again = std::exchange(trims_again_, false);
+  if (!std::exchange(trims_, false) && !again) return {};
   lock.unlock();
-  if (needed == 0 && !again) return {};
-  auto trimmed = journal_.trim(needed);
-  if (!trimmed && trimmed.error().code() != base::ErrorCode::kUnavailable) return trimmed;
+  auto trimmed = turn.trim(needed);
+  const bool lacks_room = !trimmed && trimmed.error().code() == base::ErrorCode::kUnavailable;
+  if (!trimmed && !lacks_room) return trimmed;
+  lock.lock();
+  if (lacks_room) trims_ = true;
+  const bool is_new = !std::exchange(is_trim_stuck_, lacks_room) && lacks_room;
+  lock.unlock();
+  if (is_new) say_trouble(std::move(trimmed).error(), "the journal cannot be trimmed yet");
   return {};
 }
 
-void Loop::write_batch() {
+bool Loop::is_mark_due() const {
+  const std::int64_t quiet_ns = std::chrono::nanoseconds(kQuiet).count();
+  return wants_mark() && (is_quiet_ || clock_.since_boot_ns() - written_ns_ >= quiet_ns);
+}
+
+// Without a mark behind it, damage to the last batch would look like a write that was torn.
+base::Result<void> Loop::mark_if_due(Turn& turn) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_mark_due()) return {};
+    is_quiet_ = false;
+  }
+  auto marked = turn.mark();
+  const bool lacks_room = !marked && marked.error().code() == base::ErrorCode::kUnavailable;
+  if (!marked && !lacks_room) return marked;
+  const std::lock_guard lock(mutex_);
+  is_marked_ = !lacks_room;
+  if (!lacks_room) return {};
+  // It is tried again when there is room.
+  is_full_ = true;
+  prepared_ns_ = clock_.since_boot_ns();
+  for_preparer_.notify_one();
+  return {};
+}
+
+void Loop::write_batch(Turn& turn) {
   if (at_journal_.records.empty()) {  // only answers, and everything they rest on is durable
     const std::lock_guard lock(mutex_);
     stage_ = Stage::kDurable;
     return;
   }
   // Before the batch: one that is durable is answered, whatever becomes of the trimming.
-  if (auto trimmed = trim_if_due(); !trimmed) return end_writing(std::move(trimmed).error(), 0);
+  if (auto trimmed = trim_if_due(turn); !trimmed) return end_writing(std::move(trimmed).error(), 0);
   const std::int64_t begun_ns = clock_.since_boot_ns();
-  auto written = append(at_journal_);  // nobody else touches the batch while it is here
-  if (written) written = journal_.sync();
+  auto written = append(turn, at_journal_);  // nobody else touches the batch while it is here
+  if (written) written = turn.sync();
   end_writing(std::move(written), clock_.since_boot_ns() - begun_ns);
 }
 
@@ -83,10 +142,10 @@ void Loop::write_batch() {
 static_assert(kernel::kMaxRecordBytes + (std::size_t{8} << 20) <= store::kMaxBatchBytes,
               "a record that no batch takes would end the world, at every start again");
 
-base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
+base::Result<store::RecordNumber> Loop::append(Turn& turn, const Batch& batch) {
   const std::vector<base::ByteView> records = batch.records.views();
-  if (batch.ends_work) return journal_.append(records, store::Room::kReserve);
-  auto written = journal_.append(records, store::Room::kNormal);
+  if (batch.ends_work) return turn.append(records, store::Room::kReserve);
+  auto written = turn.append(records, store::Room::kNormal);
   if (written || written.error().code() != base::ErrorCode::kUnavailable) return written;
   {
     const std::lock_guard lock(mutex_);
@@ -94,7 +153,7 @@ base::Result<store::RecordNumber> Loop::append(const Batch& batch) {
     wants_preparing_ = false;  // it was just tried
     prepared_ns_ = clock_.since_boot_ns();
   }
-  return journal_.append(records, store::Room::kReserve);
+  return turn.append(records, store::Room::kReserve);
 }
 
 void Loop::end_writing(base::Result<store::RecordNumber> written, std::int64_t took_ns) {
@@ -113,6 +172,10 @@ void Loop::end_writing(base::Result<store::RecordNumber> written, std::int64_t t
     return end_with(std::move(lock), std::move(written).error());
   }
   stage_ = Stage::kDurable;
+  written_ns_ = clock_.since_boot_ns();
+  is_quiet_ = false;
+  // The writer may wait without end, because the journal was marked.
+  if (std::exchange(is_marked_, false)) for_writer_.notify_one();
   figures_.records += at_journal_.records.size();
   figures_.syncs += 1;
   figures_.sync_ns.add(static_cast<std::uint64_t>(std::max<std::int64_t>(took_ns, 0)));
@@ -192,7 +255,7 @@ void Loop::prepare() {
     if (has_room) is_full_ = false;
     if (!prepared && !journal_.has_room(store::Room::kReserve)) is_full_ = true;
     trims_again_ = is_full_;
-    if (trims_again_) for_writer_.notify_one();
+    if (trims_again_ || wants_mark()) for_writer_.notify_one();
     is_new = is_trouble && not_prepared_.empty();
     not_prepared_ = why;
     for_reducer_.notify_one();
@@ -250,6 +313,7 @@ void Loop::finish_snapshot() {
   is_finishing_ = false;
   wants_tidying_ = static_cast<bool>(options_.tidy);  // without room it may make some
   if (needed) needed_ = *needed;
+  if (needed) trims_ = true;
   for_reducer_.notify_one();
   if (!needed && !lacks_room) end_with(std::move(lock), std::move(taken).error());
 }

@@ -241,6 +241,122 @@ TEST_F(NodeTest, a_failed_sync_ends_it_and_nobody_hears_an_answer) {
   EXPECT_LE(worker_.started, started + 1) << "only what was durable before";
 }
 
+// One that is moved on by whoever wants the node to look for room again.
+struct HastyClock : env::Clock {
+  std::int64_t wall_ns() override { return inner->wall_ns(); }
+  std::int64_t since_boot_ns() override { return now; }
+  base::Result<std::unique_ptr<env::Alarm>> alarm(std::function<void()> ring) override {
+    return inner->alarm(std::move(ring));
+  }
+  std::unique_ptr<env::Clock> inner = env::posix_clock();
+  std::atomic<std::int64_t> now = 0;
+};
+
+// Sees whether two threads are inside at once.
+class CrowdedJournal : public testing::JournalAround {
+ public:
+  using JournalAround::JournalAround;
+
+  base::Result<store::RecordNumber> append(std::span<const base::ByteView> records,
+                                           store::Room room) override {
+    const Inside inside(*this);
+    return JournalAround::append(records, room);
+  }
+  base::Result<store::RecordNumber> sync() override {
+    const Inside inside(*this);
+    return JournalAround::sync();
+  }
+  base::Result<void> mark() override {
+    const Inside inside(*this);
+    ++marks;
+    return JournalAround::mark();
+  }
+  base::Result<void> trim(store::RecordNumber) override {
+    const Inside inside(*this);
+    ++trims;
+    return {};
+  }
+  // A disk that stays full, and a second is over as soon as room was looked for.
+  base::Result<void> prepare() override {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (is_full) return base::Error(base::ErrorCode::kUnavailable, "no space");
+    return JournalAround::prepare();
+  }
+  bool has_room(store::Room room) const override {
+    if (is_full && clock != nullptr) clock->now += 1'000'000'000;
+    return !is_full && JournalAround::has_room(room);
+  }
+
+  HastyClock* clock = nullptr;
+  std::atomic<bool> is_full = false;
+  std::atomic<int> crowds = 0;
+  std::atomic<int> trims = 0;
+  std::atomic<int> marks = 0;
+
+ private:
+  struct Inside {
+    explicit Inside(CrowdedJournal& the_journal) : journal(the_journal) {
+      if (journal.is_taken_.exchange(true)) ++journal.crowds;
+      for (int i = 0; i < 20; ++i) std::this_thread::yield();
+    }
+    ~Inside() { journal.is_taken_ = false; }
+    CrowdedJournal& journal;
+  };
+  std::atomic<bool> is_taken_ = false;
+};
+
+// On a full disk results are still written, by the thread that reduced them where they are few, and
+// the journal is trimmed whenever room is looked for, and marked when it is quiet.
+TEST_F(NodeTest, one_thread_at_a_time_changes_the_journal) {
+  constexpr int kResults = 200;
+  worker_.answers = false;
+  begin();
+  for (int i = 0; i < kResults; ++i) ask(go(std::to_string(i))).get();
+  wait_for_started(kResults);
+  ASSERT_TRUE(node_->stop());
+  open();
+  auto clock = std::make_unique<HastyClock>();
+  CrowdedJournal journal(world_->journal());
+  journal.clock = clock.get();
+  clock_ = std::move(clock);
+  node_ = Node::start(world_->world(), journal, *clock_, *random_, {{"worker", &worker_}}).take();
+  wait_for_started(2 * kResults);
+  std::vector<base::Hash> effects;
+  ASSERT_TRUE(world_->world().open_intents() == kResults);
+  ASSERT_TRUE(world_->world().visit_intents([&](const base::Hash& hash, const kernel::Intent&) {
+    effects.push_back(hash);
+    return true;
+  }));
+  ask(go("the last"));
+  journal.is_full = true;
+  while (node_->condition() != LoopCondition::kDiskFull) std::this_thread::yield();
+  const base::Bytes payload = value(R"({"ok":true})");
+  for (const base::Hash& effect : effects) {
+    kernel::ReceiptArrived receipt;
+    receipt.intent = effect;
+    receipt.payload = payload;
+    const int before = journal.trims;
+    EXPECT_TRUE(std::holds_alternative<kernel::Accepted>(ask(Input::receipt(receipt)).get()));
+    while (journal.trims == before) std::this_thread::yield();
+  }
+  journal.is_full = false;
+  while (journal.marks == 0) std::this_thread::yield();
+  ASSERT_TRUE(node_->stop());
+  EXPECT_EQ(journal.crowds, 0);
+}
+
+TEST_F(NodeTest, a_journal_is_marked_when_nothing_comes) {
+  open();
+  CrowdedJournal journal(world_->journal());
+  node_ = Node::start(world_->world(), journal, *clock_, *random_, {{"worker", &worker_}}).take();
+  const base::Bytes definitions = value(lab(kernel::testing::kToKeyed));
+  ask(Input::apply(kernel::ApplyManifest{definitions})).get();
+  while (journal.marks == 0) std::this_thread::yield();
+  ask(go("a")).get();
+  while (journal.marks == 1) std::this_thread::yield();
+  ASSERT_TRUE(node_->stop());
+}
+
 TEST_F(NodeTest, a_cascade_without_end_keeps_nobody_out_and_does_not_hold_the_end_up) {
   keyed_ = [](const kernel::StepInput& input, kernel::StepOutput& output) {
     kernel::testing::state(output, 1);
