@@ -19,6 +19,7 @@ class Faults {
     life_from_ = disk.changing_calls();
     was_full_ = is_full_;
     had_failed_ = false;
+    has_lock_ = true;
   }
 
   // The power was cut: what the machine had been going to do wrong is forgotten with it.
@@ -34,6 +35,14 @@ class Faults {
     is_full_ = true;
     was_full_ = true;
   }
+  // Somebody has removed the lock of the world.
+  void remove_lock() { has_lock_ = false; }
+
+  // Nothing is wrong with the disk, and the next calls will not fail.
+  bool is_calm(const env::SimDisk& disk) const {
+    return !is_full_ && !(failing_ && failing_->call >= disk.changing_calls());
+  }
+
   void make_room(env::SimDisk& disk) {
     disk.set_capacity(std::nullopt);
     is_full_ = false;
@@ -42,6 +51,7 @@ class Faults {
   // Whether a process that lives on this disk may end itself with this error. A full disk is no
   // reason to, and a short write is none either: whoever writes goes on with the rest.
   bool excuse_end(const base::Error& error, const env::SimDisk& disk) const {
+    if (error.code() == base::ErrorCode::kConflict) return !has_lock_;
     return error.code() == base::ErrorCode::kIo && has_failed(disk);
   }
 
@@ -65,6 +75,7 @@ class Faults {
   std::optional<Failing> failing_;  // the last one that was asked for; it may be still to come
   std::uint64_t life_from_ = 0;
   bool is_full_ = false;
+  bool has_lock_ = true;
   bool had_failed_ = false;  // one before it, in this life
   bool was_full_ = false;    // at some time of this life
 };

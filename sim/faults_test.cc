@@ -58,6 +58,29 @@ TEST_F(FaultsTest, one_that_has_failed_excuses_also_when_another_one_is_to_come)
   EXPECT_FALSE(faults_.excuse_end(kIo, disk_));
 }
 
+TEST_F(FaultsTest, a_lock_that_was_removed_excuses_an_end_for_that_in_this_life) {
+  const base::Error lost(base::ErrorCode::kConflict, "the lock is gone");
+  faults_.begin_life(disk_);
+  EXPECT_FALSE(faults_.excuse_end(lost, disk_));
+  faults_.remove_lock();
+  EXPECT_TRUE(faults_.excuse_end(lost, disk_));
+  EXPECT_FALSE(faults_.excuse_end(kIo, disk_));
+  faults_.begin_life(disk_);
+  EXPECT_FALSE(faults_.excuse_end(lost, disk_));
+}
+
+TEST_F(FaultsTest, a_disk_is_calm_when_it_is_not_full_and_no_call_is_to_fail) {
+  faults_.begin_life(disk_);
+  EXPECT_TRUE(faults_.is_calm(disk_));
+  faults_.fail_call(disk_, 1, env::DiskFault::kNoSpace);
+  call();
+  EXPECT_FALSE(faults_.is_calm(disk_));
+  call();
+  EXPECT_TRUE(faults_.is_calm(disk_));
+  faults_.fill(disk_, 1);
+  EXPECT_FALSE(faults_.is_calm(disk_));
+}
+
 TEST_F(FaultsTest, a_short_write_excuses_nothing) {
   faults_.begin_life(disk_);
   faults_.fail_call(disk_, 0, env::DiskFault::kShort);

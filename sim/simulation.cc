@@ -15,6 +15,7 @@
 #include "sim/client.h"
 #include "sim/dice.h"
 #include "sim/faults.h"
+#include "sim/last_batch.h"
 #include "sim/ledger.h"
 #include "sim/outside.h"
 #include "sim/parking.h"
@@ -101,11 +102,17 @@ class Simulation {
     report_.violation("the world cannot be opened");
   }
 
+  node::LocalWorldOptions world_options() const {
+    return {.journal = {.segment_bytes = 6 * 4096},
+            .world = {.cells = cells_},
+            .collect_from_bytes = 64 << 10};
+  }
+
   base::Result<void> try_open() {
     faults_.begin_life(*stage_.disk);
-    world_ = TRY(stage_.open_world({.journal = {.segment_bytes = 6 * 4096},
-                                    .world = {.cells = cells_},
-                                    .collect_from_bytes = 64 << 10}));
+    world_ = TRY(stage_.open_world(world_options()));
+    needed_ = 0;
+    durable_without_lock_.reset();
     ledger_.reopened(world_->journal());
     outside_.watch(&world_->journal());
     node::LoopOptions limits = limits_;
@@ -117,6 +124,7 @@ class Simulation {
       parking_.put_away(world_->world());
       return node::FinishSnapshot([this, finish]() -> base::Result<std::uint64_t> {
         const std::uint64_t needed = TRY(finish());
+        needed_ = needed;
         parking_.finished();
         report_.sometimes("a snapshot is taken");
         return needed;
@@ -187,7 +195,7 @@ class Simulation {
     report_.trace(what);
     if (faults_in_ != 0 && dice_.one_in(faults_in_)) return harm();
     if (what < 30) return turn();
-    if (what < 42) return loop_->write();
+    if (what < 42) return write();
     if (what < 50) return loop_->release();
     if (what < 65) return ask();
     if (what < 75) return outside_.work(false);
@@ -202,6 +210,18 @@ class Simulation {
   void turn() {
     if (load_ == Load::kWithSteps) parking_.before_turn(world_->world());
     loop_->turn();
+  }
+
+  // With a batch the journal lets go of what nobody needs, also what it could not let go of before.
+  void write() {
+    store::Journal& journal = world_->journal();
+    const store::RecordNumber durable = journal.durable();
+    const bool is_calm = faults_.is_calm(*stage_.disk);
+    loop_->write();
+    if (!is_calm || journal.durable() == durable) return;
+    const store::RecordNumber first = journal.first();
+    if (journal.trim(needed_) && journal.first() != first)
+      report_.violation("the journal keeps records that nobody needs");
   }
 
   void prepare() {
@@ -247,7 +267,7 @@ class Simulation {
   }
 
   void harm() {
-    const std::uint64_t what = dice_.below(7);
+    const std::uint64_t what = dice_.below(10);
     report_.trace(what);
     if (what == 0) {
       report_.sometimes("the process dies");
@@ -266,6 +286,9 @@ class Simulation {
       return faults_.fill(*stage_.disk, used + dice_.below(100'000));
     }
     if (what == 6) return stop();
+    if (what == 7) return intrude();
+    if (what == 8) return flip_a_bit();
+    if (what == 9) return pin_or_let_go();
     if (what == 3) {
       report_.sometimes("there is room again");
       return faults_.make_room(*stage_.disk);
@@ -274,6 +297,53 @@ class Simulation {
     constexpr env::DiskFault kFaults[] = {env::DiskFault::kIoError, env::DiskFault::kNoSpace,
                                           env::DiskFault::kInterrupted, env::DiskFault::kShort};
     faults_.fail_call(*stage_.disk, dice_.below(12), kFaults[dice_.below(4)]);
+  }
+
+  // Somebody removes LOCK, and starts another process. It must not get in, and this one must not
+  // acknowledge anything more.
+  void intrude() {
+    if (!stage_.disk->remove("./world/LOCK")) return;
+    report_.sometimes("the lock is removed");
+    report_.note("the lock is removed");
+    faults_.remove_lock();
+    durable_without_lock_ = world_->journal().durable();
+    const auto second = stage_.open_world(world_options());
+    if (second) return report_.violation("two processes have the world");
+    const bool is_refused = second.error().code() == base::ErrorCode::kConflict;
+    if (!is_refused && !faults_.excuse_no_beginning(second.error(), *stage_.disk))
+      report_.violation("a second process is not refused: " + second.error().to_string());
+  }
+
+  // What the next process would find if this one died now, and one bit of the last batch were
+  // another one. Damage to what is known to be durable must not look like a write that was torn.
+  void flip_a_bit() {
+    if (dice_.one_in(2)) {
+      stage_.clock.advance_ns(kSecond);
+      loop_->write();
+    }
+    env::DiskState state = stage_.disk->now();
+    const auto last = find_last_batch(state);
+    const store::HistoryIndex* index = history_->index();
+    const bool is_indexed = last && index != nullptr && index->cursor().record >= last->last_record;
+    if (!last || (!last->is_marked && !is_indexed)) return;
+    report_.sometimes(last->is_marked ? "a bit of a marked batch flips"
+                                      : "a bit of a batch flips that the index has seen");
+    state.files.at(last->file)[last->offset + dice_.below(last->bytes)] ^=
+        static_cast<std::uint8_t>(1U << dice_.below(8));
+    env::SimDisk damaged(std::move(state));
+    const auto entropy = env::seeded_random(dice_.below(1000));
+    const auto opened = node::LocalWorld::open(damaged, *entropy, stage_.process, "./world",
+                                               stage_.machines, world_options());
+    if (opened || opened.error().code() != base::ErrorCode::kCorrupt)
+      report_.violation("damage to the last batch is not noticed" +
+                        (opened ? std::string() : ": " + opened.error().to_string()));
+  }
+
+  // Somebody reads from there on, for a while.
+  void pin_or_let_go() {
+    if (pin_) return pin_.reset();
+    report_.sometimes("somebody pins records");
+    pin_ = world_->journal().pin(1 + dice_.below(world_->journal().durable() + 1));
   }
 
   // What the dying process still does is not seen by the next one.
@@ -285,6 +355,7 @@ class Simulation {
     outside_.forget();
     client_.lose_hope();
     parking_.forget();
+    pin_.reset();
     loop_.reset();
     history_.reset();
     world_.reset();
@@ -368,6 +439,8 @@ class Simulation {
         return report_.violation("the node ends for no reason: " + failure->to_string());
       return restart();
     }
+    if (durable_without_lock_ && world_->journal().durable() != *durable_without_lock_)
+      return report_.violation("a record becomes durable though the lock is not ours any more");
     ledger_.catch_up(world_->journal());
     report_.trace(ledger_.records());
     const bool all_durable = world_->world().next_record() == ledger_.records() + 1;
@@ -379,6 +452,7 @@ class Simulation {
   // Nothing goes wrong any more, and those who were held up go on.
   void settle_down() {
     faults_.make_room(*stage_.disk);
+    pin_.reset();
     for (std::uint64_t i = 0; i < kStepsToTheEnd && is_well(); ++i, ++report_.steps) {
       if (unsettled().empty()) return;
       if (!client_.is_content()) ask();
@@ -529,6 +603,9 @@ class Simulation {
   std::unique_ptr<node::LocalWorld> world_;
   std::unique_ptr<node::History> history_;
   std::unique_ptr<node::Loop> loop_;
+  std::unique_ptr<store::JournalPin> pin_;
+  store::RecordNumber needed_ = 0;  // what the last snapshot of this life says
+  std::optional<store::RecordNumber> durable_without_lock_;  // when it was removed, in this life
   bool heard_of_end_ = false;
   bool is_applied_ = false;
   bool is_applying_ = false;

@@ -15,7 +15,9 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
     ASSERT_EQ(report.violation(), "") << "sim --seed " << seed;
     for (const auto& [what, times] : report.counts()) counts[what] += times;
   }
-  for (const char* rare : {"a call to the disk fails",
+  for (const char* rare : {"a bit of a batch flips that the index has seen",
+                           "a bit of a marked batch flips",
+                           "a call to the disk fails",
                            "a cascade goes on in another tick",
                            "a receipt comes twice",
                            "a receipt does not fit",
@@ -42,7 +44,9 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "opening fails",
                            "records are replayed",
                            "somebody interferes with an instance",
+                           "somebody pins records",
                            "the disk is full",
+                           "the lock is removed",
                            "the node ends itself",
                            "the node takes nothing new",
                            "the power is cut",
