@@ -23,7 +23,8 @@ std::optional<LastBatch> find_in(const store::Segment& segment) {
       if (last) last->is_marked = true;
       continue;
     }
-    last = LastBatch{0, header.offset, header.bytes, header.last(), false};
+    const bool is_known = segment.header.synced >= header.last();
+    last = LastBatch{0, header.offset, header.bytes, header.last(), is_known};
   }
   return last;
 }

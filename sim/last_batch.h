@@ -14,7 +14,7 @@ struct LastBatch {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint64_t last_record = 0;
-  bool is_marked = false;  // a mark behind it says that it is durable
+  bool is_marked = false;  // a mark behind it, or the segment, says that it is durable
 };
 
 // Nothing: there is none.

@@ -314,15 +314,25 @@ class Simulation {
       report_.violation("a second process is not refused: " + second.error().to_string());
   }
 
+  // Nothing comes for a moment. False: something was wrong with the disk, or the node has ended.
+  bool rest() {
+    const bool is_calm = faults_.is_calm(*stage_.disk);
+    for (int i = 0; i < 2; ++i) {  // what waits to be written, and then the mark
+      stage_.clock.advance_ns(kSecond);
+      loop_->write();
+      loop_->release();
+    }
+    return is_calm && loop_->condition() == node::LoopCondition::kReady;
+  }
+
   // What the next process would find if this one died now, and one bit of the last batch were
   // another one. Damage to what is known to be durable must not look like a write that was torn.
   void flip_a_bit() {
-    if (dice_.one_in(2)) {
-      stage_.clock.advance_ns(kSecond);
-      loop_->write();
-    }
+    const bool is_quiet = dice_.one_in(2) && rest();
     env::DiskState state = stage_.disk->now();
     const auto last = find_last_batch(state);
+    if (is_quiet && last && !last->is_marked)
+      return report_.violation("a journal at rest is not marked");
     const store::HistoryIndex* index = history_->index();
     const bool is_indexed = last && index != nullptr && index->cursor().record >= last->last_record;
     if (!last || (!last->is_marked && !is_indexed)) return;
