@@ -308,7 +308,7 @@ class CrowdedJournal : public testing::JournalAround {
 // On a full disk results are still written, by the thread that reduced them where they are few, and
 // the journal is trimmed whenever room is looked for, and marked when it is quiet.
 TEST_F(NodeTest, one_thread_at_a_time_changes_the_journal) {
-  constexpr int kResults = 200;
+  constexpr int kResults = 100;
   worker_.answers = false;
   begin();
   for (int i = 0; i < kResults; ++i) ask(go(std::to_string(i))).get();
