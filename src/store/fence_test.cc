@@ -68,6 +68,19 @@ TEST(Fence, no_other_process_opens_a_world_whose_lock_was_removed) {
   EXPECT_TRUE(after) << after.error().to_string();
 }
 
+// Folders cannot be locked there. The first process still notices.
+TEST(Fence, on_a_network_file_system_there_is_only_the_lock) {
+  SimWorld world;
+  world.disk().set_file_system({env::FileSystemKind::kNetwork, "nfs"});
+  auto open = *world.open();
+  ASSERT_TRUE(commit_batch(open->journal(), 1));
+  EXPECT_EQ(world.open().error().code(), base::ErrorCode::kConflict);
+  ASSERT_TRUE(world.disk().remove("./world/LOCK"));
+  const auto second = world.open();
+  ASSERT_TRUE(second) << second.error().to_string();
+  expect_lost(open->journal(), "LOCK: the journal has stopped");
+}
+
 TEST(Fence, a_lock_that_was_replaced_lets_nobody_in_either) {
   PosixWorld world;
   auto open = *world.open();

@@ -42,6 +42,10 @@ base::Result<WorldFile> read_world_file(env::Disk& disk, const std::string& fold
 // The lock on the folder outlives LOCK, which people remove. Whoever finds it taken is told by
 // whom.
 base::Result<std::unique_ptr<env::FileLock>> lock_world(env::Disk& disk, const std::string& path) {
+  // A network file system locks only what is open for writing, which a folder never is. A world is
+  // there because somebody has decided that LOCK will do.
+  const env::FileSystem system = TRY(disk.file_system_of(path));
+  if (system.kind == env::FileSystemKind::kNetwork) return std::unique_ptr<env::FileLock>();
   auto folder = disk.lock_folder(path);
   if (folder || folder.error().code() != base::ErrorCode::kConflict) return folder;
   auto file = disk.lock_to_look(path + "/LOCK");

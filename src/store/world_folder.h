@@ -52,7 +52,7 @@ class WorldFolder {
   env::Disk* disk_;
   env::Random* random_;
   std::string path_;
-  std::unique_ptr<env::FileLock> folder_lock_;
+  std::unique_ptr<env::FileLock> folder_lock_;  // null on a network file system
   std::unique_ptr<env::FileLock> lock_;
   JournalId id_{};
   bool is_begun_ = false;
