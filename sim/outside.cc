@@ -16,7 +16,6 @@ constexpr std::uint8_t kBadOfFunctions = 9;
 
 }  // namespace
 
-// It is asked about what was open before the process began, and nothing else.
 bool Outside::has_room(const kernel::OpenIntent& intent) {
   if (under_way_.contains(intent.intent) || under_way_.size() < kRoom) return true;
   report_.sometimes("an effect waits for room");
