@@ -40,9 +40,10 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   if (std::holds_alternative<kernel::Continue>(tick_.input)) go_on_ = false;
   world_.reduce(tick_, outcome_);
   if (outcome_.failure) return std::move(*outcome_.failure);
+  const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick_.input);
+  if (receipt != nullptr) effects_.reported();
   if (!outcome_.record.empty()) {
-    if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick_.input))
-      effects_.settled(receipt->intent);
+    if (receipt != nullptr) effects_.settled(receipt->intent);
     batch_.records.add(outcome_.record);
     batch_.ends_work = batch_.ends_work && input.ends_work();
   }

@@ -145,7 +145,6 @@ void Effects::set_limit(executors::Executor& executor, const kernel::OpenIntent&
 }
 
 void Effects::settled(const base::Hash& intent) {
-  may_have_room_ = true;
   const std::lock_guard lock(limiting_);
   limits_.remove(intent);
 }
@@ -189,6 +188,7 @@ void Effects::stop(const kernel::StopIntent& stop) {
     count_held();
   }
   executor->stop(stop.intent);
+  reported();
 }
 
 void Effects::shut_down() {

@@ -42,6 +42,9 @@ class Effects {
   // It has a receipt, and its time limit counts no more.
   void settled(const base::Hash& intent);
 
+  // An executor has reported, be it in vain: it may have room now.
+  void reported() noexcept { may_have_room_ = true; }
+
   // Hands over what was held back, as far as there is room, and at most so many of each kind.
   // `find` has what an intent is; nothing: it is not open any more.
   using Find = std::function<base::Result<std::optional<kernel::OpenIntent>>(const base::Hash&)>;

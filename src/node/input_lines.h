@@ -37,6 +37,8 @@ class InputLine {
     if (first_ * 2 >= waiting_.size()) {
       waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));
       first_ = 0;
+      if (waiting_.empty() && waiting_.capacity() > kMostKept)
+        std::vector<Waiting>().swap(waiting_);
     }
     return next;
   }
@@ -44,7 +46,8 @@ class InputLine {
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  std::vector<Waiting> waiting_;  // keeps its memory, unlike a deque
+  static constexpr std::size_t kMostKept = 4096;
+  std::vector<Waiting> waiting_;  // keeps its memory, unlike a deque, unless there was much of it
   std::size_t first_ = 0;         // that was not taken yet
   std::size_t bytes_ = 0;
 };
