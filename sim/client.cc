@@ -7,6 +7,15 @@
 #include "sim/survey.h"
 
 namespace holdfast::sim {
+namespace {
+
+// An inbox of at most 20, of which each slice takes 8: three slices of 32 inputs, and the one that
+// is being reduced. Each may be a turn of its own, with a tick that goes on with a cascade.
+constexpr std::uint64_t kMostBetween = 4 * 32 * 2;
+constexpr std::uint64_t kStorms = 5;
+constexpr std::uint64_t kTimersOfStorm = 64;
+
+}  // namespace
 
 Client::Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_ns, Load load)
     : dice_(dice), report_(report), ledger_(ledger) {
@@ -23,6 +32,10 @@ Client::Client(Dice& dice, Report& report, Ledger& ledger, std::uint64_t start_n
                   dice.below(3) * kSecondNs, 1 + dice.below(6)});
   }
   if (dice.one_in(3)) wish(WordPassed{"r-0", dice.one_in(8) ? 1500 : dice.below(40)});
+  if (load == Load::kPlain && dice.one_in(8)) {
+    for (std::uint64_t i = 0; i < kStorms; ++i)
+      wish(StormBegun{"w-" + std::to_string(i), kTimersOfStorm, 2 * kTimersOfStorm});
+  }
   if (load == Load::kPlain) return;
   wish_surveys();
   wish_vigils();
@@ -74,7 +87,11 @@ void Client::answer(const std::string& survey, std::uint64_t round) {
   if (dice_.one_in(4)) wish(Decision{survey, round, ++last_serial_});
 }
 
-void Client::send(node::Loop& loop, store::Journal& journal) {
+bool Client::is_in_time(std::uint64_t reduced, std::uint64_t record) {
+  return record - reduced <= kMostBetween;
+}
+
+void Client::send(node::Loop& loop, store::Journal& journal, std::uint64_t reduced) {
   Wish& wish = wishes_[dice_.below(wishes_.size())];
   if (wish.is_asked || (wish.record != 0 && !dice_.one_in(10))) return;
   const auto sent = loop.send(
@@ -82,6 +99,7 @@ void Client::send(node::Loop& loop, store::Journal& journal) {
       [this, &wish, &journal](const kernel::Answer& answer) { hear(wish, answer, journal); });
   if (sent) {
     wish.is_asked = true;
+    wish.reduced = reduced;
   } else if (sent.error().code() == base::ErrorCode::kUnavailable) {
     report_.sometimes("the node takes nothing new");
   }
@@ -90,7 +108,11 @@ void Client::send(node::Loop& loop, store::Journal& journal) {
 void Client::hear(Wish& wish, const kernel::Answer& answer, store::Journal& journal) {
   wish.is_asked = false;
   std::uint64_t record = 0;
-  if (const auto* accepted = std::get_if<kernel::Accepted>(&answer)) record = accepted->record;
+  if (const auto* accepted = std::get_if<kernel::Accepted>(&answer)) {
+    record = accepted->record;
+    if (!is_in_time(wish.reduced, record))
+      report_.violation("event " + wish.id + " waits while others are taken that came later");
+  }
   if (const auto* repeated = std::get_if<kernel::Repeated>(&answer)) {
     record = repeated->record;
     report_.sometimes("an event is sent again");

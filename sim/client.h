@@ -24,7 +24,12 @@ class Client {
   void answer(const std::string& survey, std::uint64_t round);
 
   // Something that it has not heard of, or, now and then, something that it has.
-  void send(node::Loop& loop, store::Journal& journal);
+  // `reduced`: the next record of the world, so many were reduced before it.
+  void send(node::Loop& loop, store::Journal& journal, std::uint64_t reduced);
+
+  // What was sent when `reduced` was the next record has become this one. Every input that is
+  // admitted is reduced within a number of slices (node/loop.h), whatever else waits.
+  static bool is_in_time(std::uint64_t reduced, std::uint64_t record);
 
   // Nobody will answer any more.
   void lose_hope();
@@ -40,7 +45,8 @@ class Client {
     std::string schema;
     base::Bytes value;
     bool is_asked = false;
-    std::uint64_t record = 0;  // that it was told; 0: not yet
+    std::uint64_t reduced = 0;  // when it was sent
+    std::uint64_t record = 0;   // that it was told; 0: not yet
   };
   template <class Event>
   void wish(const Event& event) {

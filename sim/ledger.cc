@@ -74,6 +74,10 @@ void Ledger::add(const store::Record& record) {
   if (view->tick.time_ns < last_ns_) violation(record.number, "goes back in time");
   last_ns_ = view->tick.time_ns;
   check_tick(*view);
+  for (const kernel::Halt& halt : view->tick.halts) {
+    if (halt.kind == kernel::HaltKind::kOutOfMemory)
+      report_.sometimes("an instance is paused as memory ran out");
+  }
   if (view->kind() == kernel::TickKind::kContinue)
     report_.sometimes("a cascade goes on in another tick");
   for (const kernel::InstanceView& instance : view->instances) add(*view, instance);
@@ -92,6 +96,9 @@ void Ledger::check_tick(const kernel::RecordView& record) {
   if (found == intents_.end()) return violation(record.number, "settles what was never opened");
   const Intent& intent = found->second;
   if (intent.is_settled) violation(record.number, "settles an intent again");
+  const auto code = codec::View::of(receipt->payload).find("code");
+  if (receipt->status == kernel::ReceiptStatus::kError && code && code->text() == "executor.busy")
+    violation(record.number, "an effect fails because its executor is busy");
   const bool reaches_origin = std::any_of(
       record.instances.begin(), record.instances.end(), [&](const kernel::InstanceView& instance) {
         return instance.workflow == intent.origin.first &&

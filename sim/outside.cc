@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/outside.h"
 
+#include <algorithm>
+
 #include "codec/buffer.h"
 #include "kernel/effect_error.h"
 #include "sim/workflows.h"
@@ -16,9 +18,13 @@ constexpr std::uint8_t kBadOfFunctions = 9;
 
 }  // namespace
 
-// It is asked about what was open before the process began, and nothing else.
+// What goes on elsewhere since before the process began takes no room in it.
 bool Outside::has_room(const kernel::OpenIntent& intent) {
-  if (under_way_.contains(intent.intent) || under_way_.size() < kRoom) return true;
+  const auto here = std::count_if(under_way_.begin(), under_way_.end(),
+                                  [](const auto& one) { return one.second.reports != nullptr; });
+  const auto found = under_way_.find(intent.intent);
+  const bool is_here = found != under_way_.end() && found->second.reports != nullptr;
+  if (is_here || static_cast<std::size_t>(here) < kRoom) return true;
   report_.sometimes("an effect waits for room");
   return false;
 }

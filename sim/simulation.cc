@@ -187,7 +187,10 @@ class Simulation {
     is_applying_ = loop_->send(node::Input::apply(kernel::ApplyManifest{stage_.definitions}), heard)
                        .has_value();
   }
-  void ask() { is_applied_ ? client_.send(*loop_, world_->journal()) : apply(); }
+  void ask() {
+    if (!is_applied_) return apply();
+    client_.send(*loop_, world_->journal(), world_->world().next_record());
+  }
 
   // One thing happens.
   void act() {
@@ -209,7 +212,9 @@ class Simulation {
 
   void turn() {
     if (load_ == Load::kWithSteps) parking_.before_turn(world_->world());
+    runs_out_of_memory = [this] { return !is_settling_ && dice_.one_in(60); };
     loop_->turn();
+    runs_out_of_memory = nullptr;
   }
 
   // With a batch the journal lets go of what nobody needs, also what it could not let go of before.
@@ -262,7 +267,13 @@ class Simulation {
     request.workflow = at->first.first;
     request.key = at->first.second;
     request.reason = "somebody said so";
-    if (loop_->send(node::Input::control(request), nullptr))
+    const auto heard = [this,
+                        reduced = world_->world().next_record()](const kernel::Answer& answer) {
+      const auto* accepted = std::get_if<kernel::Accepted>(&answer);
+      if (accepted != nullptr && !Client::is_in_time(reduced, accepted->record))
+        report_.violation("somebody who interferes waits while others are taken that came later");
+    };
+    if (loop_->send(node::Input::control(request), heard))
       report_.sometimes("somebody interferes with an instance");
   }
 
@@ -463,6 +474,7 @@ class Simulation {
   void settle_down() {
     faults_.make_room(*stage_.disk);
     pin_.reset();
+    is_settling_ = true;
     for (std::uint64_t i = 0; i < kStepsToTheEnd && is_well(); ++i, ++report_.steps) {
       if (unsettled().empty()) return;
       if (!client_.is_content()) ask();
@@ -619,6 +631,7 @@ class Simulation {
   bool heard_of_end_ = false;
   bool is_applied_ = false;
   bool is_applying_ = false;
+  bool is_settling_ = false;
 };
 
 }  // namespace

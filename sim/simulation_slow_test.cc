@@ -19,6 +19,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "a bit of a marked batch flips",
                            "a call to the disk fails",
                            "a cascade goes on in another tick",
+                           "an instance is paused as memory ran out",
                            "a receipt comes twice",
                            "a receipt does not fit",
                            "a snapshot is put off",

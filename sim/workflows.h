@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the simulated world does: the demo's orders, which call outside and undo; alarms, which are
-// nothing but timers; and relays, which pass a word on among themselves, more often than one tick
-// allows.
+// nothing but timers; relays, which pass a word on among themselves, more often than one tick
+// allows; and storms, whose timers are always due.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,28 @@ struct Alarm {
   static void step(State& alarm, const Received<Timer>& rung, Context& context);
 };
 
+// Many timers that are due at once, each of which is set again when it rings, so often in all.
+struct StormBegun {
+  static constexpr std::string_view kSchema = "sim/StormBegun@1";
+  std::string id;
+  std::uint64_t timers = 0;
+  std::uint64_t again = 0;
+};
+
+struct Storm {
+  static constexpr std::string_view kWorkflow = "sim/Storm@1";
+  struct State {
+    std::uint64_t open = 0;
+    std::uint64_t again = 0;
+  };
+  using Events = holdfast::Events<On<StormBegun, &StormBegun::id>>;
+  using Effects = holdfast::Effects<Timer>;
+  using Context = holdfast::Context<Storm>;
+
+  static void step(State& storm, const StormBegun& begun, Context& context);
+  static void step(State& storm, const Received<Timer>& rung, Context& context);
+};
+
 struct WordPassed {
   static constexpr std::string_view kSchema = "sim/WordPassed@1";
   std::string id;
@@ -60,6 +83,10 @@ struct Relay {
 
   static void step(State& relay, const WordPassed& word, Context& context);
 };
+
+// Whether memory runs out in the next step of an alarm or a relay; asked while a node runs, and not
+// while it replays. One simulation at a time has one.
+extern std::function<bool()> runs_out_of_memory;
 
 // Without those of steps, or with.
 enum class Load : bool { kPlain, kWithSteps };

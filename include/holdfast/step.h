@@ -55,10 +55,11 @@ class Step {
   Writer begin_result();
   void remove();
   void fail(std::string_view code, std::string_view message);
-  bool ended() const;       // by a result, a failure or a removal
-  bool removed() const;     // by a removal
-  void undo();              // takes back all that went out, also an end
-  void give_up() noexcept;  // the step cannot be run here and now: the world ends, not the instance
+  bool ended() const;                 // by a result, a failure or a removal
+  bool removed() const;               // by a removal
+  void undo();                        // takes back all that went out, also an end
+  void give_up() noexcept;            // memory ran out: the instance is paused before this message
+  void threw(std::string_view what);  // the code threw: nothing is kept, and the instance fails
 
  private:
   const kernel::StepInput& input_;

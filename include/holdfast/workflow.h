@@ -16,9 +16,9 @@
 //
 // A step must be a function of its arguments alone: a replay runs it again and must come to the
 // same end. One that throws fails its instance with native.exception and what the exception says;
-// nothing else of it is kept. One that runs out of memory (std::bad_alloc) ends the world and not
-// the instance: with more memory it would have come to another end. holdfast/module.h makes
-// definitions and code out of workflows.
+// nothing else of it is kept. One that runs out of memory (std::bad_alloc) pauses its instance:
+// with more memory it would have come to another end. When the instance is resumed, the same
+// message is tried again. holdfast/module.h makes definitions and code out of workflows.
 #pragma once
 
 #include <exception>
@@ -316,11 +316,18 @@ void run_step(Step& step) {
   Form<typename W::State>::write(out, state);
 }
 
-// What an exception says is not recorded: where it comes from the standard library, another release
-// of that says it in other words, and replay must come to the same record.
-inline void fail_thrown(Step& step) {
-  step.undo();
-  step.fail("native.exception", "the step threw an exception");
+// What an exception says stands in the record, and a replay takes it from there: another release of
+// the standard library may say it in other words.
+inline void fail_thrown(Step& step, std::string_view what) {
+#ifdef __cpp_exceptions
+  try {
+    step.threw(what);
+  } catch (...) {
+    step.give_up();
+  }
+#else
+  step.threw(what);
+#endif
 }
 
 // The whole of one step, as the engine calls it. The engine is built without exceptions: one that
@@ -331,13 +338,15 @@ void run(Step& step) {
 #ifdef __cpp_exceptions
   try {
     run_step<W>(step);
-  } catch (const std::bad_array_new_length&) {
+  } catch (const std::bad_array_new_length& thrown) {
     // Asked for what no machine has: it is the same everywhere.
-    fail_thrown(step);
+    fail_thrown(step, thrown.what());
   } catch (const std::bad_alloc&) {
     step.give_up();
+  } catch (const std::exception& thrown) {
+    fail_thrown(step, thrown.what());
   } catch (...) {
-    fail_thrown(step);
+    fail_thrown(step, "the step threw an exception that is no std::exception");
   }
 #else
   run_step<W>(step);

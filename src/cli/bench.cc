@@ -2,6 +2,8 @@
 // holdfast bench embedded: how many workflows an engine inside this process runs.
 // holdfast bench sleep: what workflows cost that sleep, and how soon they are back after kill -9.
 // holdfast bench parked: the same of runs of steps that wait for a person, and how soon one wakes.
+// holdfast bench waiting: effects that wait for a stuck executor, and that all are performed.
+// holdfast bench runaway: what a workflow that runs away leaves to the others.
 #include <CLI/CLI.hpp>
 #include <cstdarg>
 #include <cstdio>
@@ -11,7 +13,9 @@
 #include "cli/bench_folder.h"
 #include "cli/bench_limits.h"
 #include "cli/bench_parked.h"
+#include "cli/bench_runaway.h"
 #include "cli/bench_sleep.h"
+#include "cli/bench_waiting.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "env/hardware.h"
@@ -27,6 +31,7 @@ struct BenchOptions {
   std::uint64_t history_rounds = 0;
   std::uint64_t count = 1'000'000;
   std::uint64_t wakes = 200;
+  RunawayOptions runaway;
 };
 
 __attribute__((format(printf, 1, 2))) void print_figures(const char* format, ...) {
@@ -152,6 +157,42 @@ base::Result<void> parked(const BenchOptions& options) {
   return {};
 }
 
+base::Result<void> waiting(const BenchOptions& options) {
+  const BenchFolder folder = TRY(BenchFolder::make(options.folder));
+  const WaitingFigures figures = TRY(bench_waiting(folder.path(), options.count));
+  print_figures(
+      options.json ? R"({"count":%llu,"resident_bytes_per_effect":%.1f,"recovery_ms":%.1f,)"
+                     R"("performed_s":%.1f,"completed":%llu})"
+                   : "%llu effects that wait: %.0f bytes of memory each with their workflow; after "
+                     "kill -9 ready in %.0f ms, performed in %.1f s, %llu completed",
+      static_cast<unsigned long long>(options.count), figures.crowd.resident_bytes_each,
+      figures.crowd.recovery_ms, figures.performed_s,
+      static_cast<unsigned long long>(figures.completed));
+  if (figures.completed != options.count)
+    return base::Error(base::ErrorCode::kConflict, "not all of them completed");
+  return {};
+}
+
+base::Result<void> runaway(const BenchOptions& options) {
+  const BenchFolder folder = TRY(BenchFolder::make(options.folder));
+  RunawayOptions chosen = options.runaway;
+  chosen.folder = folder.path();
+  const RunawayFigures figures = TRY(bench_runaway(chosen));
+  print_figures(
+      options.json
+          ? R"({"load":"%s","alone_per_s":%.1f,"beside_per_s":%.1f,"ratio":%.3f,)"
+            R"("load_records_per_s":%.1f,"cancels":%llu,"cancel_p50_ms":%.2f,)"
+            R"("cancel_p99_ms":%.2f,"stopped_ms":%.1f})"
+          : "%s: other workflows %.0f a second alone and %.0f beside it (%.2f), which makes %.0f "
+            "records a second; %llu cancelled, answered in p50 %.2f ms, p99 %.2f ms; the load was "
+            "stopped in %.0f ms",
+      chosen.load.c_str(), figures.alone_per_s, figures.beside_per_s,
+      figures.beside_per_s / figures.alone_per_s, figures.load_per_s,
+      static_cast<unsigned long long>(figures.cancels), figures.cancel_p50_ms,
+      figures.cancel_p99_ms, figures.stopped_ms);
+  return {};
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, ExitCode& exit_code) {
@@ -191,6 +232,17 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
         ->check(CLI::Range(1, 100'000'000));
   };
   add_count(add("sleep", "workflows that sleep, and kill -9", &sleep));
+  add_count(add("waiting", "effects that wait for a stuck executor, and kill -9", &waiting));
+  CLI::App* runaway_command =
+      add("runaway", "what a workflow that runs away leaves to the others", &runaway);
+  runaway_command
+      ->add_option(
+          "--load", options->runaway.load,
+          "timers that are always due, or many instances that open effects: echo, handlers")
+      ->check(CLI::IsMember({"timers", "echo", "handlers"}));
+  runaway_command
+      ->add_option("--seconds", options->runaway.seconds, "how long each part is; 5 else")
+      ->check(CLI::Range(0.1, 3600.0));
   CLI::App* parked_command =
       add("parked", "runs of steps that wait for a person, kill -9, and an answer", &parked);
   add_count(parked_command);

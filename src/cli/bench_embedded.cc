@@ -3,12 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
 #include <thread>
 #include <vector>
 
+#include "cli/bench_lanes.h"
 #include "cli/bench_share.h"
 #include "cli/bench_workflows.h"
 #include "errors/translate.h"
@@ -18,71 +16,6 @@ namespace holdfast::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// A lane runs one workflow after the other. What the engine tells comes on one thread of its own.
-template <class Workflow>
-class Lanes {
- public:
-  Lanes(Engine& engine, std::uint64_t lanes) : engine_(engine), running_(lanes) {}
-
-  std::optional<Error> run(Clock::duration how_long) {
-    end_ = Clock::now() + how_long;
-    const std::uint64_t lanes = running_;
-    for (std::uint64_t lane = 0; lane < lanes; ++lane) begin(lane * kPerLane);
-    std::unique_lock lock(mutex_);
-    all_ended_.wait(lock, [this] { return running_ == 0; });
-    return error_;
-  }
-
-  std::vector<double>& took_us() { return took_us_; }
-
- private:
-  static constexpr std::uint64_t kPerLane = std::uint64_t{1} << 32;
-
-  void begin(std::uint64_t id) {
-    const auto begun = Clock::now();
-    engine_.start<Workflow>(id, BenchBegin{id}, {}, [this, id, begun](Result<Sent> sent) {
-      if (sent) return wait(id, begun);
-      fail(sent.error());
-      leave();
-    });
-  }
-
-  void wait(std::uint64_t id, Clock::time_point begun) {
-    engine_.wait<Workflow>(id, [this, id, begun](Result<Instance<Workflow>> ended) {
-      went(id, begun, std::move(ended));
-    });
-  }
-
-  void went(std::uint64_t id, Clock::time_point begun, Result<Instance<Workflow>> ended) {
-    if (!ended || ended->status != InstanceStatus::kCompleted) {
-      fail(ended ? Error{ErrorCode::kConflict, "a workflow failed"} : ended.error());
-      return leave();
-    }
-    const auto now = Clock::now();
-    took_us_.push_back(std::chrono::duration<double, std::micro>(now - begun).count());
-    if (now < end_) return begin(id + 1);
-    leave();
-  }
-
-  void fail(const Error& error) {
-    const std::lock_guard lock(mutex_);
-    if (!error_) error_ = error;
-  }
-  void leave() {
-    const std::lock_guard lock(mutex_);
-    --running_;
-    all_ended_.notify_one();
-  }
-
-  Engine& engine_;
-  Clock::time_point end_;
-  std::vector<double> took_us_;
-  std::mutex mutex_;
-  std::condition_variable all_ended_;
-  std::uint64_t running_;
-  std::optional<Error> error_;
-};
 
 // Until the index has seen everything, or does not get on.
 double catch_up(Engine& engine) {

@@ -25,7 +25,7 @@ class FiredTimers : public Executor {
   void start(const kernel::OpenIntent& open, Reports& reports) override {
     const std::lock_guard lock(mutex_);
     timers_.start(open, reports);
-    timers_.fire(1'000, 1'000, reports);
+    timers_.fire(1'000, 1'000);
   }
   void stop(const base::Hash& stopped) override {
     const std::lock_guard lock(mutex_);
@@ -267,6 +267,84 @@ TEST(Desk, the_params_of_what_waits_are_bounded) {
     open.params = large;
     EXPECT_EQ(desk.start(open, heard), n < 19) << n;
   }
+}
+
+// Intents 0 to 99 are of one workflow, the others of another.
+kernel::OpenIntent of_workflow(std::uint64_t n) {
+  kernel::OpenIntent open = intent(n, {0xf6});
+  open.workflow = n < 100 ? "t/Long@1" : "t/Short@1";
+  return open;
+}
+
+std::vector<base::Hash> taken(Desk& desk, std::size_t places) {
+  std::vector<base::Hash> all;
+  for (const kernel::OpenIntent& open : desk.take(places).starts) all.push_back(open.intent);
+  return all;
+}
+
+TEST(Desk, workflows_take_turns) {
+  Desk desk(1000);
+  testing::Heard heard;
+  for (std::uint64_t n = 0; n < 100; ++n) desk.start(of_workflow(n), heard);
+  for (std::uint64_t n = 100; n < 102; ++n) desk.start(of_workflow(n), heard);
+  EXPECT_EQ(taken(desk, 5),
+            (std::vector<base::Hash>{name(0), name(100), name(1), name(101), name(2)}));
+}
+
+TEST(Desk, one_share_leaves_places_for_the_others_however_many_are_filled) {
+  std::map<base::Hash, std::string> hosts;
+  Desk desk(1000, [&](const kernel::OpenIntent& open) { return hosts.at(open.intent); });
+  testing::Heard heard;
+  std::uint64_t next = 0;
+  const auto start = [&](const std::string& host, std::uint64_t count) {
+    for (; count > 0; --count, ++next) {
+      hosts[name(next)] = host;
+      desk.start(intent(next, {0xf6}), heard);
+    }
+  };
+  std::size_t places = 64;
+  const auto takes = [&] {
+    const std::size_t now = taken(desk, places).size();
+    places -= now;
+    return now;
+  };
+  start("silent", 100);
+  EXPECT_EQ(takes(), 32u);
+  start("silent too", 100);
+  EXPECT_EQ(takes(), 16u);
+  start("well", 2);
+  EXPECT_EQ(takes(), 2u);
+  EXPECT_EQ(takes(), 0u) << "those that wait are of the silent ones";
+  desk.done(name(0), {});
+  ++places;
+  EXPECT_EQ(takes(), 0u) << "it has more than there are places left";
+}
+
+TEST(Desk, what_is_late_is_forgotten_while_it_waits_and_is_the_executors_when_it_is_under_way) {
+  Desk desk(10);
+  testing::Heard heard;
+  desk.start(intent(1, {0xf6}), heard);
+  desk.start(intent(2, {0xf6}), heard);
+  EXPECT_EQ(taken(desk, 1), std::vector<base::Hash>{name(1)});
+  EXPECT_TRUE(desk.end_late(name(2)));
+  EXPECT_TRUE(desk.end_late(name(3))) << "it is not known";
+  EXPECT_FALSE(desk.end_late(name(1)));
+  const Orders orders = desk.take(10);
+  EXPECT_TRUE(orders.starts.empty());
+  EXPECT_EQ(orders.late, std::vector<base::Hash>{name(1)});
+  desk.done(name(1), timed_out("t.timeout", ""));
+  EXPECT_EQ(heard.wait_for(1).status, kernel::ReceiptStatus::kTimeout);
+  EXPECT_EQ(heard.count(2), 0u);
+}
+
+TEST(Desk, one_share_waits_in_a_quarter_of_the_room) {
+  Desk desk(8, [](const kernel::OpenIntent& open) { return std::string(open.workflow); });
+  testing::Heard heard;
+  for (std::uint64_t n = 0; n < 2; ++n) EXPECT_TRUE(desk.start(of_workflow(n), heard));
+  EXPECT_FALSE(desk.has_room(of_workflow(2)));
+  EXPECT_TRUE(desk.has_room(of_workflow(100)));
+  desk.stop(name(0));
+  EXPECT_TRUE(desk.has_room(of_workflow(2)));
 }
 
 TEST(Desk, hands_out_as_many_as_asked_for_in_their_order) {

@@ -37,18 +37,38 @@ kernel::OpenIntent kept(const kernel::OpenIntent& intent) {
 
 }  // namespace
 
-bool Desk::is_full_for(const kernel::OpenIntent& intent) const {
-  return waiting_.size() >= most_waiting_ ||
-         intent.params.size() > kMaxWaitingBytes - waiting_bytes_;
+bool Desk::is_full_for(const kernel::OpenIntent& intent, const std::string& share) const {
+  if (waiting_ >= most_waiting_ || intent.params.size() > kMaxWaitingBytes - waiting_bytes_)
+    return true;
+  if (share.empty()) return false;
+  const auto known = shares_.find(share);
+  return known != shares_.end() &&
+         known->second.waiting >= std::max<std::size_t>(1, most_waiting_ / 4);
 }
 
 bool Desk::has_room(const kernel::OpenIntent& intent) {
+  const std::string share = share_name(intent);
   const std::lock_guard lock(mutex_);
-  return ended_ || !died_of_.empty() || known_.contains(intent.intent) || !is_full_for(intent);
+  return ended_ || !died_of_.empty() || known_.contains(intent.intent) ||
+         !is_full_for(intent, share);
+}
+
+void Desk::add(const kernel::OpenIntent& intent, const std::string& share, Reports& reports) {
+  const auto shared = shares_.try_emplace(share).first;
+  const Lines::Place place = lines_.line(share + '\n' + std::string(intent.workflow));
+  Line& line = place->second;
+  line.share = shared;
+  line.waiting.push_back(kept(intent));
+  known_.emplace(intent.intent,
+                 Entry{&reports, Stage::kWaits, shared, place, std::prev(line.waiting.end())});
+  ++shared->second.waiting;
+  ++waiting_;
+  waiting_bytes_ += intent.params.size();
 }
 
 bool Desk::start(const kernel::OpenIntent& intent, Reports& reports) {
   Receipt refusal;
+  const std::string share = share_name(intent);
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return false;
@@ -58,13 +78,11 @@ bool Desk::start(const kernel::OpenIntent& intent, Reports& reports) {
     }
     if (!died_of_.empty()) {
       refusal = died(died_of_);
-    } else if (is_full_for(intent)) {
+    } else if (is_full_for(intent, share)) {
       refusal =
           failed("executor.busy", "too many effects of this kind wait already", Retry::kMayHelp);
     } else {
-      waiting_.push_back(kept(intent));
-      waiting_bytes_ += intent.params.size();
-      known_.emplace(intent.intent, Entry{&reports, Stage::kWaits, std::prev(waiting_.end())});
+      add(intent, share, reports);
       return true;
     }
   }
@@ -72,14 +90,34 @@ bool Desk::start(const kernel::OpenIntent& intent, Reports& reports) {
   return false;
 }
 
+void Desk::leave(Shares::iterator share) {
+  if (share->second.waiting + share->second.given == 0) shares_.erase(share);
+}
+
+void Desk::drop_waiting(Known::iterator known) {
+  const Entry entry = known->second;
+  waiting_bytes_ -= entry.waiting->params.size();
+  --waiting_;
+  --entry.share->second.waiting;
+  entry.line->second.waiting.erase(entry.waiting);
+  known_.erase(known);
+  leave(entry.share);
+}
+
+// Of one that was handed out.
+void Desk::drop(Known::iterator known) {
+  const Shares::iterator share = known->second.share;
+  --share->second.given;
+  known_.erase(known);
+  leave(share);
+}
+
 bool Desk::stop(const base::Hash& intent) {
   const std::lock_guard lock(mutex_);
   const auto found = known_.find(intent);
   if (found == known_.end() || found->second.stage == Stage::kStopped) return false;
   if (found->second.stage == Stage::kWaits) {
-    waiting_bytes_ -= found->second.waiting->params.size();
-    waiting_.erase(found->second.waiting);
-    known_.erase(found);
+    drop_waiting(found);
     return false;
   }
   found->second.stage = Stage::kStopped;
@@ -87,22 +125,42 @@ bool Desk::stop(const base::Hash& intent) {
   return true;
 }
 
+bool Desk::end_late(const base::Hash& intent) {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(intent);
+  if (found == known_.end() || found->second.stage == Stage::kStopped) return true;
+  if (found->second.stage == Stage::kWaits) {
+    drop_waiting(found);
+    return true;
+  }
+  late_.push_back(intent);
+  return false;
+}
+
 void Desk::end() {
   const std::lock_guard lock(mutex_);
   ended_ = true;
 }
 
-Orders Desk::take(std::size_t most_starts) {
+Orders Desk::take(std::size_t places) {
   const std::lock_guard lock(mutex_);
   Orders orders;
   orders.end = ended_;
   orders.stops = std::exchange(stops_, {});
-  for (; most_starts > 0 && !waiting_.empty(); --most_starts) {
-    orders.starts.push_back(std::move(waiting_.front()));
-    waiting_.pop_front();
-    waiting_bytes_ -= orders.starts.back().params.size();
-    known_.at(orders.starts.back().intent).stage = Stage::kGiven;
-  }
+  orders.late = std::exchange(late_, {});
+  const auto take_one = [&](Line& line) {
+    Share& share = line.share->second;
+    if (!line.share->first.empty() && share.given >= places) return false;
+    kernel::OpenIntent& next = orders.starts.emplace_back(std::move(line.waiting.front()));
+    line.waiting.pop_front();
+    --share.waiting;
+    ++share.given;
+    --waiting_;
+    waiting_bytes_ -= next.params.size();
+    known_.at(next.intent).stage = Stage::kGiven;
+    return true;
+  };
+  while (places > 0 && lines_.serve(take_one)) --places;
   return orders;
 }
 
@@ -113,7 +171,7 @@ void Desk::done(const base::Hash& intent, const Receipt& receipt) {
     const auto found = known_.find(intent);
     if (found == known_.end()) return;
     if (found->second.stage == Stage::kGiven && !ended_) reports = found->second.reports;
-    known_.erase(found);
+    drop(found);
   }
   if (reports != nullptr) report(*reports, intent, receipt);
 }
@@ -129,9 +187,11 @@ void Desk::left(const std::string& why) {
       }
     }
     known_.clear();
-    waiting_.clear();
-    waiting_bytes_ = 0;
+    lines_.clear();
+    shares_.clear();
+    waiting_ = waiting_bytes_ = 0;
     stops_.clear();
+    late_.clear();
   }
   for (const auto& [intent, reports] : open) report(*reports, intent, died(why));
 }

@@ -4,6 +4,10 @@
 // the work is under way without doing it twice: the intent is its idempotency key.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
 #include "base/hash.h"
 #include "kernel/outcome.h"
 #include "kernel/program.h"
@@ -31,8 +35,22 @@ class Executor {
   // untrue.
   virtual bool has_room(const kernel::OpenIntent&) { return true; }
 
-  // Whether it ends effects by itself whose time limit is over. The node does it for the others.
-  virtual bool keeps_time_limits() const { return false; }
+  // What the effect shares with others that must not take all of the executor, such as the host of
+  // a request. Empty: nothing. Effects that find no room wait by share and by workflow.
+  virtual std::string share_of(const kernel::OpenIntent&) const { return {}; }
+
+  // How long the effect may take from the tick that opened it, all waiting included; nothing: as
+  // long as it likes. The node keeps the time.
+  virtual std::optional<std::uint64_t> time_limit_ns(const kernel::OpenIntent& intent) const {
+    return intent.effect->timeout_ns;
+  }
+
+  // That time is over. True: nothing is under way any more, or nobody will hear of it, and the node
+  // says that it was late. False: it is under way; the executor ends it and says so itself.
+  virtual bool end_late(const base::Hash& intent) {
+    stop(intent);
+    return true;
+  }
 
   // Nobody waits for it any more. One that is not known, or is over, is ignored.
   virtual void stop(const base::Hash& intent) = 0;

@@ -29,7 +29,7 @@ using Function = std::function<Receipt(const kernel::OpenIntent& intent, const S
 
 struct FunctionOptions {
   std::size_t threads = 4;
-  std::size_t waiting = std::size_t{1} << 16;
+  std::size_t waiting = std::size_t{1} << 12;  // the node holds back what is more
 };
 
 class Functions : public Executor {

@@ -159,7 +159,13 @@ class HttpPerformer : public Performer {
 
   void perform(Desk& desk) override;
   void wake() noexcept override { curl_multi_wakeup(multi_.get()); }
-  bool keeps_time_limits() const override { return true; }
+  std::string share_of(const kernel::OpenIntent& intent) const override {
+    return http_destination(intent);
+  }
+  std::optional<std::uint64_t> time_limit_ns(const kernel::OpenIntent& intent) const override {
+    return asked_time_limit_ns(intent);
+  }
+  bool ends_late() const override { return true; }
 
  private:
   std::uint64_t now_ns() {
@@ -167,6 +173,7 @@ class HttpPerformer : public Performer {
   }
   void begin(kernel::OpenIntent intent, Desk& desk);
   void abort(const base::Hash& intent, Desk& desk);
+  void end_late(const base::Hash& intent, Desk& desk);
   void abort_all() noexcept;
   bool finish_some(Desk& desk);
   Receipt receipt_of(Transfer& transfer, CURLcode code);
@@ -184,6 +191,7 @@ void HttpPerformer::perform(Desk& desk) {
     if (orders.end) return abort_all();
     for (kernel::OpenIntent& intent : orders.starts) begin(std::move(intent), desk);
     for (const base::Hash& stopped : orders.stops) abort(stopped, desk);
+    for (const base::Hash& late : orders.late) end_late(late, desk);
     int running = 0;
     if (curl_multi_perform(multi_.get(), &running) != CURLM_OK) return abort_all();
     if (finish_some(desk)) continue;  // there is room for others
@@ -219,6 +227,16 @@ void HttpPerformer::abort(const base::Hash& intent, Desk& desk) {
     break;
   }
   desk.done(intent, {});  // nobody hears of it
+}
+
+// One that has just ended by itself is not here any more.
+void HttpPerformer::end_late(const base::Hash& intent, Desk& desk) {
+  for (Transfer& transfer : transfers_) {
+    if (transfer.intent.intent != intent) continue;
+    const Receipt receipt = failure_of(transfer, CURLE_OPERATION_TIMEDOUT);
+    remove(&transfer);
+    return desk.done(intent, receipt);
+  }
 }
 
 void HttpPerformer::abort_all() noexcept {

@@ -162,6 +162,13 @@ void FreeHeaders::operator()(curl_slist* headers) const noexcept {
 
 void FreeUrl::operator()(Curl_URL* url) const noexcept { curl_url_cleanup(url); }
 
+std::string http_destination(const kernel::OpenIntent& intent) {
+  const auto url = Params(intent.params).text("url");
+  HttpRequest request;
+  if (!url || !read_url(*url, request)) return {};
+  return request.host + ":" + std::to_string(request.port);
+}
+
 base::Result<HttpRequest> read_http_request(const kernel::OpenIntent& intent,
                                             const HttpOptions& options, const HttpNeeds& needs) {
   const Params params(intent.params);

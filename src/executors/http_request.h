@@ -40,6 +40,9 @@ struct HttpRequest {
   std::size_t response_bytes = 0;
 };
 
+// Where a request goes, as "host:port"; empty: the params do not say.
+std::string http_destination(const kernel::OpenIntent& intent);
+
 // The params must outlive it. Whether the host is allowed is not asked here.
 base::Result<HttpRequest> read_http_request(const kernel::OpenIntent& intent,
                                             const HttpOptions& options, const HttpNeeds& needs);

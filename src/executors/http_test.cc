@@ -323,6 +323,39 @@ TEST_F(HttpTest, no_more_are_under_way_than_allowed_and_all_are_answered) {
   EXPECT_GE(most, 2);
 }
 
+TEST_F(HttpTest, a_host_that_does_not_answer_leaves_places_for_others) {
+  Server silent([](const std::string&) { return std::string(); });
+  Server well([](const std::string&) { return answer("x"); });
+  make({.queue = {.at_once = 8}, .hosts = kLoopback});
+  for (std::uint64_t n = 0; n < 100; ++n) start(n, get(silent.url()));
+  while (silent.requests() == 0) std::this_thread::yield();
+  for (std::uint64_t n = 100; n < 120; ++n) start(n, get(well.url()));
+  for (std::uint64_t n = 100; n < 120; ++n) EXPECT_EQ(heard_.wait_for(n).code(), "ok");
+  EXPECT_LE(silent.requests(), 4) << "half of the places";
+}
+
+TEST_F(HttpTest, one_whose_time_is_over_ends_and_says_so_if_it_is_under_way) {
+  Server silent([](const std::string&) { return std::string(); });
+  make({.queue = {.at_once = 1}, .hosts = kLoopback});
+  start(1, get(silent.url()));
+  while (silent.requests() == 0) std::this_thread::yield();
+  start(2, get(silent.url()));
+  EXPECT_TRUE(executor_->end_late(name(2))) << "it waits, and the node says that it is late";
+  EXPECT_FALSE(executor_->end_late(name(1)));
+  EXPECT_EQ(heard_.wait_for(1).code(), "http.timeout");
+  while (silent.hung_up() == 0) std::this_thread::yield();
+  EXPECT_EQ(heard_.count(2), 0u);
+}
+
+TEST_F(HttpTest, the_time_that_its_params_ask_for_is_the_nodes_to_keep) {
+  const auto limit = [&](const std::string& json) {
+    const base::Bytes params = testing::value("sys/HttpRequestParams@2", json);
+    return executor_->time_limit_ns(testing::intent(1, params));
+  };
+  EXPECT_EQ(limit(get("http://localhost/", R"(,"timeout_ns":50000000)")), 50'000'000u);
+  EXPECT_EQ(limit(get("http://localhost/")), std::nullopt);
+}
+
 TEST_F(HttpTest, one_that_is_told_twice_is_sent_once) {
   std::promise<void> go;
   const std::shared_future<void> gone(go.get_future());

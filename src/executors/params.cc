@@ -64,6 +64,12 @@ base::Result<std::string_view> revealed(codec::View value, std::string_view fiel
   return used.back().reveal();
 }
 
+std::optional<std::uint64_t> asked_time_limit_ns(const kernel::OpenIntent& intent) {
+  const auto asked = Params(intent.params).optional_nat("timeout_ns");
+  if (asked && *asked) return *asked;
+  return intent.effect != nullptr ? intent.effect->timeout_ns : std::nullopt;
+}
+
 std::uint64_t time_limit_ns(const kernel::OpenIntent& intent, std::optional<std::uint64_t> asked_ns,
                             std::uint64_t most_ns) {
   if (!asked_ns && intent.effect != nullptr) asked_ns = intent.effect->timeout_ns;

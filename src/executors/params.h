@@ -39,8 +39,12 @@ class Params {
 base::Result<std::string_view> revealed(codec::View value, std::string_view field,
                                         const SecretSource* secrets, std::vector<Secret>& used);
 
-// How long an effect may take: what its params say, else its definition, else the executor; never
-// longer than the executor allows.
+// How long an effect may take from when it was opened: `timeout_ns` of its params, else of its
+// definition; nothing: neither says. Params that are wrong are found out when it is performed.
+std::optional<std::uint64_t> asked_time_limit_ns(const kernel::OpenIntent& intent);
+
+// How long it may take from when it is begun: the same, else what the executor allows, and never
+// longer than that.
 std::uint64_t time_limit_ns(const kernel::OpenIntent& intent, std::optional<std::uint64_t> asked_ns,
                             std::uint64_t most_ns);
 

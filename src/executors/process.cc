@@ -136,7 +136,11 @@ class ProcessPerformer : public Performer {
 
   void perform(Desk& desk) override;
   void wake() noexcept override { wake_up_.call(); }
-  bool keeps_time_limits() const override { return true; }
+  std::string share_of(const kernel::OpenIntent& intent) const override;
+  std::optional<std::uint64_t> time_limit_ns(const kernel::OpenIntent& intent) const override {
+    return asked_time_limit_ns(intent);
+  }
+  bool ends_late() const override { return true; }
 
  private:
   std::uint64_t now_ns() { return static_cast<std::uint64_t>(clock_.since_boot_ns()); }
@@ -157,6 +161,12 @@ class ProcessPerformer : public Performer {
   std::vector<pollfd> polled_;  // the wake-up, then three a run
 };
 
+// The program; empty: the params do not say.
+std::string ProcessPerformer::share_of(const kernel::OpenIntent& intent) const {
+  ChildPlan plan;
+  return read_argv(Params(intent.params), plan) ? plan.argv.front() : std::string();
+}
+
 void ProcessPerformer::perform(Desk& desk) {
   bool ends = false;
   while (true) {
@@ -171,6 +181,11 @@ void ProcessPerformer::perform(Desk& desk) {
     for (const base::Hash& stopped : orders.stops) {
       for (Run& run : runs_) {
         if (run.intent == stopped) ask_to_end(run);
+      }
+    }
+    for (const base::Hash& late : orders.late) {
+      for (Run& run : runs_) {
+        if (run.intent == late && run.stage == Stage::kRuns) step(run);
       }
     }
     if (ends && runs_.empty()) return;

@@ -260,6 +260,27 @@ TEST_F(ProcessTest, no_more_run_at_once_than_allowed_and_all_are_run) {
   }
 }
 
+TEST_F(ProcessTest, a_program_that_takes_long_leaves_places_for_others) {
+  make({.queue = {.at_once = 4}, .grace_ns = kMs});
+  for (std::uint64_t n = 0; n < 20; ++n) start(n, R"({"argv":["/bin/sleep","1000"]})");
+  for (std::uint64_t n = 20; n < 25; ++n)
+    EXPECT_EQ(run(n, R"({"argv":["/bin/true"]})").number("exit_code"), 0);
+}
+
+TEST_F(ProcessTest, one_whose_time_is_over_ends_and_says_so_when_it_has_ended) {
+  make({.queue = {.at_once = 1}, .grace_ns = 200 * kMs});
+  start(1, sh("echo $$ > " + folder_.path() + "/first; sleep 1000"));
+  const pid_t first = std::stoi(line_of("first"));
+  start(2, R"({"argv":["/bin/true"]})");
+  EXPECT_TRUE(executor_->end_late(name(2))) << "it waits, and the node says that it is late";
+  EXPECT_FALSE(executor_->end_late(name(1)));
+  const HeardReceipt receipt = heard_.wait_for(1);
+  EXPECT_EQ(receipt.status, kernel::ReceiptStatus::kTimeout);
+  EXPECT_EQ(receipt.code(), "process.timeout");
+  EXPECT_TRUE(is_gone(first));
+  EXPECT_EQ(heard_.count(2), 0u);
+}
+
 TEST_F(ProcessTest, one_that_waits_is_stopped_before_it_begins) {
   make({.queue = {.at_once = 1, .waiting = 1}, .grace_ns = kMs});
   start(1, sh("echo $$ > " + folder_.path() + "/first; sleep 1000"));

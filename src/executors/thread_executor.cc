@@ -9,9 +9,14 @@
 
 namespace holdfast::executors {
 
+std::optional<std::uint64_t> Performer::time_limit_ns(const kernel::OpenIntent& intent) const {
+  return intent.effect->timeout_ns;
+}
+
 ThreadExecutor::ThreadExecutor(std::unique_ptr<Performer> performer, std::size_t most_waiting)
     : performer_(std::move(performer)),
-      desk_(most_waiting),
+      desk_(most_waiting,
+            [this](const kernel::OpenIntent& intent) { return performer_->share_of(intent); }),
       thread_(env::quiet_thread([this] { run(); })) {}
 
 ThreadExecutor::~ThreadExecutor() { ThreadExecutor::shut_down(); }
@@ -22,6 +27,13 @@ void ThreadExecutor::start(const kernel::OpenIntent& intent, Reports& reports) {
 
 void ThreadExecutor::stop(const base::Hash& intent) {
   if (desk_.stop(intent)) performer_->wake();
+}
+
+bool ThreadExecutor::end_late(const base::Hash& intent) {
+  if (!performer_->ends_late()) return Executor::end_late(intent);
+  if (desk_.end_late(intent)) return true;
+  performer_->wake();
+  return false;
 }
 
 void ThreadExecutor::shut_down() {

@@ -24,12 +24,17 @@ class Performer {
   // From any thread: there are new orders.
   virtual void wake() noexcept = 0;
 
-  virtual bool keeps_time_limits() const { return false; }  // as an Executor
+  // As an Executor has them.
+  virtual std::string share_of(const kernel::OpenIntent&) const { return {}; }
+  virtual std::optional<std::uint64_t> time_limit_ns(const kernel::OpenIntent& intent) const;
+
+  // Whether it ends by itself what Orders::late names.
+  virtual bool ends_late() const { return false; }
 };
 
 struct QueueOptions {
   std::size_t at_once = 64;
-  std::size_t waiting = std::size_t{1} << 16;
+  std::size_t waiting = std::size_t{1} << 12;  // the node holds back what is more
 };
 
 class ThreadExecutor : public Executor {
@@ -41,7 +46,13 @@ class ThreadExecutor : public Executor {
 
   void start(const kernel::OpenIntent& intent, Reports& reports) override;
   bool has_room(const kernel::OpenIntent& intent) override { return desk_.has_room(intent); }
-  bool keeps_time_limits() const override { return performer_->keeps_time_limits(); }
+  std::string share_of(const kernel::OpenIntent& intent) const override {
+    return performer_->share_of(intent);
+  }
+  std::optional<std::uint64_t> time_limit_ns(const kernel::OpenIntent& intent) const override {
+    return performer_->time_limit_ns(intent);
+  }
+  bool end_late(const base::Hash& intent) override;
   void stop(const base::Hash& intent) override;
   void shut_down() override;
 

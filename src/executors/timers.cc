@@ -29,7 +29,7 @@ void Timers::start(const kernel::OpenIntent& intent, Reports& reports) {
     return reports.report(receipt);
   }
   const std::lock_guard lock(mutex_);
-  heap_.push_back({*at->nat(), intent.intent});
+  heap_.push_back({std::max(*at->nat(), intent.opened_ns), intent.intent, &reports});
   std::push_heap(heap_.begin(), heap_.end(), std::greater());
   const auto key = params.find("key");
   if (key && key->text()) keys_.emplace(intent.intent, *key->text());
@@ -71,7 +71,7 @@ void Timers::drop_stopped() {
 
 void Timers::take_due(std::uint64_t now_ns, std::size_t most, std::vector<Due>& due) {
   for (; most > 0 && !heap_.empty() && heap_.front().at_ns <= now_ns; --most) {
-    Due& next = due.emplace_back(Due{heap_.front().intent, std::nullopt});
+    Due& next = due.emplace_back(Due{heap_.front().intent, heap_.front().reports, std::nullopt});
     if (const auto key = keys_.find(next.intent); key != keys_.end()) {
       next.key = std::move(key->second);
       keys_.erase(key);
@@ -81,7 +81,7 @@ void Timers::take_due(std::uint64_t now_ns, std::size_t most, std::vector<Due>& 
   }
 }
 
-void Timers::fire(std::uint64_t now_ns, std::size_t most, Reports& reports) {
+void Timers::fire(std::uint64_t now_ns, std::size_t most) {
   std::vector<Due> due;
   {
     const std::lock_guard lock(mutex_);
@@ -102,7 +102,7 @@ void Timers::fire(std::uint64_t now_ns, std::size_t most, Reports& reports) {
     kernel::ReceiptArrived receipt;
     receipt.intent = timer.intent;
     receipt.payload = payload.view();
-    reports.report(receipt);
+    timer.reports->report(receipt);
   }
 }
 

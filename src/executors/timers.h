@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Timers: sys/timer.set@1. A timer fires once, never before its time by the clock of the world, and
-// at once if its time has passed. They wait here and nowhere else: what the journal knows of them
-// is that their intents are open. From any thread.
+// at once if its time has passed: in the order in which they become due. One that is set when its
+// time has passed becomes due then, behind those that were due before it. They wait here and
+// nowhere else: what the journal knows of them is that their intents are open. From any thread.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -24,19 +26,27 @@ class Timers : public Executor {
   // When the next one is due.
   std::optional<std::uint64_t> next_ns() const;
 
-  // Reports those that are due, at most so many, the earliest first.
-  void fire(std::uint64_t now_ns, std::size_t most, Reports& reports);
+  // Reports those that are due, at most so many, the earliest first, each to where it was started.
+  void fire(std::uint64_t now_ns, std::size_t most);
 
  private:
   // Equal times in the order of their intents, so that a simulation repeats itself.
   struct Timer {
     std::uint64_t at_ns;
     base::Hash intent;
-    friend auto operator<=>(const Timer&, const Timer&) = default;
+    Reports* reports;
+
+    friend bool operator==(const Timer& a, const Timer& b) {
+      return a.at_ns == b.at_ns && a.intent == b.intent;
+    }
+    friend auto operator<=>(const Timer& a, const Timer& b) {
+      return std::tie(a.at_ns, a.intent) <=> std::tie(b.at_ns, b.intent);
+    }
   };
 
   struct Due {
     base::Hash intent;
+    Reports* reports;
     std::optional<std::string> key;
   };
 

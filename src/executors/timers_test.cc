@@ -46,7 +46,7 @@ class TimersTest : public ::testing::Test {
   }
   std::vector<base::Hash> fire(std::uint64_t now, std::size_t most = 1000) {
     heard_.fired.clear();
-    timers_.fire(now, most, heard_);
+    timers_.fire(now, most);
     return heard_.fired;
   }
   Timers timers_;

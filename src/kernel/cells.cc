@@ -141,52 +141,43 @@ void Cells::clear_state(Cell& cell) {
   cell.has_state = false;
 }
 
-std::optional<base::ByteView> Cells::state_of(Cell& cell) {
-  if (!cell.has_state) return std::nullopt;
+base::Result<std::optional<base::ByteView>> Cells::state_of(Cell& cell) {
+  if (!cell.has_state) return std::optional<base::ByteView>();
   if (cell.state.empty() && cell.state_blob) {
-    auto bytes = load(*cell.state_blob);
-    if (!bytes) return std::nullopt;
+    base::Bytes bytes = TRY(blobs_.get(*cell.state_blob));
     const bool fits =
-        cell.state_known || read_back_ == nullptr || read_back_->state_fits(cell, *bytes);
-    if (!fits || spillable_in(*bytes) == 0) {
-      failure_ = corrupt("a state in a blob does not fit its workflow");
-      return std::nullopt;
-    }
+        cell.state_known || read_back_ == nullptr || read_back_->state_fits(cell, bytes);
+    if (!fits || spillable_in(bytes) == 0)
+      return contradicts("a state in a blob does not fit its workflow");
     cell.state_known = true;
-    cell.state = std::move(*bytes);
+    cell.state = std::move(bytes);
     recount(cell);
   }
-  return cell.state;
+  return std::optional<base::ByteView>(cell.state);
 }
 
-base::Bytes Cells::outcome_of(const Cell& cell) {
+base::Result<base::Bytes> Cells::outcome_of(const Cell& cell) {
   if (!cell.outcome_blob || !cell.outcome.empty()) return cell.outcome;
-  auto bytes = load(*cell.outcome_blob);
-  if (!bytes) return {};
-  const bool fits = read_back_ == nullptr || read_back_->outcome_fits(*bytes);
-  if (fits && spillable_in(*bytes) != 0) return std::move(*bytes);
-  failure_ = corrupt("an outcome in a blob is none");
+  base::Bytes bytes = TRY(blobs_.get(*cell.outcome_blob));
+  const bool fits = read_back_ == nullptr || read_back_->outcome_fits(bytes);
+  if (fits && spillable_in(bytes) != 0) return bytes;
+  return contradicts("an outcome in a blob is none");
+}
+
+base::Result<void> Cells::bring_back(Mail& mail) {
+  if (!mail.away) return {};
+  const PutAway away = *mail.away;
+  mail.value = TRY(blobs_.get(away.blob));
+  mail.away.reset();
+  const bool fits = mail.value.size() == away.size &&
+                    (read_back_ == nullptr || read_back_->mail_fits(workflow_, mail));
+  if (!fits) return contradicts("mail in a blob does not fit its workflow");
   return {};
 }
 
-bool Cells::bring_back(Mail& mail) {
-  if (!mail.away) return true;
-  const PutAway away = *mail.away;
-  auto bytes = load(away.blob);
-  if (!bytes) return false;
-  mail.away.reset();
-  mail.value = std::move(*bytes);
-  const bool fits = mail.value.size() == away.size &&
-                    (read_back_ == nullptr || read_back_->mail_fits(workflow_, mail));
-  if (!fits) failure_ = corrupt("mail in a blob does not fit its workflow");
-  return fits;
-}
-
-std::optional<base::Bytes> Cells::load(const base::Hash& blob) {
-  auto bytes = blobs_.get(blob);
-  if (bytes) return std::move(*bytes);
-  failure_ = std::move(bytes).error();
-  return std::nullopt;
+base::Error Cells::contradicts(std::string_view what) {
+  failure_ = corrupt(what);
+  return corrupt(what);
 }
 
 base::Result<void> Cells::spill(Cell& cell) {

@@ -3,8 +3,10 @@
 // flush, those that have mail, and the most recently used of the others; the rest sleeps in the
 // index. A cell is looked for in memory first, then in the index.
 //
-// Nothing that is decided depends on which cells are in memory. An index that cannot be read stops
-// the world: `failure` is set, and whatever is answered after that must not be used.
+// Nothing that is decided depends on which cells are in memory. An index that cannot be read, and a
+// value that contradicts what is known of its cell, stop the world: `failure` is set, and whatever
+// is answered after that must not be used. A value whose blob cannot be read is one cell's trouble:
+// it is told to the caller and nothing is set.
 #pragma once
 
 #include <functional>
@@ -58,14 +60,14 @@ class Cells {
   void clear_state(Cell& cell);
 
   // The state of a cell, brought back from its blob if it is there. Nothing: it has none.
-  std::optional<base::ByteView> state_of(Cell& cell);
+  base::Result<std::optional<base::ByteView>> state_of(Cell& cell);
 
   // The result or error of a cell, read from its blob if it is there; empty: it has none. For
   // people: the cell stays as it is.
-  base::Bytes outcome_of(const Cell& cell);
+  base::Result<base::Bytes> outcome_of(const Cell& cell);
 
-  // Brings the value of a message back. False: it cannot be had.
-  bool bring_back(Mail& mail);
+  // Brings the value of a message back. After an error the message is as it was.
+  base::Result<void> bring_back(Mail& mail);
 
   // Lets go of clean cells beyond the limit, and moves old dirty values to blobs when there are too
   // many. To be called between ticks; what it does does not grow with the number of cells.
@@ -86,6 +88,7 @@ class Cells {
   }
 
   const std::optional<base::Error>& failure() const noexcept { return failure_; }
+  void forget_failure() noexcept { failure_.reset(); }  // of one who only asked
   std::size_t in_memory() const noexcept { return table_.size(); }
   bool holds(const base::Hash& id) const { return table_.contains(id); }  // in memory
 
@@ -100,7 +103,7 @@ class Cells {
   base::Result<Cell> read(const base::Hash& id, base::ByteView entry) const;
   void mark_dirty(Cell& cell);
   void recount(Cell& cell) noexcept;
-  std::optional<base::Bytes> load(const base::Hash& blob);
+  base::Error contradicts(std::string_view what);
   void let_go(std::size_t most);
   base::Result<void> spill(Cell& cell);
   void gather_dirty();

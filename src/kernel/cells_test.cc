@@ -56,11 +56,11 @@ TEST(CellsTest, a_dirty_state_that_spills_stays_dirty_and_reads_back) {
   EXPECT_EQ(blobs.puts, 1);
   EXPECT_TRUE(cell.state.empty());
   EXPECT_TRUE(cell.dirty);
-  EXPECT_EQ(cells.state_of(cell)->size(), std::size_t{1} << 20);
+  EXPECT_EQ((*cells.state_of(cell))->size(), std::size_t{1} << 20);
   ASSERT_TRUE(cells.flush());
   Cells other(0, blobs);
   other.restore(cells.index(), cells.active());
-  EXPECT_EQ(other.state_of(*other.find(id_of(1)))->size(), std::size_t{1} << 20);
+  EXPECT_EQ((*other.state_of(*other.find(id_of(1))))->size(), std::size_t{1} << 20);
 }
 
 TEST(CellsTest, over_the_memory_limit_the_least_recently_used_states_spill) {
@@ -74,7 +74,7 @@ TEST(CellsTest, over_the_memory_limit_the_least_recently_used_states_spill) {
   EXPECT_FALSE(cells.find(id_of(0))->state.empty());
   EXPECT_TRUE(cells.find(id_of(1))->state.empty());
   EXPECT_FALSE(cells.find(id_of(19))->state.empty());
-  EXPECT_EQ(cells.state_of(*cells.find(id_of(1)))->size(), 10'000u);
+  EXPECT_EQ((*cells.state_of(*cells.find(id_of(1))))->size(), 10'000u);
 }
 
 TEST(CellsTest, without_room_on_the_disk_states_stay_in_memory_until_there_is_some) {
@@ -100,7 +100,7 @@ TEST(CellsTest, without_room_on_the_disk_states_stay_in_memory_until_there_is_so
   add(cells, 4, 5'000);
   cells.trim();
   EXPECT_TRUE(cells.find(id_of(0))->state.empty());
-  EXPECT_EQ(cells.state_of(*cells.find(id_of(0)))->size(), 5'000u);
+  EXPECT_EQ((*cells.state_of(*cells.find(id_of(0))))->size(), 5'000u);
   EXPECT_FALSE(cells.failure());
 }
 

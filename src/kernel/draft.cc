@@ -40,6 +40,7 @@ void Draft::clear() {
   ended_.clear();
   emitted.clear();
   notes.clear();
+  halts.clear();
   commands.clear();
   deliveries = ignored = steps = 0;
   output_bytes = quiet_intents = 0;

@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "kernel/cell.h"
+#include "kernel/halt.h"
 #include "kernel/limits.h"
 #include "kernel/outcome.h"
 
@@ -60,6 +61,7 @@ class Draft {
  public:
   std::vector<Emitted> emitted;
   std::vector<Note> notes;
+  std::vector<Halt> halts;
   std::vector<Command> commands;
   std::uint32_t deliveries = 0;  // messages put in mailboxes
   std::uint32_t ignored = 0;     // messages to instances that had ended

@@ -23,6 +23,16 @@ std::optional<base::Error> failure_of(const WorldState& world) {
   return std::nullopt;
 }
 
+std::optional<base::Error> take_failure(WorldState& world) {
+  auto failure = failure_of(world);
+  if (!failure) return failure;
+  world.failure.reset();
+  world.intents.forget_failure();
+  for (Cells& cells : world.cells) cells.forget_failure();
+  for (auto& [name, cells] : world.retired) cells.forget_failure();
+  return failure;
+}
+
 void World::fail(const base::Error& error) {
   if (!failure_of(*state_)) state_->failure = copy(error);
 }

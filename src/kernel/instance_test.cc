@@ -263,7 +263,8 @@ TEST_F(InstanceTest, to_cancel_or_pause_no_code_is_run_and_what_is_left_over_sta
   gives_up = false;
   bench().expect_replays();
   gives_up = true;
-  EXPECT_TRUE(control(Control::kResume).failure);
+  EXPECT_FALSE(control(Control::kResume).failure);
+  EXPECT_TRUE(keyed("a")->paused) << "its step cannot be run";
 }
 
 TEST_F(InstanceTest, control_of_what_is_not_there_is_refused) {

@@ -21,6 +21,7 @@ void StepOutput::clear() {
   texts_.clear();
   dropped_ = 0;
   gave_up_ = false;
+  has_thrown_ = false;
   last_ = Last::kNone;
 }
 
@@ -81,6 +82,12 @@ void StepOutput::drop_effects() {
 
 void StepOutput::drop(const std::optional<Slice>& slice) {
   if (slice) dropped_ += slice->end - slice->begin;
+}
+
+void StepOutput::threw(std::string what) {
+  clear();
+  fail({}, std::move(what));
+  has_thrown_ = true;
 }
 
 void StepOutput::remove() { fate_ = Fate::kDeleted; }

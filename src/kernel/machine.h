@@ -94,10 +94,15 @@ class StepOutput {
   void remove();        // deletes the instance
   void fail(std::string code, std::string message);
 
-  // The step could not be run to its end for a reason that is not in its input, such as memory that
-  // ran out: elsewhere it would come to another end. The world fails, and nothing is recorded.
+  // The step could not be run to its end because memory ran out: elsewhere it would come to another
+  // end. Nothing of it is kept, and its instance is paused (kernel/halt.h).
   void give_up() noexcept { gave_up_ = true; }
   bool gave_up() const noexcept { return gave_up_; }
+
+  // The code of the step threw an exception, which said this: the instance fails. The text may
+  // differ from one build of the program to the next, so a replay takes the one in the record.
+  void threw(std::string what);
+  bool has_thrown() const noexcept { return has_thrown_; }
 
   Fate fate() const noexcept { return fate_; }
   std::optional<base::ByteView> state() const { return optional_value(state_); }
@@ -135,6 +140,7 @@ class StepOutput {
   codec::Buffer texts_;      // of the effects and stops
   std::size_t dropped_ = 0;  // bytes that nothing stands for any more
   bool gave_up_ = false;
+  bool has_thrown_ = false;
   enum class Last : std::uint8_t { kNone, kState, kAnnotation, kResult, kEvent, kEffect };
   Last last_ = Last::kNone;
 };

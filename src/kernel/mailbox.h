@@ -54,6 +54,17 @@ class Mailbox {
     ++size_;
   }
 
+  // One that was taken comes back to where it was.
+  void push_front(std::unique_ptr<Letter> letter) noexcept {
+    letter->weight = letter->mail.weight();
+    bytes_ += letter->weight;
+    spillable_ += letter->mail.spillable();
+    if (last_ == nullptr) last_ = letter.get();
+    letter->next = std::move(first_);
+    first_ = std::move(letter);
+    ++size_;
+  }
+
   void push_back(Mail mail) {
     auto letter = std::make_unique<Letter>();
     letter->mail = std::move(mail);
@@ -61,6 +72,7 @@ class Mailbox {
   }
 
   // There must be one.
+  std::size_t front_weight() const noexcept { return first_->weight; }
   std::unique_ptr<Letter> take_front() noexcept {
     std::unique_ptr<Letter> front = std::move(first_);
     first_ = std::move(front->next);

@@ -125,6 +125,7 @@ class OpenIntents {
   base::Result<void> visit(const Blobs& blobs, const Visitor& visitor) const;
 
   const std::optional<base::Error>& failure() const noexcept { return failure_; }
+  void forget_failure() noexcept { failure_.reset(); }  // of one who only asked
 
  private:
   struct Recent {

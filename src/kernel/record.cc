@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel/record.h"
 
+#include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/pen.h"
 #include "kernel/identity.h"
@@ -107,11 +108,26 @@ struct TickWriter {
   out.append(item);
 }
 
-[[gnu::always_inline]] inline void write_state(WorldState& world, Pen& out, Cell* cell) {
+// The state is in a blob that is damaged: the record names the blob. A replay, which has the state,
+// comes to the same name.
+base::Hash name_of_unread(WorldState& world, std::size_t place, const Cell& cell) {
+  world.draft.halts.push_back({HaltKind::kStateUnread, place, {}});
+  return cell.state_blob ? *cell.state_blob : base::sha256(cell.state);
+}
+
+[[gnu::always_inline]] inline void write_state(WorldState& world, Pen& out, std::size_t place,
+                                               Cell* cell) {
   if (cell == nullptr || !cell->has_state) return codec::write_null(out);
+  if (find_halt(world, place, true) != nullptr) [[unlikely]]
+    return codec::write_bytes(out, name_of_unread(world, place, *cell).bytes);
   if (!cell->state_hash) {
-    const base::ByteView state =
-        world.cells[cell->workflow].state_of(*cell).value_or(base::ByteView());
+    auto read = world.cells[cell->workflow].state_of(*cell);
+    if (!read) [[unlikely]] {
+      const bool is_its_own = !failure_of(world) && is_damage(read.error()) && !world.replaying;
+      if (!is_its_own && !failure_of(world)) world.failure = std::move(read).error();
+      return codec::write_bytes(out, name_of_unread(world, place, *cell).bytes);
+    }
+    const base::ByteView state = read->value_or(base::ByteView());
     if (state.size() <= kMaxStateBytesInRecord) {
       codec::write_list_head(out, 1);
       return out.append(state);
@@ -121,8 +137,8 @@ struct TickWriter {
   codec::write_bytes(out, cell->state_hash->bytes);
 }
 
-[[gnu::always_inline]] inline void write_touched(WorldState& world, Pen& out,
-                                                 const Touched& touched) {
+[[gnu::always_inline]] inline void write_touched(WorldState& world, Pen& out, std::size_t place) {
+  const Touched& touched = world.draft.touched(place);
   Cell* cell = touched.cell;
   codec::write_list_head(out, 12);
   codec::write_text(out, touched.workflow);
@@ -134,7 +150,7 @@ struct TickWriter {
     codec::write_text(out, name_of(cell->status()));
   }
   codec::write_bool(out, cell != nullptr && cell->paused);
-  write_state(world, out, cell);
+  write_state(world, out, place, cell);
   // Later records do not say it again: many instances may have ended with much to say.
   write_optional_item(out, touched.ended ? base::ByteView(cell->outcome) : base::ByteView());
   codec::write_nat(out, touched.steps);
@@ -156,13 +172,30 @@ struct TickWriter {
   for (const base::Bytes& annotations : touched.annotations) out.append(annotations);
 }
 
+// The head of a list of so few is one byte, that counts them.
+constexpr std::size_t kRecordFields = 8;
+static_assert(kRecordFields + 1 < 24);
+
+// That there are any shows only when the instances are written, so the head is mended then.
+void append_halts(WorldState& world) {
+  Buffer& out = world.record;
+  ++out.data()[sizeof codec::kSelfDescribe];
+  codec::write_list_head(out, world.draft.halts.size());
+  for (const Halt& halt : world.draft.halts) {
+    codec::write_list_head(out, 3);
+    codec::write_nat(out, static_cast<std::uint64_t>(halt.kind));
+    codec::write_nat(out, halt.at);
+    codec::write_text(out, halt.text);
+  }
+}
+
 }  // namespace
 
 void encode_record(WorldState& world) {
   world.record.clear();
   Pen out(world.record);
   out.append(codec::kSelfDescribe);
-  codec::write_list_head(out, 8);
+  codec::write_list_head(out, kRecordFields);
   codec::write_nat(out, kRecordVersion);
   codec::write_nat(out, world.next_record);
   codec::write_nat(out, world.tick->time_ns);
@@ -170,8 +203,7 @@ void encode_record(WorldState& world) {
   out.put_down();
   std::visit(TickWriter{world.record}, world.tick->input);
   codec::write_list_head(out, world.draft.touched_count());
-  for (std::size_t i = 0; i < world.draft.touched_count(); ++i)
-    write_touched(world, out, world.draft.touched(i));
+  for (std::size_t i = 0; i < world.draft.touched_count(); ++i) write_touched(world, out, i);
   codec::write_list_head(out, world.draft.emitted.size());
   for (const Emitted& emitted : world.draft.emitted) {
     codec::write_list_head(out, 2);
@@ -183,6 +215,10 @@ void encode_record(WorldState& world) {
     codec::write_list_head(out, 1 + note.details.size());
     codec::write_text(out, note.what);
     for (const std::string& detail : note.details) codec::write_text(out, shown(detail));
+  }
+  if (!world.draft.halts.empty()) [[unlikely]] {
+    out.put_down();
+    append_halts(world);
   }
 }
 

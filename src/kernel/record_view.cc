@@ -23,6 +23,9 @@ constexpr std::array<std::string_view, 11> kTickNames = {
     "propose", "shadow",  "decide",   "apply proposal", "forget"};
 static_assert(kTickNames.size() == std::variant_size_v<decltype(Tick::input)>);
 
+constexpr std::size_t kFieldsWithoutHalts = 8;
+constexpr std::size_t kFieldsBetween = 3;  // instances, emitted, notes
+
 // The elements of a list, each read by `read`, which says whether it was as expected.
 template <class T, class Read>
 bool read_list(View view, std::vector<T>& into, const Read& read) {
@@ -101,6 +104,19 @@ bool read_note(View view, std::vector<std::string_view>& note) {
   });
 }
 
+bool read_halt(View view, Halt& halt) {
+  ListReader list(view);
+  halt.kind = list.choice(HaltKind::kStateUnread);
+  halt.at = list.nat();
+  halt.text = list.text();
+  return list.done();
+}
+
+// What stands behind the other fields, where there is any.
+bool read_halts(ListReader& list, std::vector<Halt>& halts) {
+  return list.at_end() || (read_list(list.next(), halts, read_halt) && !halts.empty());
+}
+
 base::Error not_well_formed(std::uint64_t number) {
   return {base::ErrorCode::kCorrupt, "record " + std::to_string(number), "is not well formed"};
 }
@@ -138,7 +154,8 @@ base::Result<RecordView> read_record(base::ByteView record) {
   TRY(read_head(list, view.number, view.tick));
   const bool good = read_list(list.next(), view.instances, read_instance) &&
                     read_list(list.next(), view.emitted, read_emitted) &&
-                    read_list(list.next(), view.notes, read_note) && list.done();
+                    read_list(list.next(), view.notes, read_note) &&
+                    read_halts(list, view.tick.halts) && list.done();
   if (!good) return not_well_formed(view.number);
   return view;
 }
@@ -160,6 +177,9 @@ base::Result<Tick> tick_of(base::ByteView record) {
   std::uint64_t number = 0;
   Tick tick;
   TRY(read_head(list, number, tick));
+  if (View::of(record).size() <= kFieldsWithoutHalts) return tick;
+  for (std::size_t skipped = 0; skipped < kFieldsBetween; ++skipped) list.next();
+  if (!read_halts(list, tick.halts) || !list.done()) return not_well_formed(number);
   return tick;
 }
 

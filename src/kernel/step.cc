@@ -198,37 +198,86 @@ void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t
 
 // This program, or this machine, is not able to run the step: what would come of it is not known,
 // so the world ends before the record is written.
-void cannot_step(WorldState& world, const Cell& cell, const std::string& why) {
-  if (failure_of(world)) return;
+bool cannot_step(WorldState& world, const Cell& cell, const std::string& why) {
+  if (failure_of(world)) return true;
   const std::string& workflow = world.program->workflow(cell.workflow).name;
   world.failure =
       base::Error(base::ErrorCode::kUnavailable, "record " + std::to_string(world.next_record),
                   instance_text(workflow, cell.key) + " cannot be stepped: " + why);
+  return true;
+}
+
+// What old records say of every exception.
+constexpr std::string_view kThrewBefore = "the step threw an exception";
+
+// The record has what was decided; a step that ends in this way leaves nothing else.
+bool halt(WorldState& world, Cell& cell, Halt halted) {
+  world.draft.output_bytes += kMaxReasonBytes + halted.text.size();  // with its note
+  const std::string& workflow = world.program->workflow(cell.workflow).name;
+  bool is_over = false;
+  switch (halted.kind) {
+    case HaltKind::kOutOfMemory:
+      note(world, "step.out_of_memory", {instance_text(workflow, cell.key)});
+      break;
+    case HaltKind::kUnreadable:
+    case HaltKind::kStateUnread:
+      note(world, "step.unreadable", {instance_text(workflow, cell.key)});
+      break;
+    case HaltKind::kThrew: fail(world, cell, "native.exception", halted.text); is_over = true;
+  }
+  world.draft.halts.push_back(std::move(halted));
+  return is_over;
+}
+
+// The state or the message cannot be had. One whose blob is damaged is this instance's trouble; the
+// rest is the world's, and so is everything on replay, where the record would say it.
+bool cannot_read(WorldState& world, Cell& cell, std::uint64_t delivery, base::Error error) {
+  if (!failure_of(world) && is_damage(error) && !world.replaying)
+    return halt(world, cell, {HaltKind::kUnreadable, delivery, {}});
+  if (!failure_of(world)) world.failure = std::move(error);
+  return true;
+}
+
+// The text as it stands in the record.
+bool fail_thrown(WorldState& world, Cell& cell, std::uint64_t delivery, std::string_view what) {
+  if (!world.replaying)
+    return halt(world, cell, {HaltKind::kThrew, delivery, shown(what.substr(0, kMaxThrownBytes))});
+  fail(world, cell, "native.exception", kThrewBefore);
+  return true;
 }
 
 }  // namespace
 
-void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery) {
+bool step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) {
   ++touch(world, cell).steps;
+  if (const Halt* halted = find_halt(world, delivery, false)) return halt(world, cell, *halted);
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   // What the definition says has happened so, and happens so again.
   const bool is_past = world.replaying && workflow.defined_machine != nullptr;
   if (!workflow.objection.empty() && !is_past)
     return cannot_step(world, cell, "its code does not fit: " + workflow.objection);
+  if (auto back = world.cells[cell.workflow].bring_back(mail); !back)
+    return cannot_read(world, cell, delivery, std::move(back).error());
   StepOutput& output = world.output;
   output.clear();
   const StepContext context(world, cell, delivery);
-  const auto state = world.cells[cell.workflow].state_of(cell);
-  workflow.machine->step(StepInput{state, mail, context}, output);
+  auto state = world.cells[cell.workflow].state_of(cell);
+  if (!state) return cannot_read(world, cell, delivery, std::move(state).error());
+  workflow.machine->step(StepInput{*state, mail, context}, output);
   output.finish();
-  if (output.gave_up()) return cannot_step(world, cell, "it gave up for want of memory");
+  if (output.gave_up()) {
+    if (world.replaying) return cannot_step(world, cell, "there is not enough memory for it");
+    return halt(world, cell, {HaltKind::kOutOfMemory, delivery, {}});
+  }
+  if (output.has_thrown()) return fail_thrown(world, cell, delivery, output.error_message());
   world.draft.output_bytes += std::min(output.size(), kMaxStepOutputBytes);
 
   Plan& plan = world.plan;
   plan.clear();
   Checker checker(world, workflow, cell, output);
   if (const auto objection = checker.check(plan)) {
-    return fail(world, cell, objection->code, objection->message);
+    fail(world, cell, objection->code, objection->message);
+    return true;
   }
   if (checker.bytes() > output.size()) world.draft.output_bytes += checker.bytes() - output.size();
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
@@ -246,11 +295,12 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   if (output.fate() == Fate::kGoesOn) call_off_stopped(world, cell, output);
   open_intents(world, cell, plan, delivery);
   switch (output.fate()) {
-    case Fate::kGoesOn: return;
-    case Fate::kDeleted: return remove_instance(world, cell);
-    case Fate::kCompleted: return end(world, cell, Phase::kCompleted, bytes_of(plan.result));
-    case Fate::kFailed: return fail(world, cell, output.error_code(), output.error_message());
+    case Fate::kGoesOn: break;
+    case Fate::kDeleted: remove_instance(world, cell); break;
+    case Fate::kCompleted: end(world, cell, Phase::kCompleted, bytes_of(plan.result)); break;
+    case Fate::kFailed: fail(world, cell, output.error_code(), output.error_message()); break;
   }
+  return true;
 }
 
 }  // namespace holdfast::kernel

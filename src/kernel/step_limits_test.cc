@@ -153,27 +153,6 @@ TEST_F(StepLimitsTest, what_a_step_drops_or_replaces_does_not_count_for_its_budg
   EXPECT_EQ(error_of(keyed("kept")), "step.output_too_large");
 }
 
-TEST_F(StepLimitsTest, a_step_that_gives_up_ends_the_world_and_is_not_recorded) {
-  begin(kToKeyed);
-  bool has_memory = true;
-  keyed_ = [&](const StepInput& input, StepOutput& output) {
-    testing::keep(input, output);
-    if (!has_memory) output.give_up();
-  };
-  send("a", 1);
-  has_memory = false;
-  const Outcome outcome = send("a", 2);
-  ASSERT_TRUE(outcome.failure);
-  EXPECT_EQ(outcome.failure->code(), base::ErrorCode::kUnavailable);
-  EXPECT_EQ(outcome.failure->to_string(),
-            R"(record 3: lab/Keyed@1 "a" cannot be stepped: it gave up for want of memory)");
-  EXPECT_TRUE(outcome.record.empty());
-  // Where there is memory, the same record replays to its end; where there is none, replay says so.
-  World again(machines_, bench().blobs());
-  ASSERT_TRUE(again.replay(bench().journal()[0]));
-  EXPECT_EQ(again.replay(bench().journal()[1]).error().code(), base::ErrorCode::kUnavailable);
-}
-
 TEST_F(StepLimitsTest, annotations_that_are_not_declared_fail_the_instance) {
   begin(kToSingle);
   single_ = [](const StepInput&, StepOutput& output) {

@@ -30,6 +30,9 @@ class MemoryBlobs : public Blobs {
   }
 
   std::size_t count() const { return blobs_.size(); }
+  bool has(const base::Hash& hash) const { return blobs_.contains(hash); }
+  void lose(const base::Hash& hash) { blobs_.erase(hash); }
+  void exchange(const base::Hash& hash, base::Bytes bytes) { blobs_[hash] = std::move(bytes); }
   bool is_full = false;
 
  private:

@@ -8,10 +8,12 @@
 #include <optional>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "codec/limits.h"
+#include "kernel/halt.h"
 #include "kernel/mail.h"
 
 namespace holdfast::kernel {
@@ -122,6 +124,9 @@ struct Tick {
   std::variant<EventArrived, ReceiptArrived, ProgressArrived, Continue, ControlRequested,
                ApplyManifest, Propose, ReportShadow, Decide, ApplyProposal, ForgetEnded>
       input;
+
+  // Of a tick that comes from a record: what was halted then. Only a replay heeds it.
+  std::vector<Halt> halts = {};
 };
 
 }  // namespace holdfast::kernel

@@ -15,6 +15,14 @@ bool has_budget(const Draft& draft) noexcept {
          (draft.steps < kMaxDeliveriesPerTick && draft.weight() < kMaxTickOutputBytes);
 }
 
+// The step was halted: the instance waits, with its message, for somebody who resumes it.
+void put_back(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
+  if (cell.ready) leave_line(world, cell);
+  cell.paused = true;
+  cell.mail.push_front(std::move(letter));
+  world.mail_bytes += cell.mail.front_weight();
+}
+
 }  // namespace
 
 void take_turns(WorldState& world) {
@@ -28,12 +36,14 @@ void take_turns(WorldState& world) {
     }
     if (cell->paused || cell->mail.empty()) continue;
     std::unique_ptr<Letter> letter = cell->mail.take_front();
-    if (letter->mail.away && !world.cells[cell->workflow].bring_back(letter->mail)) return;
     lighten(world, letter->weight);
     // Back in the line before the step: the step may end or delete the cell.
     if (!cell->mail.empty()) line_up(world, *cell);
-    step(world, *cell, letter->mail, world.draft.steps++);
-    world.letters.give_back(std::move(letter));
+    if (step(world, *cell, letter->mail, world.draft.steps++)) {
+      world.letters.give_back(std::move(letter));
+    } else {
+      put_back(world, *cell, std::move(letter));
+    }
   }
   if (!world.ready.empty()) world.draft.commands.emplace_back(ContinueSoon{});
 }

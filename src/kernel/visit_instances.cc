@@ -7,10 +7,17 @@
 namespace holdfast::kernel {
 namespace {
 
+// What was lost when it was written is the world's trouble; what cannot be read, or finds no room
+// on a full disk, is the question's.
 base::Result<void> visit(WorldState& world, const World::InstanceVisitor& visitor) {
   bool goes_on = true;
   const auto visit_cells = [&](std::string_view workflow, Cells& cells) -> base::Result<void> {
-    TRY(cells.flush());
+    if (auto flushed = cells.flush(); !flushed) {
+      if (flushed.error().code() != base::ErrorCode::kUnavailable)
+        world.failure =
+            base::Error(flushed.error().code(), flushed.error().where(), flushed.error().message());
+      return flushed;
+    }
     return cells.visit([&](const Cell& cell) { return goes_on = visitor(workflow, cell); });
   };
   for (std::uint32_t i = 0; i < world.cells.size() && goes_on; ++i)
@@ -24,11 +31,11 @@ base::Result<void> visit(WorldState& world, const World::InstanceVisitor& visito
 }  // namespace
 
 base::Result<void> World::visit_instances(const InstanceVisitor& visitor) {
+  if (auto failure = failure_of(*state_)) return std::move(*failure);
   auto visited = visit(*state_, visitor);
-  if (!visited && !failure_of(*state_)) state_->failure = std::move(visited).error();
   trim(*state_);
   if (auto failure = failure_of(*state_)) return std::move(*failure);
-  return {};
+  return visited;
 }
 
 std::uint64_t World::active_instances() const noexcept {

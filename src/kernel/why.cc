@@ -55,7 +55,7 @@ base::Result<std::vector<Reason>> World::why(std::string_view workflow, base::By
   const Cell* cell = TRY(find(workflow, key));  // trims, too
   if (cell == nullptr) return std::vector<Reason>();
   std::vector<Reason> reasons = reasons_of(*state_, *cell);
-  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  if (auto failure = take_failure(*state_)) return std::move(*failure);
   return reasons;
 }
 

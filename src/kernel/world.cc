@@ -10,6 +10,27 @@
 
 namespace holdfast::kernel {
 
+namespace {
+
+// Before, as what is found must stay. An error: the world has failed.
+base::Result<void> begin_question(WorldState& world) {
+  trim(world);
+  if (auto failure = failure_of(world)) return std::move(*failure);
+  return {};
+}
+
+base::Result<std::optional<InstanceValues>> read_values(Cells* cells, const base::Hash& id) {
+  Cell* const cell = cells != nullptr ? cells->find(id) : nullptr;
+  if (cell == nullptr) return std::optional<InstanceValues>();
+  InstanceValues values{cell->status(), cell->paused, {}, {}};
+  const auto state = TRY(cells->state_of(*cell));
+  if (state) values.state.assign(state->begin(), state->end());
+  values.outcome = TRY(cells->outcome_of(*cell));
+  return std::optional(std::move(values));
+}
+
+}  // namespace
+
 WorldState::WorldState(const MachineSource& the_machines, Blobs& the_blobs,
                        WorldOptions the_options)
     : machines(the_machines), blobs(the_blobs), options(the_options) {}
@@ -43,10 +64,10 @@ void World::begin_counting_intents() noexcept { state_->intents.begin_counting()
 void World::count_intent(const Intent& intent) { state_->intents.count(intent); }
 
 base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView key) {
-  trim(*state_);  // before, as what is found must stay
+  TRY(begin_question(*state_));
   Cells* const cells = cells_named(*state_, workflow).cells;
   const Cell* cell = cells != nullptr ? cells->find(key_hash(key)) : nullptr;
-  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  if (auto failure = take_failure(*state_)) return std::move(*failure);
   return cell;
 }
 
@@ -57,31 +78,22 @@ bool World::is_in_memory(std::string_view workflow, base::ByteView key) const {
 
 base::Result<std::optional<InstanceValues>> World::read(std::string_view workflow,
                                                         base::ByteView key) {
-  trim(*state_);
-  Cells* const named = cells_named(*state_, workflow).cells;
-  Cell* cell = named != nullptr ? named->find(key_hash(key)) : nullptr;
-  if (auto failure = failure_of(*state_)) return std::move(*failure);
-  if (cell == nullptr) return std::optional<InstanceValues>();
-  Cells& cells = *named;
-  InstanceValues values{cell->status(), cell->paused, {}, {}};
-  if (const auto state = cells.state_of(*cell)) values.state.assign(state->begin(), state->end());
-  values.outcome = cells.outcome_of(*cell);
-  if (auto failure = failure_of(*state_)) return std::move(*failure);
-  return std::optional(std::move(values));
+  TRY(begin_question(*state_));
+  auto values = read_values(cells_named(*state_, workflow).cells, key_hash(key));
+  if (auto failure = take_failure(*state_)) return std::move(*failure);
+  return values;
 }
 
 base::Result<const Intent*> World::find_intent(const base::Hash& intent) {
-  trim(*state_);
+  TRY(begin_question(*state_));
   const Intent* found = state_->intents.find(state_->blobs, intent);
-  if (auto failure = failure_of(*state_)) return std::move(*failure);
+  if (auto failure = take_failure(*state_)) return std::move(*failure);
   return found;
 }
 
 base::Result<void> World::visit_intents(const OpenIntents::Visitor& visitor) {
   if (auto failure = failure_of(*state_)) return std::move(*failure);
-  auto visited = state_->intents.visit(state_->blobs, visitor);
-  if (!visited) fail(visited.error());
-  return visited;
+  return state_->intents.visit(state_->blobs, visitor);
 }
 
 OpenIntent command_of(const WorldState& world, const base::Hash& hash, const Intent& intent) {

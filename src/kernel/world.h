@@ -104,7 +104,8 @@ class World {
   base::Result<void> check_code();
 
   // What an instance waits for; nothing if it has ended, or is not there. This and the other
-  // questions have an error when the answer cannot be read; the world has failed then.
+  // questions have an error when the answer cannot be read: it is the question's own, and the world
+  // goes on. One that has failed before answers nothing.
   base::Result<std::vector<Reason>> why(std::string_view workflow, base::ByteView key);
 
   // All instances, by workflow, those of workflows that are gone too; within one in the order of
@@ -138,7 +139,7 @@ class World {
   base::Result<base::Bytes> proposed_definitions(std::uint64_t proposal) const;
   const Counters& counters() const noexcept;
 
-  // Open intents. When visiting has an error the world has failed, as with the questions above.
+  // Open intents. Errors as of the questions above.
   std::uint64_t open_intents() const noexcept;
   base::Result<const Intent*> find_intent(const base::Hash& intent);  // null: it is not open
   base::Result<void> visit_intents(const OpenIntents::Visitor& visitor);

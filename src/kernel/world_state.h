@@ -99,8 +99,9 @@ Cell& deliver_event(WorldState& world, const EventProgram& event, base::ByteView
 // Lets ready instances take turns, one message each, until no mail is left or the budget is spent.
 void take_turns(WorldState& world);
 
-// One step of one instance with one message.
-void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery);
+// One step of one instance with one message. False: it was halted (kernel/halt.h), and the message
+// is still to be delivered when the instance is resumed.
+bool step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery);
 
 // What mail says of the intent that it answers.
 void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
@@ -131,6 +132,19 @@ inline void lighten(WorldState& world, std::size_t bytes) {
 
 // Why the world has failed; nothing: it has not.
 std::optional<base::Error> failure_of(const WorldState& world);
+
+// The same for one who only asked something of a world that had not failed: what could not be read
+// is the answer to the question. Nothing has changed, so the world goes on.
+std::optional<base::Error> take_failure(WorldState& world);
+
+// What a record says was halted at this place; null: nothing.
+inline const Halt* find_halt(const WorldState& world, std::uint64_t at, bool is_state) {
+  if (!world.replaying) return nullptr;
+  for (const Halt& halt : world.tick->halts) {
+    if (halt.at == at && (halt.kind == HaltKind::kStateUnread) == is_state) return &halt;
+  }
+  return nullptr;
+}
 
 // The instance of an open intent, which has not ended. Null: the world has failed.
 Cell* cell_of(WorldState& world, const Intent& intent);

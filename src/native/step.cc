@@ -5,6 +5,7 @@
 
 #include "defs/system_names.h"
 #include "holdfast/workflow.h"
+#include "kernel/halt.h"
 #include "kernel/machine.h"
 #include "native/uuid.h"
 
@@ -72,6 +73,9 @@ bool Step::ended() const { return output_.fate() != kernel::Fate::kGoesOn; }
 bool Step::removed() const { return output_.fate() == kernel::Fate::kDeleted; }
 void Step::undo() { output_.clear(); }
 void Step::give_up() noexcept { output_.give_up(); }
+void Step::threw(std::string_view what) {
+  output_.threw(std::string(what.substr(0, kernel::kMaxThrownBytes)));
+}
 
 // The names are the system's.
 static_assert(detail::kReceiptEnvelope == defs::kReceiptEnvelope);

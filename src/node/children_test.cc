@@ -7,9 +7,8 @@
 #include "env/testing.h"
 #include "kernel/testing_family.h"
 #include "node/fork_world.h"
-#include "node/resumption.h"
 #include "node/shadow.h"
-#include "node/testing_world.h"
+#include "node/testing_loop.h"
 
 namespace holdfast::node {
 namespace {
@@ -68,14 +67,14 @@ class ChildrenTest : public testing::LabWorldTest {
 TEST_F(ChildrenTest, nobody_is_asked_to_start_them_again) {
   open();
   EXPECT_EQ(open_->world().open_intents(), 2u);
-  Resumption resumption(open_->world());
-  std::vector<std::string> started;
-  ASSERT_TRUE(resumption.go_on([&](const kernel::OpenIntent& intent) {
-    started.push_back(intent.effect->name);
-    return true;
-  }));
-  EXPECT_EQ(started, std::vector<std::string>{"fam/work@1"});
-  EXPECT_TRUE(resumption.is_done());
+  env::ManualClock clock;
+  testing::Hand hand;
+  Loop loop(open_->world(), open_->journal(), clock, *random_, Executors{{"worker", &hand}}, {});
+  ASSERT_TRUE(loop.recover());
+  ASSERT_EQ(hand.held.size(), 1u);
+  const auto intent = open_->world().find_intent(hand.held[0]);
+  ASSERT_TRUE(intent && *intent != nullptr);
+  EXPECT_EQ(open_->world().command_of(hand.held[0], **intent).effect->name, "fam/work@1");
 }
 
 TEST_F(ChildrenTest, in_a_fork_they_are_paused_and_answer_when_they_go_on) {

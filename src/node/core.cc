@@ -6,22 +6,31 @@
 namespace holdfast::node {
 
 Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
-           executors::Reports& reports)
+           Results& results)
     : world_(world),
       clock_(clock, world.latest_ns()),
       random_(random),
-      effects_(std::move(executors), reports),
-      resumption_(world) {}
+      effects_(std::move(executors), results) {}
 
 base::Result<void> Core::recover() {
   go_on_ = world_.has_ready();
-  return resume();
+  world_.begin_counting_intents();
+  return world_.visit_intents([this](const base::Hash& hash, const kernel::Intent& intent) {
+    world_.count_intent(intent);
+    const kernel::OpenIntent open = world_.command_of(hash, intent);
+    if (open.effect->in_kernel == kernel::InKernel::kNo) effects_.resume(open, clock_.now_ns());
+    return true;
+  });
 }
 
-base::Result<void> Core::resume() {
-  if (resumption_.is_done() || !effects_.starts()) return {};
-  return resumption_.go_on(
-      [this](const kernel::OpenIntent& open) { return effects_.try_start(open, clock_.now_ns()); });
+base::Result<void> Core::start_held(std::size_t most) {
+  if (!effects_.may_start_held()) return {};
+  using Found = std::optional<kernel::OpenIntent>;
+  return effects_.start_held(
+      clock_.now_ns(), most, [this](const base::Hash& hash) -> base::Result<Found> {
+        const kernel::Intent* intent = TRY(world_.find_intent(hash));
+        return intent == nullptr ? Found() : Found(world_.command_of(hash, *intent));
+      });
 }
 
 base::Result<void> Core::reduce(const Input& input, Heard heard) {
@@ -31,9 +40,10 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
   if (std::holds_alternative<kernel::Continue>(tick_.input)) go_on_ = false;
   world_.reduce(tick_, outcome_);
   if (outcome_.failure) return std::move(*outcome_.failure);
+  const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick_.input);
+  if (receipt != nullptr) effects_.reported();
   if (!outcome_.record.empty()) {
-    if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&tick_.input))
-      effects_.settled(receipt->intent);
+    if (receipt != nullptr) effects_.settled(receipt->intent);
     batch_.records.add(outcome_.record);
     batch_.ends_work = batch_.ends_work && input.ends_work();
   }

@@ -19,7 +19,6 @@
 #include "node/batch.h"
 #include "node/effects.h"
 #include "node/input.h"
-#include "node/resumption.h"
 #include "node/watchers.h"
 #include "node/world_clock.h"
 #include "store/journal.h"
@@ -30,12 +29,15 @@ class Core {
  public:
   // All of them must outlive it. The time of its ticks does not go back behind those of the world.
   Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
-       executors::Reports& reports);
+       Results& results);
 
   // Makes sure that everything that is open is under way. Once, before anything else. What an
-  // executor has no room for is started by resume, as soon as there is some.
+  // executor has no room for, now or later, is started by start_held, as soon as there is some: at
+  // most so many of each kind.
   base::Result<void> recover();
-  base::Result<void> resume();
+  base::Result<void> start_held(std::size_t most);
+  bool may_start_held() const noexcept { return effects_.may_start_held(); }
+  std::uint64_t held_effects() const noexcept { return effects_.held(); }
 
   // What was open and this node has no executor for stays open: how many, by kind.
   const std::map<std::string, std::uint64_t>& unperformed() const noexcept {
@@ -107,7 +109,6 @@ class Core {
   Effects effects_;
   std::array<std::uint8_t, 256 * sizeof(kernel::Entropy)> entropy_stock_{};
   std::size_t entropy_left_ = 0;
-  Resumption resumption_;
   kernel::Tick tick_;
   kernel::Outcome outcome_;
   Batch batch_;

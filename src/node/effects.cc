@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/crc32c.h"
 #include "codec/buffer.h"
 #include "executors/receipt.h"
 #include "kernel/effect_error.h"
@@ -34,18 +35,30 @@ void report_late(const base::Hash& intent, executors::Reports& reports) {
   reports.report(receipt);
 }
 
-// Nothing: it may take as long as it likes, or somebody else looks at the clock.
+// Nothing: it may take as long as it likes.
 std::optional<std::uint64_t> end_of_time(const executors::Executor& executor,
                                          const kernel::OpenIntent& open) {
-  if (!open.effect->timeout_ns || executor.keeps_time_limits()) return std::nullopt;
+  const auto limit_ns = executor.time_limit_ns(open);
+  if (!limit_ns) return std::nullopt;
   const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - open.opened_ns;
-  return open.opened_ns + std::min(*open.effect->timeout_ns, most);
+  return open.opened_ns + std::min(*limit_ns, most);
+}
+
+// What takes turns while it waits: workflows, and what shares an executor, such as a host. There
+// may be any number of hosts, so some of them wait in one line.
+constexpr std::size_t kShareLines = 64;
+
+std::string line_of(const executors::Executor& executor, const kernel::OpenIntent& open) {
+  const std::string share = executor.share_of(open);
+  std::string line(open.workflow);
+  if (share.empty()) return line;
+  return line + "\n" + std::to_string(base::crc32c(base::as_bytes(share)) % kShareLines);
 }
 
 }  // namespace
 
-Effects::Effects(Executors executors, executors::Reports& reports)
-    : executors_(std::move(executors)), reports_(reports) {
+Effects::Effects(Executors executors, Results& results)
+    : executors_(std::move(executors)), results_(results) {
   executors_["timer"] = &timers_;
 }
 
@@ -54,31 +67,73 @@ executors::Executor* Effects::executor_of(const kernel::EffectProgram& effect) {
   return found == executors_.end() ? nullptr : found->second;
 }
 
-bool Effects::try_start(const kernel::OpenIntent& open, std::uint64_t now_ns) {
+void Effects::resume(const kernel::OpenIntent& open, std::uint64_t now_ns) {
   executors::Executor* executor = executor_of(*open.effect);
   if (executor == nullptr) {
     ++unperformed_[open.effect->executor.kind];
-    return true;
+    return;
   }
   const auto end_ns = end_of_time(*executor, open);
-  if (end_ns && *end_ns <= now_ns) {
-    report_late(open.intent, reports_);
-    return true;
-  }
-  const std::lock_guard lock(starting_);
-  set_limit(*executor, open);  // also while it waits for room
-  if (!executor->has_room(open)) return false;
-  executor->start(open, reports_);
-  return true;
+  if (end_ns && *end_ns <= now_ns) return report_late(open.intent, reports_of(open));
+  start_or_hold(*executor, open);
 }
 
 void Effects::start(const kernel::OpenIntent& open) {
   if (!starts_) return;
   executors::Executor* executor = executor_of(*open.effect);
-  if (executor == nullptr) return report_unknown(open, reports_);
+  if (executor == nullptr) return report_unknown(open, reports_of(open));
+  start_or_hold(*executor, open);
+}
+
+// Nobody overtakes those of its kind that wait already.
+void Effects::start_or_hold(executors::Executor& executor, const kernel::OpenIntent& open) {
   const std::lock_guard lock(starting_);
-  set_limit(*executor, open);
-  executor->start(open, reports_);
+  set_limit(executor, open);  // also while it is held back
+  const auto backlog = backlogs_.find(open.effect->executor.kind);
+  const bool waits = backlog != backlogs_.end() && !backlog->second.empty();
+  if (!waits && executor.has_room(open)) return executor.start(open, reports_of(open));
+  backlogs_[open.effect->executor.kind].add(line_of(executor, open), open.intent);
+  count_held();
+  if (waits) may_have_room_ = true;  // its line may be one that has room
+}
+
+void Effects::count_held() {
+  std::uint64_t held = 0;
+  for (const auto& [kind, backlog] : backlogs_) held += backlog.size();
+  held_ = held;
+}
+
+base::Result<Backlog::Offered> Effects::try_held(executors::Executor& executor,
+                                                 const base::Hash& intent, std::uint64_t now_ns,
+                                                 const Find& find) {
+  const auto open = TRY(find(intent));
+  if (!open) return Backlog::Offered::kTaken;
+  const auto end_ns = end_of_time(executor, *open);
+  if (end_ns && *end_ns <= now_ns) return Backlog::Offered::kTaken;  // is reported as late
+  if (!executor.has_room(*open)) return Backlog::Offered::kNoRoom;
+  executor.start(*open, reports_of(*open));
+  return Backlog::Offered::kTaken;
+}
+
+base::Result<void> Effects::start_held(std::uint64_t now_ns, std::size_t most, const Find& find) {
+  if (!may_start_held()) return {};
+  const std::lock_guard lock(starting_);
+  may_have_room_ = false;  // what is reported from now on counts
+  std::optional<base::Error> failure;
+  for (auto& [kind, backlog] : backlogs_) {
+    executors::Executor& executor = *executors_.find(kind)->second;
+    const bool has_more = backlog.offer(most, [&](const base::Hash& intent) {
+      if (failure) return Backlog::Offered::kNoRoom;
+      auto tried = try_held(executor, intent, now_ns, find);
+      if (tried) return *tried;
+      failure = std::move(tried).error();
+      return Backlog::Offered::kNoRoom;
+    });
+    if (failure) return std::move(*failure);
+    if (has_more && !backlog.empty()) may_have_room_ = true;
+  }
+  count_held();
+  return {};
 }
 
 // Before it is started: whoever reports takes it away.
@@ -94,23 +149,25 @@ void Effects::settled(const base::Hash& intent) {
   limits_.remove(intent);
 }
 
-// Stopped before anybody hears of it, and not between being noted and being started.
-std::optional<base::Hash> Effects::stop_late(std::uint64_t now_ns) {
+// Ended before anybody hears of it, and not between being noted and being started.
+Effects::Late Effects::end_late(std::uint64_t now_ns, base::Hash& intent) {
   const std::lock_guard starting(starting_);
   std::unique_lock lock(limiting_);
   const auto over = limits_.take(now_ns);
   lock.unlock();
-  if (!over) return std::nullopt;
-  over->executor->stop(over->intent);
-  return over->intent;
+  if (!over) return Late::kNone;
+  intent = over->intent;
+  for (auto& [kind, backlog] : backlogs_) backlog.remove(intent);
+  return over->executor->end_late(intent) ? Late::kToReport : Late::kEndsItself;
 }
 
 void Effects::fire_timers(std::uint64_t now_ns, std::size_t most) {
-  timers_.fire(now_ns, most, reports_);
+  timers_.fire(now_ns, most);
+  base::Hash late;
   for (; most > 0; --most) {
-    const auto late = stop_late(now_ns);
-    if (!late) return;
-    report_late(*late, reports_);
+    const Late ended = end_late(now_ns, late);
+    if (ended == Late::kNone) return;
+    if (ended == Late::kToReport) report_late(late, results_.own_reports());
   }
 }
 
@@ -123,7 +180,15 @@ std::optional<std::uint64_t> Effects::next_timer_ns() const {
 
 void Effects::stop(const kernel::StopIntent& stop) {
   settled(stop.intent);
-  if (executors::Executor* executor = executor_of(*stop.effect)) executor->stop(stop.intent);
+  executors::Executor* const executor = executor_of(*stop.effect);
+  if (executor == nullptr) return;
+  const std::lock_guard lock(starting_);
+  if (const auto held = backlogs_.find(stop.effect->executor.kind); held != backlogs_.end()) {
+    held->second.remove(stop.intent);
+    count_held();
+  }
+  executor->stop(stop.intent);
+  reported();
 }
 
 void Effects::shut_down() {

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects: who performs what. It hands opened effects to their executors, and takes them back. From
-// any thread: what was open before is started again while new effects are already coming.
+// Effects: who performs what. It hands opened effects to their executors, and takes them back. What
+// an executor has no room for is held back (node/backlog.h) and handed over when there is some, be
+// it new or open since before a restart. From any thread.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "executors/executor.h"
 #include "executors/timers.h"
+#include "node/backlog.h"
+#include "node/results.h"
 #include "node/time_limits.h"
 
 namespace holdfast::node {
@@ -22,12 +27,12 @@ using Executors = std::map<std::string, executors::Executor*, std::less<>>;  // 
 class Effects {
  public:
   // All of them must outlive it. Timers are its own.
-  Effects(Executors executors, executors::Reports& reports);
+  Effects(Executors executors, Results& results);
 
-  // Of what was open before this node began. False: its executor has no room now. One that is late
-  // already is not begun any more. One that nobody here performs stays open, and is counted:
-  // another node may have it done, or this one when it is set up as it should be.
-  bool try_start(const kernel::OpenIntent& open, std::uint64_t now_ns);
+  // Of what was open before this node began. One that is late already is not begun any more. One
+  // that nobody here performs stays open, and is counted: another node may have it done, or this
+  // one when it is set up as it should be.
+  void resume(const kernel::OpenIntent& open, std::uint64_t now_ns);
   const std::map<std::string, std::uint64_t>& unperformed() const noexcept { return unperformed_; }
 
   // Of what was opened by this node: one that nobody performs gets a receipt that says so.
@@ -36,6 +41,18 @@ class Effects {
 
   // It has a receipt, and its time limit counts no more.
   void settled(const base::Hash& intent);
+
+  // An executor has reported, be it in vain: it may have room now.
+  void reported() noexcept { may_have_room_ = true; }
+
+  // Hands over what was held back, as far as there is room, and at most so many of each kind.
+  // `find` has what an intent is; nothing: it is not open any more.
+  using Find = std::function<base::Result<std::optional<kernel::OpenIntent>>(const base::Hash&)>;
+  base::Result<void> start_held(std::uint64_t now_ns, std::size_t most, const Find& find);
+
+  // Something is held back, and there may be room for it now.
+  bool may_start_held() const noexcept { return starts_ && may_have_room_ && held_ != 0; }
+  std::uint64_t held() const noexcept { return held_; }
 
   // What is opened from now on is left to the next start.
   void stop_starting() noexcept { starts_ = false; }
@@ -51,14 +68,25 @@ class Effects {
 
  private:
   executors::Executor* executor_of(const kernel::EffectProgram& effect);
-  std::optional<base::Hash> stop_late(std::uint64_t now_ns);
+  executors::Reports& reports_of(const kernel::OpenIntent& open) {
+    return results_.reports_of(open.workflow, open.key);
+  }
+  void start_or_hold(executors::Executor& executor, const kernel::OpenIntent& open);
+  base::Result<Backlog::Offered> try_held(executors::Executor& executor, const base::Hash& intent,
+                                          std::uint64_t now_ns, const Find& find);
+  void count_held();
+  enum class Late : std::uint8_t { kNone, kEndsItself, kToReport };
+  Late end_late(std::uint64_t now_ns, base::Hash& intent);
   void set_limit(executors::Executor& executor, const kernel::OpenIntent& open);
 
   Executors executors_;
-  executors::Reports& reports_;
+  Results& results_;
   executors::Timers timers_;
   std::map<std::string, std::uint64_t> unperformed_;
   std::mutex starting_;  // room that was found is still there when it is used; outside the others
+  std::map<std::string, Backlog> backlogs_;  // by kind; guarded by `starting_`
+  std::atomic<std::uint64_t> held_ = 0;      // in all of them
+  std::atomic<bool> may_have_room_ = false;  // since they were offered last
   std::atomic<bool> starts_ = true;
   mutable std::mutex limiting_;  // guards the limits; nothing is called with it
   TimeLimits limits_;

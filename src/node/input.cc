@@ -88,6 +88,15 @@ Input Input::decide(const kernel::Decide& decide) {
   return owning(decide, [](auto& own) { return std::tie(own.by, own.reason); });
 }
 
+bool Input::is_control() const noexcept {
+  return std::holds_alternative<kernel::ControlRequested>(tick_) ||
+         std::holds_alternative<kernel::ApplyManifest>(tick_) ||
+         std::holds_alternative<kernel::Propose>(tick_) ||
+         std::holds_alternative<kernel::ReportShadow>(tick_) ||
+         std::holds_alternative<kernel::Decide>(tick_) ||
+         std::holds_alternative<kernel::ApplyProposal>(tick_);
+}
+
 Input Input::forget(const kernel::ForgetEnded& forget) {
   return owning(forget, [](auto& own) { return std::tie(own.instances); });
 }

@@ -36,6 +36,9 @@ class Input {
   const Tick& tick() const noexcept { return tick_; }
   std::size_t size() const noexcept { return size_; }  // of the bytes it owns
 
+  // What people decide about instances and definitions. It must get through whatever else waits.
+  bool is_control() const noexcept;
+
   // Results of work that has begun are taken even when there is no room for anything new.
   bool ends_work() const noexcept {
     return std::holds_alternative<kernel::ReceiptArrived>(tick_) ||

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/crc32c.h"
+
 namespace holdfast::node {
 namespace {
 
@@ -11,11 +13,20 @@ namespace {
 constexpr std::size_t kInputsPerTurn = 256;
 constexpr std::size_t kTimersPerTurn = 256;
 
-// How many inputs the reducer takes at once: results that come meanwhile wait behind them.
-constexpr std::size_t kTakenAtOnce = 32;
+// A slice, and what of it control and the inbox can be sure of (node/loop.h).
+constexpr std::size_t kSlice = 32;
+constexpr std::size_t kControlShare = 8;
+constexpr std::size_t kInboxShare = 8;
+
+// How many effects of each kind that were held back one turn starts.
+constexpr std::size_t kHeldPerTurn = 256;
 
 // Who may wait for a snapshot.
 constexpr std::size_t kMostSnapshotAskers = 64;
+
+base::Error too_many(std::string_view what) {
+  return {base::ErrorCode::kUnavailable, "too many " + std::string(what) + " wait for the node"};
+}
 
 }  // namespace
 
@@ -37,28 +48,6 @@ base::Result<void> Loop::recover() {
 
 // What comes in.
 
-// One that is too large for an empty line would never be taken.
-bool Loop::Line::has_room(const Input& input, const LoopOptions& limits) const {
-  return size() < limits.inbox && (empty() || bytes_ + input.size() <= limits.inbox_bytes);
-}
-
-void Loop::Line::add(Waiting waiting) {
-  bytes_ += waiting.input.size();
-  waiting_.push_back(std::move(waiting));
-}
-
-Loop::Waiting Loop::Line::take() {
-  Waiting next = std::move(waiting_[first_]);
-  ++first_;
-  bytes_ -= next.input.size();
-  // What was taken leaves when there is more of it than of the rest, so that each moves once.
-  if (first_ * 2 >= waiting_.size()) {
-    waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(first_));
-    first_ = 0;
-  }
-  return next;
-}
-
 base::Result<void> Loop::send(Input input, Heard heard) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
@@ -66,11 +55,13 @@ base::Result<void> Loop::send(Input input, Heard heard) {
     ++figures_.refused_for_room;
     return no_room();
   }
-  if (!inbox_.has_room(input, options_)) {
+  const bool is_control = input.is_control();
+  Line& lane = is_control ? control_ : inbox_;
+  if (!lane.has_room(input, is_control ? options_.control : options_.inbox, options_.inbox_bytes)) {
     ++figures_.refused_for_room;
-    return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
+    return too_many(is_control ? "control requests" : "inputs");
   }
-  inbox_.add({std::move(input), std::move(heard)});
+  lane.add({std::move(input), std::move(heard)});
   for_reducer_.notify_one();
   return {};
 }
@@ -79,8 +70,8 @@ base::Result<void> Loop::look(Look look, LookKind kind) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return why_ended();
   Input nothing = Input::go_on();
-  if (kind == LookKind::kAsks && !inbox_.has_room(nothing, options_))
-    return base::Error(base::ErrorCode::kUnavailable, "too many inputs wait for the node");
+  if (kind == LookKind::kAsks && !inbox_.has_room(nothing, options_.inbox, options_.inbox_bytes))
+    return too_many("inputs");
   inbox_.add({std::move(nothing), nullptr, std::move(look)});
   for_reducer_.notify_one();
   return {};
@@ -99,15 +90,30 @@ base::Result<void> Loop::ask_for_snapshot(Taken taken) {
   return {};
 }
 
-void Loop::report(const kernel::ReceiptArrived& receipt) { add_result(Input::receipt(receipt)); }
-void Loop::report(const kernel::ProgressArrived& progress) {
-  add_result(Input::progress(progress));
+void Loop::LineReports::report(const kernel::ReceiptArrived& receipt) {
+  loop_.add_result(line_, Input::receipt(receipt));
+}
+void Loop::LineReports::report(const kernel::ProgressArrived& progress) {
+  loop_.add_result(line_, Input::progress(progress));
 }
 
-void Loop::add_result(Input input) {
+executors::Reports& Loop::reports_of(std::string_view workflow, base::ByteView key) {
+  constexpr std::size_t kGroups = TurnLines<Waiting>::kGroups;
+  const std::size_t group = base::crc32c(key) % kGroups;
   const std::lock_guard lock(mutex_);
-  if (!input.ends_work() && !results_.has_room(input, options_)) return;
-  results_.add({std::move(input), nullptr});
+  auto found = reports_.find(workflow);
+  if (found == reports_.end()) {
+    found = reports_.emplace(std::string(workflow), std::deque<LineReports>()).first;
+    const std::size_t first = results_.add_group();
+    for (std::size_t i = 0; i < kGroups; ++i) found->second.emplace_back(*this, first + i);
+  }
+  return found->second[group];
+}
+
+void Loop::add_result(std::size_t line, Input input) {
+  const std::lock_guard lock(mutex_);
+  if (!input.ends_work() && !results_.has_room(input, options_.inbox, options_.inbox_bytes)) return;
+  results_.add(line, {std::move(input), nullptr});
   for_reducer_.notify_one();
 }
 
@@ -150,7 +156,8 @@ std::optional<base::Error> Loop::failure() {
 LoopFigures Loop::figures() {
   const std::lock_guard lock(mutex_);
   LoopFigures figures = figures_;
-  figures.waiting_inputs = inbox_.size() + results_.size();
+  figures.held_effects = core_.held_effects();
+  figures.waiting_inputs = control_.size() + inbox_.size() + results_.size();
   figures.waiting_results = results_.size();
   return figures;
 }
@@ -181,8 +188,10 @@ bool Loop::is_over() {
 bool Loop::can_turn() const {
   if (failure_) return has_ended();
   const bool has_more = has_input() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
-  return (stopping_ && core_.has_watchers()) || writes_ahead() ||
-         (has_room() && has_more && !rests_for_snapshot()) ||
+  const bool rests = rests_for_snapshot();
+  return (stopping_ && core_.has_watchers()) || writes_ahead() || core_.may_start_held() ||
+         (has_room() && has_more && !rests) ||
+         (has_room() && !control_.empty() && rests && rests_but_for_control()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
@@ -220,6 +229,7 @@ void Loop::let_go() {
   core_.let_go();
   taken_.clear();
   next_taken_ = 0;
+  Line control;
   Line inbox;
   Batch batch;
   std::vector<Taken> askers;
@@ -227,6 +237,7 @@ void Loop::let_go() {
   const std::lock_guard lock(mutex_);
   std::swap(askers, snapshot_askers_);
   std::swap(others, finishing_askers_);
+  std::swap(control, control_);
   std::swap(inbox, inbox_);
   std::swap(batch, at_journal_);
 }
@@ -247,7 +258,7 @@ bool Loop::rings_timers() const { return !stopping_ && !failure_ && !rests_for_s
 
 void Loop::turn() {
   if (!is_alive()) return;
-  auto reduced = core_.resume();
+  auto reduced = core_.start_held(kHeldPerTurn);
   if (reduced) reduced = reduce_some();
   if (reduced) reduced = write_ahead_if_due();
   if (reduced) reduced = begin_snapshot_if_due();
@@ -267,18 +278,39 @@ bool Loop::is_alive() {
   return true;
 }
 
-// Results first: somebody waits for them already.
-void Loop::take_some() {
+// Every lane has its share, and what it leaves goes to the others.
+void Loop::take_slice() {
   taken_.clear();
   next_taken_ = 0;
   const std::lock_guard lock(mutex_);
-  while (taken_.size() < kTakenAtOnce && !results_.empty()) taken_.push_back(results_.take());
-  while (taken_.size() < kTakenAtOnce && !inbox_.empty()) taken_.push_back(inbox_.take());
+  const auto take = [this](auto& lane, std::size_t most) {
+    for (; most > 0 && taken_.size() < kSlice && !lane.empty(); --most)
+      taken_.push_back(lane.take());
+  };
+  take(control_, kControlShare);
+  take(inbox_, kInboxShare);
+  take(results_, kSlice);
+  take(inbox_, kSlice);
+  take(control_, kSlice);
+  if (!taken_.empty()) ++figures_.slices;
 }
 
 Loop::Waiting* Loop::next_input() {
-  if (!has_taken()) take_some();
+  if (!has_taken()) take_slice();
   return has_taken() ? &taken_[next_taken_++] : nullptr;
+}
+
+// No more than a slice's share in a turn.
+base::Result<void> Loop::reduce_control() {
+  for (std::size_t i = 0; i < kControlShare && has_room(); ++i) {
+    std::unique_lock lock(mutex_);
+    if (control_.empty()) return {};
+    Waiting next = control_.take();
+    if (i == 0) ++figures_.slices;
+    lock.unlock();
+    TRY(take_in(next));
+  }
+  return {};
 }
 
 // Mail that was left over gets one tick a turn, so that a cascade without end keeps nobody out. It
@@ -287,13 +319,15 @@ base::Result<void> Loop::reduce_some() {
   bool fires = false;
   bool rests = false;
   bool goes_on = false;
+  bool takes_control = false;
   {
     const std::lock_guard lock(mutex_);
     fires = rings_timers();
     rests = rests_for_snapshot();
+    takes_control = rests_but_for_control();
     goes_on = core_.wants_to_go_on() && !stopping_ && !is_full_ && has_room();
   }
-  if (rests) return {};
+  if (rests) return takes_control ? reduce_control() : base::Result<void>();
   if (fires) core_.fire_timers(kTimersPerTurn);
   if (goes_on) TRY(core_.reduce(Input::go_on(), nullptr));
   for (std::size_t i = 0; i < kInputsPerTurn && has_room(); ++i) {

@@ -4,9 +4,20 @@
 // a batch is being synced, the next one is reduced, and whatever came in meanwhile is in it.
 // Answers and effects leave when their batch is durable, in order.
 //
-//   send -> inbox -> reduce -> batch -> append, sync -> answers, effects -> reports -> inbox
+//   send -> lane -> reduce -> batch -> append, sync -> answers, effects -> reports -> lane
 //
-// Bounded, in number and in bytes: an inbox that is full refuses new work. Receipts are always
+// Inputs wait in three lanes: control (what people decide), the inbox (events and questions), and
+// results of effects. The reducer takes them in slices of 32, and each lane has a share of every
+// slice: 8 for control, 8 for the inbox, 16 for results; what a lane does not need goes to the
+// others. So whatever floods one lane, an input that was admitted to another is reduced within a
+// number of slices that its own lane sets: the one at place n of control or of the inbox within
+// n / 8 slices and the one that is being reduced. Results take turns within their lane, workflow by
+// workflow, and in each of them by 8 groups of instances. Within a line they stay in order.
+//
+// Control overtakes what waits in the inbox: whoever wants it after an event waits for the answer
+// to that event.
+//
+// Bounded, in number and in bytes: a lane that is full refuses new work. Receipts are always
 // taken: there cannot be more of them than effects that are open. Progress is let go of when too
 // much waits, which the kernel notes as a gap.
 //
@@ -16,7 +27,9 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,6 +38,7 @@
 #include "base/result.h"
 #include "holdfast/histogram.h"
 #include "node/core.h"
+#include "node/input_lines.h"
 #include "node/journal_turns.h"
 #include "node/take_snapshot.h"
 #include "store/journal.h"
@@ -33,6 +47,7 @@ namespace holdfast::node {
 
 struct LoopOptions {
   std::size_t inbox = 4096;                          // inputs that wait
+  std::size_t control = 256;                         // the same, in the lane of control
   std::size_t inbox_bytes = std::size_t{64} << 20;   // of all that wait; one alone may be larger
   std::size_t batch_bytes = std::size_t{256} << 10;  // a batch with so many is written
 
@@ -73,6 +88,8 @@ struct LoopFigures {
   std::uint64_t records = 0;
   std::uint64_t syncs = 0;
   std::uint64_t journal_bytes = 0;
+  std::uint64_t slices = 0;            // in which inputs were taken
+  std::uint64_t held_effects = 0;      // that no executor has room for; now
   std::uint64_t waiting_inputs = 0;    // now
   std::uint64_t waiting_results = 0;   // of effects; now, and counted above, too
   std::uint64_t refused_for_room = 0;  // inputs, as too much waited, or the disk was full
@@ -82,7 +99,7 @@ struct LoopFigures {
 
 enum class LoopCondition : std::uint8_t { kReady, kDiskFull, kEnded };
 
-class Loop : private executors::Reports {
+class Loop : private Results {
  public:
   // All of them must outlive it.
   Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env::Random& random,
@@ -158,9 +175,8 @@ class Loop : private executors::Reports {
   // Of the batch at the journal: it is given to whoever writes, or kept by whoever reduces.
   enum class Stage : std::uint8_t { kIdle, kGiven, kKept, kDurable };
 
-  void report(const kernel::ReceiptArrived& receipt) override;
-  void report(const kernel::ProgressArrived& progress) override;
-  void add_result(Input input);
+  executors::Reports& reports_of(std::string_view workflow, base::ByteView key) override;
+  void add_result(std::size_t line, Input input);
 
   // The reducer's, with the mutex held.
   bool can_turn() const;
@@ -188,10 +204,17 @@ class Loop : private executors::Reports {
   bool rests_for_snapshot() const;
   bool rings_timers() const;
   bool is_alive();
-  bool has_input() const { return has_taken() || !inbox_.empty() || !results_.empty(); }
+  // While the snapshot before is being finished people can still intervene, up to a bound.
+  bool rests_but_for_control() const {
+    return is_finishing_ && !stopping_ && behind_snapshot_ < 2 * options_.snapshot_every;
+  }
+  bool has_input() const {
+    return has_taken() || !control_.empty() || !inbox_.empty() || !results_.empty();
+  }
   bool has_taken() const { return next_taken_ != taken_.size(); }
   Waiting* next_input();
-  void take_some();
+  void take_slice();
+  base::Result<void> reduce_control();
   void let_go();
   kernel::Refused refusal_for_want_of_room();
   base::Result<void> reduce_some();
@@ -235,22 +258,23 @@ class Loop : private executors::Reports {
   std::condition_variable for_writer_;
   std::condition_variable for_preparer_;
   std::condition_variable for_keeper_;
-  // Inputs in their order, and how many bytes they hold.
-  class Line {
+  using Line = InputLine<Waiting>;
+  Line control_;
+  Line inbox_;
+  TurnLines<Waiting> results_;
+
+  // Of one workflow: one for each group of its instances.
+  class LineReports : public executors::Reports {
    public:
-    bool empty() const noexcept { return waiting_.empty(); }
-    std::size_t size() const noexcept { return waiting_.size() - first_; }
-    bool has_room(const Input& input, const LoopOptions& limits) const;
-    void add(Waiting waiting);
-    Waiting take();
+    LineReports(Loop& loop, std::size_t line) : loop_(loop), line_(line) {}
+    void report(const kernel::ReceiptArrived& receipt) override;
+    void report(const kernel::ProgressArrived& progress) override;
 
    private:
-    std::vector<Waiting> waiting_;  // keeps its memory, unlike a deque
-    std::size_t first_ = 0;         // that was not taken yet
-    std::size_t bytes_ = 0;
+    Loop& loop_;
+    const std::size_t line_;
   };
-  Line inbox_;
-  Line results_;
+  std::map<std::string, std::deque<LineReports>, std::less<>> reports_;  // they stay
   Stage stage_ = Stage::kIdle;
   Batch at_journal_;
   Batch spare_;  // empty, for its memory

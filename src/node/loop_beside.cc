@@ -210,7 +210,7 @@ void Loop::release() {
   is_releasing_ = false;
   const auto timer_ns = core_.next_timer_ns();
   const bool rings_earlier = timer_ns && (!waits_until_ns_ || *timer_ns < *waits_until_ns_);
-  if (rings_earlier || stopping_ || failure_) for_reducer_.notify_one();
+  if (rings_earlier || stopping_ || failure_ || core_.may_start_held()) for_reducer_.notify_one();
 }
 
 // Preparing.

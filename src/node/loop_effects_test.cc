@@ -159,14 +159,18 @@ TEST_F(LoopTest, what_has_passed_its_time_limit_while_no_node_was_there_is_not_b
   EXPECT_EQ(ends(), Ends(3, kernel::ReceiptStatus::kTimeout));
 }
 
-TEST_F(LoopTest, an_executor_that_keeps_time_limits_by_itself_is_left_alone) {
-  hand_.keeps_limits = true;
+TEST_F(LoopTest, an_executor_that_ends_what_is_late_reports_it_by_itself) {
+  hand_.ends_itself = true;
   begin();
   start();
   ask(1);
   clock_.advance_ns(2 * kLimit);
   run();
+  EXPECT_EQ(hand_.stopped, hand_.held) << "it is told";
   EXPECT_EQ(ends(), Ends{});
+  hand_.give_back();
+  run();
+  EXPECT_EQ(ends(), Ends{kernel::ReceiptStatus::kOk});
 }
 
 }  // namespace

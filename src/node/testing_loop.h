@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +20,14 @@ namespace holdfast::node::testing {
 struct Hand : executors::Executor {
   void start(const kernel::OpenIntent& intent, executors::Reports& reports) override {
     held.push_back(intent.intent);
-    listens = &reports;
+    listens = hears[intent.intent] = &reports;
   }
   bool has_room(const kernel::OpenIntent&) override { return held.size() < room; }
-  bool keeps_time_limits() const override { return keeps_limits; }
+  std::string share_of(const kernel::OpenIntent&) const override { return share; }
+  bool end_late(const base::Hash& intent) override {
+    stop(intent);
+    return !ends_itself;
+  }
   void stop(const base::Hash& intent) override { stopped.push_back(intent); }
   void give_back() {
     const base::Bytes payload = kernel::testing::value(R"({"ok":true})");
@@ -30,15 +35,17 @@ struct Hand : executors::Executor {
       kernel::ReceiptArrived receipt;
       receipt.intent = intent;
       receipt.payload = payload;
-      listens->report(receipt);
+      hears.at(intent)->report(receipt);
     }
     held.clear();
   }
   std::vector<base::Hash> held;
   std::vector<base::Hash> stopped;
-  std::size_t room = 1'000'000;  // for what is started again
-  bool keeps_limits = false;
-  executors::Reports* listens = nullptr;
+  std::size_t room = 1'000'000;
+  std::string share;
+  bool ends_itself = false;               // what is late
+  executors::Reports* listens = nullptr;  // of the last one
+  std::map<base::Hash, executors::Reports*> hears;
 };
 
 class LoopTest : public LabWorldTest {

@@ -76,9 +76,10 @@ class LabWorldTest : public ::testing::Test {
   std::unique_ptr<env::Random> random_ = env::seeded_random(9);
   std::unique_ptr<env::Process> process_ = env::posix_process();
   kernel::testing::Step keyed_ = kernel::testing::work;
+  kernel::testing::Step numbered_ = kernel::testing::keep;
   kernel::testing::Machines machines_{
       {"keyed", [this](const auto& in, auto& out) { keyed_(in, out); }},
-      {"numbered", kernel::testing::keep},
+      {"numbered", [this](const auto& in, auto& out) { numbered_(in, out); }},
       {"single", kernel::testing::keep}};
   std::unique_ptr<LocalWorld> open_;
   std::uint64_t now_s_ = 0;

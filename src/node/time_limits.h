@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TimeLimits: when effects that have a time limit must have ended. The limit counts from the tick
 // that opened the effect, by the clock of the world: neither a restart nor a wait for a free thread
-// makes it longer. Only those are here whose executors do not look at the clock by themselves, each
-// as long as it is open.
+// makes it longer. Each of them is here as long as it is open.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/bench_runaway.h"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "cli/bench_lanes.h"
+#include "cli/bench_share.h"
+#include "cli/bench_workflows.h"
+#include "errors/translate.h"
+
+namespace holdfast::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kTimers = 2560;
+constexpr std::uint64_t kLoopers = 3000;
+constexpr std::uint64_t kTimersPerStep = 64;
+constexpr std::uint64_t kSleepers = 2000;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+struct MoreTimers {
+  static constexpr std::string_view kSchema = "bench/MoreTimers@1";
+  std::uint64_t id = 0;
+};
+
+// Each event sets a few timers that are due already, and each of them sets the next one.
+struct TimerHog {
+  static constexpr std::string_view kWorkflow = "bench/TimerHog@1";
+  struct State {
+    std::uint64_t rung = 0;
+  };
+  using Events = holdfast::Events<On<BenchBegin, &BenchBegin::id>, On<MoreTimers, &MoreTimers::id>>;
+  using Effects = holdfast::Effects<Timer>;
+  using Context = holdfast::Context<TimerHog>;
+
+  static void step(State&, const BenchBegin&, Context& context) { set_some(context); }
+  static void step(State&, const MoreTimers&, Context& context) { set_some(context); }
+  static void set_some(Context& context) {
+    for (std::uint64_t i = 0; i < kTimersPerStep; ++i) context.open<Timer>({0, std::nullopt});
+  }
+  static void step(State& state, const Received<Timer>&, Context& context) {
+    ++state.rung;
+    context.open<Timer>({0, std::nullopt});
+  }
+};
+
+template <class Effect>
+struct Looper {
+  static constexpr std::string_view kWorkflow = Effect::kLooper;
+  struct State {
+    std::uint64_t done = 0;
+  };
+  using Events = holdfast::Events<On<BenchBegin, &BenchBegin::id>>;
+  using Effects = holdfast::Effects<Effect>;
+  using Context = holdfast::Context<Looper>;
+
+  static void step(State& state, const BenchBegin&, Context& context) {
+    context.template open<Effect>({state.done});
+  }
+  static void step(State& state, const Received<Effect>&, Context& context) {
+    context.template open<Effect>({++state.done});
+  }
+};
+
+struct LoopEcho {
+  static constexpr std::string_view kEffect = "bench/loop_echo@1";
+  static constexpr std::string_view kLooper = "bench/EchoHog@1";
+  static constexpr Executor kExecutor = built_in("echo");
+  struct Params {
+    std::uint64_t n = 0;
+  };
+  using Receipt = Params;
+};
+struct LoopHandler {
+  static constexpr std::string_view kEffect = "bench/loop_handler@1";
+  static constexpr std::string_view kLooper = "bench/HandlerHog@1";
+  static constexpr Executor kExecutor = worker("bench");
+  struct Params {
+    std::uint64_t n = 0;
+  };
+  using Receipt = Params;
+};
+
+using EchoHog = Looper<LoopEcho>;
+using HandlerHog = Looper<LoopHandler>;
+
+// Starts so many, and waits until each start is durable.
+template <class Workflow>
+std::optional<Error> start_all(Engine& engine, std::uint64_t count) {
+  for (std::uint64_t id = 0; id < count; ++id) {
+    if (const auto sent = engine.start<Workflow>(id, BenchBegin{id}); !sent) return sent.error();
+  }
+  return std::nullopt;
+}
+
+// How a load begins and how it is ended.
+struct LoadKind {
+  std::optional<Error> (*begin)(Engine& engine);
+  std::uint64_t instances;
+  Result<Done> (*cancel)(Engine& engine, std::uint64_t id);
+};
+
+LoadKind load_named(const std::string& name) {
+  if (name == "timers")
+    return {[](Engine& engine) -> std::optional<Error> {
+              if (auto failed = start_all<TimerHog>(engine, 1)) return failed;
+              for (std::uint64_t i = 1; i < kTimers / kTimersPerStep; ++i) {
+                if (const auto sent = engine.send(MoreTimers{0}); !sent) return sent.error();
+              }
+              return std::nullopt;
+            },
+            1,
+            [](Engine& engine, std::uint64_t id) { return engine.cancel<TimerHog>(id, "enough"); }};
+  if (name == "echo")
+    return {[](Engine& engine) { return start_all<EchoHog>(engine, kLoopers); }, kLoopers,
+            [](Engine& engine, std::uint64_t id) { return engine.cancel<EchoHog>(id, "enough"); }};
+  return {[](Engine& engine) { return start_all<HandlerHog>(engine, kLoopers); }, kLoopers,
+          [](Engine& engine, std::uint64_t id) { return engine.cancel<HandlerHog>(id, "enough"); }};
+}
+
+base::Result<double> others_per_s(Engine& engine, const RunawayOptions& options,
+                                  std::uint64_t first) {
+  const auto begin = Clock::now();
+  Lanes<BenchSteps> lanes(engine, options.in_flight, first);
+  const auto error = lanes.run(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds)));
+  if (error) return errors::inside(*error);
+  return static_cast<double>(lanes.took_us().size()) / seconds_since(begin);
+}
+
+}  // namespace
+
+base::Result<RunawayFigures> bench_runaway(const RunawayOptions& options) {
+  EngineOptions engine_options;
+  engine_options.dir = options.folder + "/world";
+  engine_options.modules = {
+      Module::of<BenchSteps, BenchSleeper, TimerHog, EchoHog, HandlerHog>("bench/runaway@1")};
+  engine_options.handlers = {
+      handle<LoopHandler>([](const LoopHandler::Params& params,
+                             const Call&) -> Performed<LoopHandler> { return params; })};
+  engine_options.any_file_system = true;  // it is gone afterwards
+  auto opened = Engine::open(std::move(engine_options));
+  if (!opened) return errors::inside(opened.error());
+  Engine& engine = **opened;
+  RunawayFigures figures;
+  if (const auto failed = start_all<BenchSleeper>(engine, kSleepers))
+    return errors::inside(*failed);
+  figures.alone_per_s = TRY(others_per_s(engine, options, 0));
+
+  const LoadKind load = load_named(options.load);
+  if (const auto failed = load.begin(engine)) return errors::inside(*failed);
+  // Somebody cancels one instance after the other, all the time.
+  std::atomic<bool> is_over = false;
+  auto cancelled = std::async(std::launch::async, [&]() -> base::Result<std::vector<double>> {
+    std::vector<double> took_ms;
+    for (std::uint64_t id = 0; id < kSleepers && !is_over; ++id) {
+      const auto begin = Clock::now();
+      if (const auto done = engine.cancel<BenchSleeper>(id, "enough"); !done)
+        return errors::inside(done.error());
+      took_ms.push_back(seconds_since(begin) * 1000);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return took_ms;
+  });
+  const std::uint64_t records = engine.figures().records;
+  const auto begin = Clock::now();
+  auto beside = others_per_s(engine, options, 1'000'000);
+  figures.load_per_s =
+      static_cast<double>(engine.figures().records - records) / seconds_since(begin);
+  is_over = true;
+  std::vector<double> took_ms = TRY(cancelled.get());
+  figures.beside_per_s = TRY(std::move(beside));
+  figures.load_per_s -= figures.beside_per_s * (1 + BenchSteps::kSteps);
+  figures.cancels = took_ms.size();
+  figures.cancel_p50_ms = at_share(took_ms, 0.5);
+  figures.cancel_p99_ms = at_share(took_ms, 0.99);
+
+  const auto stopping = Clock::now();
+  for (std::uint64_t id = 0; id < load.instances; ++id) {
+    if (const auto done = load.cancel(engine, id); !done) return errors::inside(done.error());
+  }
+  figures.stopped_ms = seconds_since(stopping) * 1000;
+  if (auto closed = engine.close(); !closed) return errors::inside(closed.error());
+  return figures;
+}
+
+}  // namespace holdfast::cli
