@@ -21,6 +21,7 @@ void StepOutput::clear() {
   texts_.clear();
   dropped_ = 0;
   gave_up_ = false;
+  holds_ = uses_rules_2_ = false;
   last_ = Last::kNone;
 }
 

@@ -84,11 +84,8 @@ class Checker {
   // An effect is open until its answer is heard.
   bool too_many_open() const {
     if (output_.effects().empty()) return false;
-    std::size_t open = output_.effects().size() + cell_.intents.size();
-    if (open + cell_.mail.size() <= kMaxOpenIntents) return false;
-    for (const Mail& mail : cell_.mail)
-      open += mail.kind == MailKind::kReceipt || mail.kind == MailKind::kRejected ? 1 : 0;
-    return open > kMaxOpenIntents;
+    const std::size_t open = output_.effects().size() + cell_.intents.size();
+    return open + (cell_.mail.size() - cell_.mail.counted()) > kMaxOpenIntents;
   }
 
   std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
@@ -208,28 +205,38 @@ void cannot_step(WorldState& world, const Cell& cell, const std::string& why) {
 
 }  // namespace
 
-void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery) {
-  ++touch(world, cell).steps;
+StepEnd step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t delivery) {
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   // What the definition says has happened so, and happens so again.
   const bool is_past = world.replaying && workflow.defined_machine != nullptr;
   if (!workflow.objection.empty() && !is_past)
-    return cannot_step(world, cell, "its code does not fit: " + workflow.objection);
+    return cannot_step(world, cell, "its code does not fit: " + workflow.objection), StepEnd();
   StepOutput& output = world.output;
   output.clear();
   const StepContext context(world, cell, delivery);
   const auto state = world.cells[cell.workflow].state_of(cell);
-  workflow.machine->step(StepInput{state, mail, context}, output);
+  const bool can_hold = mail.kind == MailKind::kEvent && world.has_rules_2 &&
+                        workflow.hears_receipts &&
+                        (!cell.intents.empty() || cell.mail.has_answers());
+  workflow.machine->step(StepInput{state, mail, context, world.has_rules_2, can_hold}, output);
   output.finish();
-  if (output.gave_up()) return cannot_step(world, cell, "it gave up for want of memory");
+  if (output.gave_up()) return cannot_step(world, cell, "it gave up for want of memory"), StepEnd();
+  if (can_hold && output.holds()) return {StepEnd::Kind::kHolds};
+  if (output.uses_rules_2()) world.draft.used_rules_2 = true;
   world.draft.output_bytes += std::min(output.size(), kMaxStepOutputBytes);
 
   Plan& plan = world.plan;
   plan.clear();
   Checker checker(world, workflow, cell, output);
-  if (const auto objection = checker.check(plan)) {
-    return fail(world, cell, objection->code, objection->message);
+  auto objection = checker.check(plan);
+  if (!objection && world.has_rules_2 && (!plan.targets.all.empty() || !plan.effects.empty())) {
+    Room room = room_for(world, cell, mail, plan);
+    if (room.verdict == Room::Verdict::kWaits) return {StepEnd::Kind::kWaits, room.of};
+    if (room.verdict == Room::Verdict::kNever)
+      objection = Objection{"step.too_much_mail", std::move(room.why)};
   }
+  ++touch(world, cell).steps;
+  if (objection) return fail(world, cell, objection->code, objection->message), StepEnd();
   if (checker.bytes() > output.size()) world.draft.output_bytes += checker.bytes() - output.size();
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
   for (const base::ByteView annotation : plan.annotations)
@@ -246,11 +253,12 @@ void step(WorldState& world, Cell& cell, const Mail& mail, std::uint64_t deliver
   if (output.fate() == Fate::kGoesOn) call_off_stopped(world, cell, output);
   open_intents(world, cell, plan, delivery);
   switch (output.fate()) {
-    case Fate::kGoesOn: return;
-    case Fate::kDeleted: return remove_instance(world, cell);
-    case Fate::kCompleted: return end(world, cell, Phase::kCompleted, bytes_of(plan.result));
-    case Fate::kFailed: return fail(world, cell, output.error_code(), output.error_message());
+    case Fate::kGoesOn: break;
+    case Fate::kDeleted: remove_instance(world, cell); break;
+    case Fate::kCompleted: end(world, cell, Phase::kCompleted, bytes_of(plan.result)); break;
+    case Fate::kFailed: fail(world, cell, output.error_code(), output.error_message()); break;
   }
+  return {};
 }
 
 }  // namespace holdfast::kernel

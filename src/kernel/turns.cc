@@ -2,8 +2,10 @@
 // Ready instances take turns, one message each: fair, and in an order that only depends on the
 // order in which mail arrived.
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "kernel/record.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -15,11 +17,60 @@ bool has_budget(const Draft& draft) noexcept {
          (draft.steps < kMaxDeliveriesPerTick && draft.weight() < kMaxTickOutputBytes);
 }
 
+// The step was not taken: the message is in its place again, and the turn is over.
+void give_turn_back(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
+  world.draft.used_rules_2 = true;
+  world.mail_bytes += letter->weight;
+  if (cell.ready) leave_line(world, cell);
+  cell.mail.put_back(std::move(letter));
+}
+
+void wait_for_room(WorldState& world, Cell& cell, const CellName& of) {
+  const CellName name = name_of(cell);
+  const CellName* before = world.waiting.room_wanted_by(name);
+  if (before != nullptr && *before == of) return;  // it keeps its place
+  stop_waiting(world, name);
+  world.waiting.add(name, of);
+}
+
+// One message of an instance. False: the world has failed.
+bool take_turn(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
+  const std::optional<PutAway> away = letter->mail.away;
+  if (away && !world.cells[cell.workflow].bring_back(letter->mail)) return false;
+  lighten(world, letter->weight);
+  // Back in the line before the step: the step may end or delete the cell.
+  if (!cell.mail.empty()) line_up(world, cell);
+  // Nobody begins to wait during a step.
+  const std::optional<CellName> name =
+      world.waiting.empty() ? std::nullopt : std::optional(name_of(cell));
+  const StepEnd end = step(world, cell, letter->mail, world.draft.steps++);
+  if (end.kind == StepEnd::Kind::kDone) {
+    world.letters.give_back(std::move(letter));
+    if (!name) return true;
+    stop_waiting(world, *name);
+    tell_room(world, *name);
+    return true;
+  }
+  if (away) {
+    letter->mail.value = {};
+    letter->mail.away = away;
+  }
+  give_turn_back(world, cell, std::move(letter));
+  if (end.kind == StepEnd::Kind::kWaits) {
+    wait_for_room(world, cell, end.for_room_of);
+  } else if (cell.mail.has_answers()) {
+    return take_turn(world, cell, cell.mail.take_answer());  // which nobody can hold back
+  }
+  return true;
+}
+
 }  // namespace
 
 void take_turns(WorldState& world) {
-  while (!world.ready.empty() && has_budget(world.draft)) {
+  while (has_budget(world.draft)) {
+    if (!world.waiting.empty()) tell_room(world, kWholeWorld);
     Cell* cell = world.ready.oldest();
+    if (cell == nullptr) break;
     leave_line(world, *cell);
     if (cell->doomed) {
       ++world.draft.steps;
@@ -27,15 +78,12 @@ void take_turns(WorldState& world) {
       continue;
     }
     if (cell->paused || cell->mail.empty()) continue;
-    std::unique_ptr<Letter> letter = cell->mail.take_front();
-    if (letter->mail.away && !world.cells[cell->workflow].bring_back(letter->mail)) return;
-    lighten(world, letter->weight);
-    // Back in the line before the step: the step may end or delete the cell.
-    if (!cell->mail.empty()) line_up(world, *cell);
-    step(world, *cell, letter->mail, world.draft.steps++);
-    world.letters.give_back(std::move(letter));
+    if (!take_turn(world, *cell, cell->mail.take_front())) return;
   }
+  // Nothing else would bring the turn of one that waits for room in the world.
+  if (world.ready.empty() && !world.waiting.empty()) tell_room(world, kWholeWorld);
   if (!world.ready.empty()) world.draft.commands.emplace_back(ContinueSoon{});
+  if (world.draft.used_rules_2) note(world, kRules2, {});
 }
 
 }  // namespace holdfast::kernel
