@@ -485,28 +485,6 @@ TEST(StepsMachine, an_error_about_the_size_of_a_run_says_how_much_it_is_and_of_w
   Stage again(story, stage, stage.journal().size());
 }
 
-TEST(StepsMachine, events_wait_in_the_mailbox_while_the_run_is_nearly_full) {
-  const Story story = wide_story(7'000, 1);
-  Stage stage(story);
-  stage.send("Start", 1);
-  stage.perform(kernel::OpenIntent(stage.open()[0]));
-  const auto waiting = [&] { return (*stage.world().find(kWorkflow, Stage::key()))->mail.size(); };
-  std::size_t sent = 0;
-  for (; waiting() == 0 && sent < 10'000; ++sent) stage.send("A", 1'000'000'000'000);
-  EXPECT_EQ(waiting(), 1U) << "and " << sent << " were taken";
-  for (int i = 0; i < 10; ++i)
-    EXPECT_TRUE(std::holds_alternative<kernel::Accepted>(stage.send("A", 1).answer));
-  EXPECT_EQ(waiting(), 11U);
-  EXPECT_FALSE(stage.has_ended());
-  // Each result makes room for about one.
-  for (int i = 0; i < 20; ++i) {
-    ASSERT_TRUE(stage.play_once());
-  }
-  EXPECT_LT(waiting(), 11U);
-  EXPECT_FALSE(stage.has_ended());
-  Stage again(story, stage, stage.journal().size());
-}
-
 TEST(StepsMachine, waits_in_a_row_leave_one_timer_open) {
   Story story = {.graph = "ask: Start -> Stop \n note: Answer -> B",
                  .bodies = {{"ask",
