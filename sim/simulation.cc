@@ -525,7 +525,8 @@ class Simulation {
   void compare_with_replay(const base::Bytes& live) {
     report_.sometimes("everything is replayed");
     node::ScratchBlobs blobs;
-    kernel::World world(stage_.machines, blobs, {.mail_per_instance = mail_per_instance_});
+    kernel::World world(stage_.machines, blobs,
+                        {.cells = cells_, .mail_per_instance = mail_per_instance_});
     auto reader = world_->journal().read(1).take();
     while (const auto record = reader->next().take()) {
       const auto replayed = world.replay(record->bytes);

@@ -113,7 +113,7 @@ class Reporter {
 };
 
 // Worlds that replay what a Play has done need the same.
-inline constexpr WorldOptions kPlayOptions{.mail_per_instance = kModelMail};
+inline constexpr WorldOptions kPlayOptions{.cells = {}, .mail_per_instance = kModelMail};
 
 // One run. The world keeps its journal, the inputs stay as they were sent.
 class Play {
