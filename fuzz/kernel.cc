@@ -196,7 +196,7 @@ class Follower {
   base::Bytes end() { return *world_.snapshot(); }
 
  private:
-  static constexpr WorldOptions kOptions{CellLimits{1, 1}, nullptr};
+  static constexpr WorldOptions kOptions{.cells = {1, 1}, .mail_per_instance = testing::kModelMail};
   MemoryBlobs blobs_;
   World world_{machines(), blobs_, kOptions};
 };

@@ -132,7 +132,8 @@ base::Bytes changed(base::Bytes good, base::ByteView bytes) {
 }
 
 void replay(Subject& subject, base::ByteView record) {
-  auto world = World::restore(kMachines, subject.play.blobs(), subject.snapshot);
+  auto world =
+      World::restore(kMachines, subject.play.blobs(), subject.snapshot, testing::kPlayOptions);
   CHECK(world.has_value());
   const auto view = read_record(record);
   const auto outcome = world->replay(record);
@@ -142,7 +143,7 @@ void replay(Subject& subject, base::ByteView record) {
 // If it opens, it can be used, up to the failure that it may come to. `first` says with what to
 // begin: each input is the first to meet what is wrong once.
 void open(Subject& subject, Blobs& blobs, base::ByteView snapshot, std::size_t first) {
-  auto world = World::restore(kMachines, blobs, snapshot);
+  auto world = World::restore(kMachines, blobs, snapshot, testing::kPlayOptions);
   if (!world) return;
   for (std::size_t i = 0; i < subject.inputs.size(); ++i) {
     const Input& input = subject.inputs[(first + i) % subject.inputs.size()];

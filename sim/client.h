@@ -23,6 +23,11 @@ class Client {
   // A run asks people something: somebody answers, perhaps beside the point before, or twice.
   void answer(const std::string& survey, std::uint64_t round);
 
+  // One more thing that is to happen: a relay gets a word.
+  void pass_word(std::uint64_t relay, std::uint64_t hops) {
+    wish(WordPassed{"r-" + std::to_string(relay), hops});
+  }
+
   // Something that it has not heard of, or, now and then, something that it has.
   // `reduced`: the next record of the world, so many were reduced before it.
   void send(node::Loop& loop, store::Journal& journal, std::uint64_t reduced);

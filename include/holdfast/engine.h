@@ -117,7 +117,15 @@ enum class Control : std::uint8_t { kCancel, kPause, kResume };
 
 // One thing that keeps an instance from ending.
 struct WaitReason {
-  enum class Kind : std::uint8_t { kReceipt, kTurn, kPaused, kEvent, kNothing };
+  enum class Kind : std::uint8_t {
+    kReceipt,
+    kTurn,
+    kPaused,
+    kEvent,
+    kNothing,
+    kRoom,   // its next step sends to an instance whose mailbox is full
+    kHolds,  // it takes events again when one of its effects has answered
+  };
   Kind kind = Kind::kNothing;
   std::string effect;  // kReceipt: this and the next seven
   std::string executor;
@@ -127,7 +135,9 @@ struct WaitReason {
   std::optional<std::uint64_t> due_ns;  // of a timer
   std::string child_workflow = {};      // of an effect that runs another instance: that one
   Bytes child_key = {};                 // canonical; empty if its workflow has no key
-  std::uint64_t mail = 0;               // kTurn, kPaused: messages that wait for it
+  std::uint64_t mail = 0;               // kTurn, kPaused, kRoom, kHolds: messages that wait for it
+  std::string full_workflow = {};       // kRoom: of that instance; empty: the whole world is full
+  Bytes full_key = {};                  // canonical; empty if its workflow has no key
   std::vector<std::string> schemas;     // kEvent: of the events that would wake it
 };
 

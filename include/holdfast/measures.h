@@ -46,6 +46,7 @@ struct Measures {
   std::uint64_t repeated_receipts = 0;
   std::uint64_t repeated_progress = 0;
   std::uint64_t bad_signatures = 0;
+  std::uint64_t forgotten_event_ids = 0;  // within 24 hours, as there were too many
 
   Histogram sync_ns{kTimeBounds};  // what it took to make a batch durable
   Histogram batch_records{kCountBounds};

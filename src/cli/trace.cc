@@ -109,6 +109,7 @@ Verdict verdict_of_waiting(codec::View why) {
     const std::string kind = text_in(reason, "kind");
     if (kind == "paused") return {"paused", sentence};
     if (kind == "turn") return {"running", sentence};
+    if (kind == "room") return {"waiting for room", sentence};
     receipt = receipt || kind == "receipt";
     event = event || kind == "event" || kind == "wait";
     retry = retry || kind == "retry";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/durable_watch.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace holdfast::engine {
@@ -10,9 +9,18 @@ bool DurableWatch::add(std::uint64_t number, store::RecordNumber record,
                        std::shared_ptr<Ticket<std::uint64_t>> ticket) {
   const std::lock_guard lock(mutex_);
   if (is_closed_ || waiters_.size() >= kMost) return false;
-  waiters_.emplace(number, Waiter{record, std::move(ticket)});
-  wanted_ = std::min(wanted_.load(), record);
+  if (waiters_.try_emplace(number, Waiter{record, std::move(ticket)}).second)
+    by_record_.emplace(record, number);
+  wanted_ = by_record_.begin()->first;
   return true;
+}
+
+DurableWatch::Waiter DurableWatch::take(Waiters::iterator waiter) {
+  by_record_.erase({waiter->second.record, waiter->first});
+  Waiter taken = std::move(waiter->second);
+  waiters_.erase(waiter);
+  wanted_ = by_record_.empty() ? kNobody : by_record_.begin()->first;
+  return taken;
 }
 
 // What is let go of may call back, so it goes without the mutex.
@@ -20,40 +28,25 @@ void DurableWatch::remove(std::uint64_t number) {
   Waiter gone{};
   const std::lock_guard lock(mutex_);
   const auto found = waiters_.find(number);
-  if (found == waiters_.end()) return;
-  gone = std::move(found->second);
-  waiters_.erase(found);
-  update_wanted();
+  if (found != waiters_.end()) gone = take(found);
 }
 
 void DurableWatch::tell(store::RecordNumber record) {
   std::vector<std::shared_ptr<Ticket<std::uint64_t>>> due;
   {
     const std::lock_guard lock(mutex_);
-    for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
-      if (waiter->second.record > record) {
-        ++waiter;
-        continue;
-      }
-      due.push_back(std::move(waiter->second.ticket));
-      waiter = waiters_.erase(waiter);
-    }
-    update_wanted();
+    while (!by_record_.empty() && by_record_.begin()->first <= record)
+      due.push_back(take(waiters_.find(by_record_.begin()->second)).ticket);
   }
   for (const auto& ticket : due) ticket->tell(record);
 }
 
-void DurableWatch::update_wanted() {
-  store::RecordNumber wanted = kNobody;
-  for (const auto& [number, waiter] : waiters_) wanted = std::min(wanted, waiter.record);
-  wanted_ = wanted;
-}
-
 void DurableWatch::close() {
-  std::map<std::uint64_t, Waiter> gone;
+  Waiters gone;
   const std::lock_guard lock(mutex_);
   is_closed_ = true;
   std::swap(gone, waiters_);
+  by_record_.clear();
   wanted_ = kNobody;
 }
 

@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "engine/ticket.h"
@@ -42,11 +44,14 @@ class DurableWatch {
     std::shared_ptr<Ticket<std::uint64_t>> ticket;
   };
 
+  using Waiters = std::map<std::uint64_t, Waiter>;
+
   void tell(store::RecordNumber record);
-  void update_wanted();
+  Waiter take(Waiters::iterator waiter);
 
   std::mutex mutex_;
-  std::map<std::uint64_t, Waiter> waiters_;  // by the number of the question
+  Waiters waiters_;  // by the number of the question
+  std::set<std::pair<store::RecordNumber, std::uint64_t>> by_record_;  // their records and numbers
   std::atomic<store::RecordNumber> wanted_ = kNobody;
   bool is_closed_ = false;
 };

@@ -27,6 +27,7 @@ Measures measures_of(const kernel::World& world) {
   measures.repeated_receipts = counters.repeated_receipts;
   measures.repeated_progress = counters.repeated_progress;
   measures.bad_signatures = counters.bad_signatures;
+  measures.forgotten_event_ids = counters.forgotten_event_ids;
   return measures;
 }
 

@@ -38,6 +38,15 @@ struct ReasonOutside {
   WaitReason operator()(const kernel::WaitsForTurn& waits) const {
     return with_mail(WaitReason::Kind::kTurn, waits.mail);
   }
+  WaitReason operator()(const kernel::WaitsForRoom& waits) const {
+    WaitReason reason = with_mail(WaitReason::Kind::kRoom, waits.mail);
+    reason.full_workflow = waits.workflow;
+    reason.full_key = waits.key;
+    return reason;
+  }
+  WaitReason operator()(const kernel::HoldsEvents& holds) const {
+    return with_mail(WaitReason::Kind::kHolds, holds.mail);
+  }
   WaitReason operator()(const kernel::IsPaused& paused) const {
     return with_mail(WaitReason::Kind::kPaused, paused.mail);
   }

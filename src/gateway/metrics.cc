@@ -66,6 +66,9 @@ void put_inputs(MetricsText& text, const Seen& seen) {
                measures.repeated_progress);
   text.counter("holdfast_bad_signatures_total", "Receipts whose signature is not good.",
                measures.bad_signatures);
+  text.counter("holdfast_forgotten_event_ids_total",
+               "Ids of events that were forgotten within 24 hours, as there were too many.",
+               measures.forgotten_event_ids);
 }
 
 void put_effects(MetricsText& text, const Measures& measures) {

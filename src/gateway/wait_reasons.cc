@@ -24,16 +24,16 @@ std::string events_clause(const std::vector<std::string>& schemas) {
   return "It waits for an event: " + events;
 }
 
-void put_child(codec::Buffer& out, const WaitReason& reason) {
-  codec::write_text(out, "child");
+void put_instance(codec::Buffer& out, std::string_view field, const std::string& workflow,
+                  const Bytes& key) {
+  codec::write_text(out, field);
   codec::write_map_head(out, 2);
-  put(out, "workflow", reason.child_workflow);
-  put_value(out, "key", reason.child_key);
+  put(out, "workflow", workflow);
+  put_value(out, "key", key);
 }
 
-std::string child_text(const WaitReason& reason) {
-  if (reason.child_key.empty()) return reason.child_workflow;
-  return reason.child_workflow + " / " + codec::to_json(codec::View::of(reason.child_key));
+std::string name_text(const std::string& workflow, const Bytes& key) {
+  return key.empty() ? workflow : workflow + " / " + codec::to_json(codec::View::of(key));
 }
 
 void put_reason(codec::Buffer& out, const WaitReason& reason) {
@@ -48,13 +48,25 @@ void put_reason(codec::Buffer& out, const WaitReason& reason) {
       put_number(out, "opened_at", reason.opened_at);
       put_number(out, "since_ns", reason.since_ns);
       if (reason.due_ns) put_number(out, "due_ns", *reason.due_ns);
-      if (!reason.child_workflow.empty()) put_child(out, reason);
+      if (!reason.child_workflow.empty())
+        put_instance(out, "child", reason.child_workflow, reason.child_key);
       return;
     case Kind::kTurn:
     case Kind::kPaused:
+    case Kind::kHolds:
       codec::write_map_head(out, 2);
-      put(out, "kind", reason.kind == Kind::kTurn ? "turn" : "paused");
+      put(out, "kind",
+          reason.kind == Kind::kTurn    ? "turn"
+          : reason.kind == Kind::kHolds ? "holds"
+                                        : "paused");
       return put_number(out, "mail", reason.mail);
+    case Kind::kRoom:
+      codec::write_map_head(out, reason.full_workflow.empty() ? 2 : 3);
+      put(out, "kind", "room");
+      put_number(out, "mail", reason.mail);
+      if (!reason.full_workflow.empty())
+        put_instance(out, "full", reason.full_workflow, reason.full_key);
+      return;
     case Kind::kEvent: return put_events(out, reason.schemas);
     case Kind::kNothing: break;
   }
@@ -73,13 +85,21 @@ std::string clause_of(const WaitReason& reason) {
     case Kind::kReceipt:
       if (reason.due_ns) return "It waits for a timer that is due at " + time_text(*reason.due_ns);
       if (!reason.child_workflow.empty())
-        return "It waits for " + child_text(reason) + ", which it has run since " +
-               time_text(reason.since_ns);
+        return "It waits for " + name_text(reason.child_workflow, reason.child_key) +
+               ", which it has run since " + time_text(reason.since_ns);
       return "It waits for the receipt of " + reason.effect + " (" + reason.executor +
              "), opened by record " + std::to_string(reason.opened_at) + " at " +
              time_text(reason.since_ns);
     case Kind::kTurn: return "Its turn has not come yet" + waiting_mail(reason.mail);
     case Kind::kPaused: return "Somebody has paused it" + waiting_mail(reason.mail);
+    case Kind::kRoom:
+      return "Its next step waits for room in the mailbox of " +
+             (reason.full_workflow.empty() ? "any instance: too much mail waits in the world"
+                                           : name_text(reason.full_workflow, reason.full_key)) +
+             waiting_mail(reason.mail);
+    case Kind::kHolds:
+      return "It takes events again when one of its effects has answered" +
+             waiting_mail(reason.mail);
     case Kind::kEvent: return events_clause(reason.schemas);
     case Kind::kNothing: break;
   }
@@ -152,7 +172,7 @@ std::string clause_of(const steps::Reason& reason) {
 // What people want to hear first: that somebody has paused it, then what its steps wait for, then
 // what is under way; not a deadline, but what it is for.
 int urgency(const WaitReason& reason) {
-  if (reason.kind == Kind::kPaused) return 0;
+  if (reason.kind == Kind::kPaused || reason.kind == Kind::kRoom) return 0;
   return reason.due_ns ? 4 : 2;
 }
 int urgency(const steps::Reason& reason) {

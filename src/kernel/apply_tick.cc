@@ -2,30 +2,34 @@
 // Another manifest. Strict: while any instance has not ended, nothing changes, and the answer lists
 // what is in the way. (An intent in flight and a message that waits belong to such an instance.)
 // What ended stays readable under the name of its workflow.
+#include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
 
-base::Result<Blocked> list_blockers(WorldState& world) {
+base::Result<Blocked> list_blockers(const WorldState& world) {
   Blocked blocked;
-  for (Cells& cells : world.cells) {
+  std::size_t budget = kMaxLookedAtForBlockers;
+  for (const Cells& cells : world.cells) {
     blocked.count += cells.active();
     if (cells.active() == 0) continue;
-    TRY(cells.flush());
-    if (cells.active() > cells.index().size())
-      return corrupt("more instances have not ended than there are");
+    std::vector<std::pair<base::Hash, Blocker>> found;
     std::uint64_t left = cells.active();
-    TRY(cells.visit([&](const Cell& cell) {
-      if (blocked.blockers.size() == kMaxBlockersListed) return false;
-      if (cell.terminal()) return true;
-      blocked.blockers.push_back({world.program->workflow(cell.workflow).name, cell.key,
-                                  cell.status(), cell.paused, cell.intents, cell.mail.size()});
+    TRY(cells.visit_active(budget, [&](const Cell& cell) {
+      if (blocked.blockers.size() + found.size() == kMaxBlockersListed) return false;
+      found.push_back({cell.id,
+                       {world.program->workflow(cell.workflow).name, cell.key, cell.status(),
+                        cell.paused, cell.intents, cell.mail.size()}});
       return --left != 0;
     }));
+    std::sort(found.begin(), found.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [id, blocker] : found) blocked.blockers.push_back(std::move(blocker));
   }
   return blocked;
 }

@@ -143,6 +143,40 @@ TEST_F(ApplyTickTest, lists_a_thousand_blockers_and_counts_the_rest) {
   EXPECT_EQ(answer.count, kMaxBlockersListed + 5);
 }
 
+TEST_F(ApplyTickTest, looks_at_a_bounded_number_of_instances_and_writes_nothing_to_list_blockers) {
+  testing::CountingBlobs blobs;
+  World world(machines_, blobs, {{.clean_cells = 0}});
+  keyed_ = [](const StepInput& input, StepOutput& output) {
+    if (testing::number(input) == 1) return testing::complete(output, "1");
+    state(output, 2);
+  };
+  const auto reduce = [&](decltype(Tick::input) input) {
+    Tick tick;
+    tick.input = input;
+    return world.reduce(tick);
+  };
+  const base::Bytes definitions = testing::document(lab(kToKeyed));
+  reduce(ApplyManifest{definitions});
+  for (std::size_t i = 0; i < 2 * kMaxLookedAtForBlockers; ++i) {
+    const base::Bytes event = value(go(std::to_string(i), 1));
+    reduce(EventArrived{"lab/Go@1", event, ""});
+  }
+  ASSERT_TRUE(world.snapshot());
+  const base::Bytes last = value(go("last", 2));
+  reduce(EventArrived{"lab/Go@1", last, ""});
+  blobs.gets = blobs.puts = 0;
+  const auto in_memory = std::get<Blocked>(reduce(ApplyManifest{definitions}).answer);
+  EXPECT_EQ(in_memory.blockers.size(), 1u) << "it is in memory, where it is looked for first";
+  EXPECT_EQ(blobs.gets, 0);
+  ASSERT_TRUE(world.snapshot());
+  blobs.gets = blobs.puts = 0;
+  const auto blocked = std::get<Blocked>(reduce(ApplyManifest{definitions}).answer);
+  EXPECT_EQ(blocked.count, 1u);
+  EXPECT_EQ(blobs.puts, 0);
+  // A leaf has up to 32 cells, and half as many on the average.
+  EXPECT_LT(blobs.gets, static_cast<int>(kMaxLookedAtForBlockers / 4));
+}
+
 TEST_F(ApplyTickTest,
        what_ended_stays_readable_and_fenced_also_when_its_workflow_goes_and_comes_back) {
   begin(kToKeyed);

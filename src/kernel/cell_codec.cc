@@ -18,10 +18,11 @@ namespace {
 // A leaf of cells that are all as large as a cell can be is still a blob: key, state, outcome and
 // mail, then the intents, then the chunks of mail, of which each has many messages of a few KiB.
 constexpr std::size_t kHashBytes = 34;
-constexpr std::size_t kMostMailChunks = 1024;
+constexpr std::size_t kMostMailChunks = 2048;
 constexpr std::size_t kMostCellBytes = kMaxKeyBytes + 2 * kInlineValueBytes + kInlineMailBytes +
                                        kHashBytes * (kMaxOpenIntents + kMostMailChunks + 8);
-static_assert((kMaxOpenIntents + kMaxMailPerInstance) * (std::size_t{8} << 10) <
+static_assert((kMaxOpenIntents + kMaxMailInCircle + kMaxDeliveriesPerStep) *
+                  (std::size_t{8} << 10) <
               kMostMailChunks * (std::size_t{1} << 18));
 static_assert(HashTrie::kLeafEntries * kMostCellBytes < kMaxBlobBytes);
 

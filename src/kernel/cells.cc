@@ -299,6 +299,40 @@ base::Result<bool> Cells::flush_ahead(std::size_t& budget) {
   return false;
 }
 
+base::Result<void> Cells::visit_active(std::size_t& budget,
+                                       const std::function<bool(const Cell&)>& visitor) const {
+  std::uint64_t left = active_;
+  const auto see = [&](const Cell& cell) {
+    if (cell.terminal()) return true;
+    --left;
+    return visitor(cell);
+  };
+  for (const UseOrder* order : {&dirty_, &clean_}) {
+    for (const Cell* cell = order->oldest(); cell != nullptr && left != 0; cell = cell->newer) {
+      if (budget == 0 || !see(*cell)) return {};
+      --budget;
+    }
+  }
+  if (left == 0 || budget == 0) return {};
+  std::optional<base::Error> error;
+  TRY(index_.visit(blobs_, [&](const base::Hash& id, base::ByteView entry) {
+    if (budget == 0 || left == 0) return false;
+    --budget;
+    if (table_.contains(id) || erased_.contains(id)) return true;
+    std::vector<base::Hash> chunks;
+    auto cell = decode_cell(entry, chunks);
+    // Mail is read where it matters.
+    if (cell && !cell->terminal()) cell = read(id, entry);
+    if (!cell) {
+      error = std::move(cell).error();
+      return false;
+    }
+    return see(*cell);
+  }));
+  if (error) return std::move(*error);
+  return {};
+}
+
 base::Result<void> Cells::visit(const std::function<bool(const Cell&)>& visitor) const {
   std::optional<base::Error> problem;
   TRY(index_.visit(blobs_, [&](const base::Hash& id, base::ByteView bytes) {

@@ -96,6 +96,11 @@ class Cells {
   // visitor says whether to go on.
   base::Result<void> visit(const std::function<bool(const Cell&)>& visitor) const;
 
+  // Those that have not ended, in no order that means anything: first the ones in memory. No more
+  // than `budget` cells are looked at, ended or not, which is taken off it. Nothing is written.
+  base::Result<void> visit_active(std::size_t& budget,
+                                  const std::function<bool(const Cell&)>& visitor) const;
+
  private:
   // Only looked into. Keys come from outside, so the table's own hash is one that nobody can guess.
   using Table = std::unordered_map<base::Hash, Cell, base::KeptHash<base::HashOfHash>>;

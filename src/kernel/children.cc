@@ -45,7 +45,7 @@ void answer_error(WorldState& world, Cell& cell, const base::Hash& hash, const I
 struct Child {
   const EventProgram* event = nullptr;
   base::ByteView value;
-  Targets targets{{}, 0, kMaxMailBytesWithEmitted};  // the one
+  Targets targets{Targets::From::kStep};  // the one
 };
 
 // Who would be started, and with what. False: `refusal` says why nobody is.

@@ -25,6 +25,7 @@ Answer reduce_control(WorldState& world, const ControlRequested& request) {
         return Refused{base::ErrorCode::kConflict, "the instance is paused already"};
       touch(world, *cell);
       cell->paused = true;
+      stop_waiting(world, name_of(*cell));
       world.draft.spend_turns();
       return Accepted{};
     case Control::kResume:

@@ -19,9 +19,18 @@ void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
   }
   ++world.draft.deliveries;
   const std::size_t before = cell.mail.bytes();
+  // An instance whose mail waits, and whose turn does not come, waits for room, or holds events
+  // back until it has an answer.
+  const bool holds = !cell.mail.empty() && (letter->mail.kind == MailKind::kEvent ||
+                                            world.waiting.contains(name_of(cell)));
   cell.mail.push_back(std::move(letter));
-  world.mail_bytes += cell.mail.bytes() - before;
-  if (!cell.ready && !cell.paused) line_up(world, cell);
+  const std::size_t more = cell.mail.bytes() - before;
+  world.mail_bytes += more;
+  if (cell.ready) {
+    world.ready_bytes += more;
+  } else if (!cell.paused && !holds) {
+    line_up(world, cell);
+  }
 }
 
 Cell& deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,

@@ -68,6 +68,7 @@ class Draft {
   std::uint32_t steps = 0;
   std::size_t output_bytes = 0;   // of all steps: values, names, errors
   std::size_t quiet_intents = 0;  // opened or settled without a command, each time
+  bool used_rules_2 = false;      // kRules2 in record.h
 
   // What the record has besides what came in, or more.
   std::size_t weight() const noexcept {

@@ -88,13 +88,15 @@ void end(WorldState& world, Cell& cell, Phase phase, base::Bytes outcome) {
   touched.ignored += static_cast<std::uint32_t>(cell.mail.size());
   touched.ended = true;
   lighten(world, cell.mail.bytes());
-  cell.mail.clear();
   if (cell.ready) leave_line(world, cell);
+  cell.mail.clear();
   abandon(world, cell);
   world.cells[cell.workflow].end(cell, phase);
   cell.paused = cell.doomed = false;
   cell.outcome = std::move(outcome);
   if (cell.run_by) tell_end(world, cell);
+  stop_waiting(world, name_of(cell));
+  tell_room(world, name_of(cell));
 }
 
 void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view message) {
@@ -109,6 +111,7 @@ void remove_instance(WorldState& world, Cell& cell) {
   touch(world, cell).ignored += static_cast<std::uint32_t>(
       cell.mail.erase_if([](const Mail& mail) { return mail.kind != MailKind::kEvent; }));
   lighten(world, before - cell.mail.bytes());
+  if (cell.ready) world.ready_bytes -= before - cell.mail.bytes();
   abandon(world, cell);
   if (cell.run_by) tell_end(world, cell);
   world.draft.end_life(cell);

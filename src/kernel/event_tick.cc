@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "base/check.h"
 #include "base/crc32c.h"
 #include "base/trace_context.h"
 #include "kernel/text.h"
@@ -54,6 +55,17 @@ Answer answer_again(WorldState& world, const EventArrived& event, const KnownEve
   return again;
 }
 
+// Time never goes back for ids.
+std::uint64_t now_ns(const WorldState& world) {
+  return std::max(world.latest_ns, world.tick->time_ns);
+}
+
+// What a record has was accepted, however long ids were remembered then.
+std::optional<KnownEvent> find_known(WorldState& world, std::string_view id) {
+  if (world.replaying) return std::nullopt;
+  return world.event_ids.find(world.blobs, id, now_ns(world));
+}
+
 // An event for a workflow whose code does not fit waits outside until it does.
 std::optional<Refused> find_unfit(const WorldState& world, const Targets& targets) {
   for (const Target& target : targets.all) {
@@ -76,8 +88,7 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (event.workflow.empty() && (!event.key.empty() || event.starts))
     return Refused{base::ErrorCode::kInvalid, "a key is for an event that names its workflow"};
   if (!event.id.empty()) {
-    if (const KnownEvent* first = world.event_ids.find(event.id))
-      return answer_again(world, event, *first);
+    if (const auto first = find_known(world, event.id)) return answer_again(world, event, *first);
   }
   const EventProgram* program = world.program->event(event.schema);
   if (program == nullptr) {
@@ -101,7 +112,8 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (!event.id.empty()) {
     const KnownEvent known{world.next_record, fingerprint_of(event), world.draft.deliveries,
                            world.draft.ignored};
-    CHECK(world.event_ids.add(std::string(event.id), known));
+    world.event_ids.add(event.id, known, now_ns(world));
+    world.counters.forgotten_event_ids = world.event_ids.forgotten_early();
   }
   if (targets.all.empty()) note(world, "event.unrouted", {program->schema_name});
   return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.all.empty()};

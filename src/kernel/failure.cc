@@ -14,6 +14,7 @@ base::Error copy(const base::Error& error) {
 std::optional<base::Error> failure_of(const WorldState& world) {
   if (world.failure) return copy(*world.failure);
   if (world.intents.failure()) return copy(*world.intents.failure());
+  if (world.event_ids.failure()) return copy(*world.event_ids.failure());
   for (const Cells& cells : world.cells) {
     if (cells.failure()) return copy(*cells.failure());
   }

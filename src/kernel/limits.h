@@ -47,22 +47,40 @@ inline constexpr std::size_t kMaxOpenIntents = std::size_t{1} << 14;
 // Instances that may wait for each other in a row: one runs another, that runs a third, and so on.
 inline constexpr std::size_t kMaxChildDepth = 64;
 
-// Messages that may wait for one instance, and how much they may be together (Mail::weight). Room
-// for one value of any size, and then some.
-inline constexpr std::size_t kMaxMailPerInstance = 1024;
+// Messages that may wait for one instance, and how much they may be together (Mail::weight): room
+// for one value of any size, and then some. At the limit an event from outside is refused, and an
+// instance that sends one waits with its step. A step that finds room may pass the limit with all
+// that it sends. Results of effects need no room: each was asked for.
+inline constexpr std::size_t kMaxMailPerInstance = 8192;
 inline constexpr std::size_t kMaxMailBytesPerInstance = std::size_t{32} << 20;
 
-// What may wait for all instances of a world together, by the same measure: beyond it nothing is
-// admitted from outside but answers, as each was asked for. What instances send each other has as
-// much again, so that no step fails because others do not read their mail; only a cascade that
-// multiplies faster than it is read can fill that.
+// Where instances would wait for each other in a circle, or one for itself, they send beyond the
+// limit instead, up to this. Then one that sends more than it takes fails.
+inline constexpr std::size_t kMaxMailInCircle = 4 * kMaxMailPerInstance;
+inline constexpr std::size_t kMaxMailBytesInCircle = 4 * kMaxMailBytesPerInstance;
+
+// What may wait for instances that are ready, together: it is in memory. Beyond it nothing is
+// admitted from outside but answers. What instances send each other has as much again; beyond that
+// they wait with their steps.
 inline constexpr std::size_t kMaxMailBytes = std::size_t{1} << 30;
 inline constexpr std::size_t kMaxMailBytesWithEmitted = 2 * kMaxMailBytes;
 
-// How many event ids, and how many settled intents, are remembered: the last ones, over the whole
-// world. A repetition within the window gets the first answer again; later it is a new event, or an
-// unknown intent.
-inline constexpr std::size_t kEventIdWindow = std::size_t{1} << 16;
+// What may wait for the others together: those that are paused, or wait for room. It moves to the
+// disk.
+inline constexpr std::size_t kMaxParkedMailBytes = std::size_t{64} << 30;
+
+// The limit of messages before instances could wait for room. Records of that time are replayed by
+// it (kRules2 in record.h).
+inline constexpr std::size_t kMailPerInstanceBefore = 1024;
+
+// How long the id of an event is remembered, by the times of ticks, and how many ids are at least:
+// the window is the shorter of the two. An event that is sent again within it gets the first answer
+// again; later it is a new event. Replay does not ask: what is recorded was accepted.
+inline constexpr std::uint64_t kEventIdWindowNs = std::uint64_t{24} * 3600 * 1'000'000'000;
+inline constexpr std::uint64_t kMostEventIds = std::uint64_t{4} << 20;
+
+// How many settled intents are remembered: the last ones, over the whole world. A receipt that
+// comes again is answered as before; later its intent is unknown.
 inline constexpr std::size_t kSettledWindow = std::size_t{1} << 16;
 
 // What people write into ticks: names are short, reasons and descriptions a page.
@@ -76,8 +94,10 @@ inline constexpr std::size_t kMaxProposals = 64;
 // What a trial run may report.
 inline constexpr std::size_t kMaxReportBytes = std::size_t{1} << 20;
 
-// Blockers that are listed one by one; beyond that they are counted.
+// Blockers that are listed one by one; beyond that they are counted. No more than so many instances
+// are looked at to find them: everybody else waits meanwhile.
 inline constexpr std::size_t kMaxBlockersListed = 1000;
+inline constexpr std::size_t kMaxLookedAtForBlockers = 16384;
 
 // What things take in a record at most, besides the values and names that are counted one by one:
 // an instance with its key and a small state, an event that was emitted, an intent that was opened

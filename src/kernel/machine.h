@@ -47,6 +47,8 @@ struct StepInput {
       state;  // canonical, without the self-describe tag; absent: a new instance
   const Mail& mail;
   const Context& context;
+  bool has_rules_2 = false;  // kernel/record.h; a step that relies on it says so
+  bool can_hold = false;     // StepOutput::hold_event may be used
 };
 
 enum class Fate : std::uint8_t {
@@ -89,6 +91,15 @@ class StepOutput {
   // as cancelled, as the instance then hears, and whoever performs it is told to stop. A child that
   // runs for it is cancelled. An instance that ends gives up everything, and hears nothing.
   void stop_effects(std::string_view issuer_ref) { stops_.push_back(add_text(issuer_ref)); }
+
+  // Leaves the event that the step was given in the mailbox: it is given again when an effect of
+  // the instance has answered. Nothing else of the step is kept. For StepInput::can_hold only.
+  void hold_event() noexcept { holds_ = true; }
+  bool holds() const noexcept { return holds_; }
+
+  // What the step came to, it comes to by StepInput::has_rules_2 only.
+  void use_rules_2() noexcept { uses_rules_2_ = true; }
+  bool uses_rules_2() const noexcept { return uses_rules_2_; }
 
   void drop_effects();  // those asked for so far; an instance that ends cannot wait for them
   void remove();        // deletes the instance
@@ -141,6 +152,8 @@ class StepOutput {
   std::size_t dropped_ = 0;  // bytes that nothing stands for any more
   bool gave_up_ = false;
   bool has_thrown_ = false;
+  bool holds_ = false;
+  bool uses_rules_2_ = false;
   enum class Last : std::uint8_t { kNone, kState, kAnnotation, kResult, kEvent, kEffect };
   Last last_ = Last::kNone;
 };

@@ -88,7 +88,7 @@ struct Blocker {
 
 // A manifest cannot be applied while anything is under way.
 struct Blocked {
-  std::vector<Blocker> blockers;  // the first 1000, by workflow
+  std::vector<Blocker> blockers;  // up to 1000 of them, by workflow; fewer where most have ended
   std::uint64_t count = 0;        // of all
 };
 

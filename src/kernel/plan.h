@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "kernel/cell.h"
 #include "kernel/limits.h"
 #include "kernel/program.h"
+#include "kernel/waiting.h"
 
 namespace holdfast::kernel {
 
@@ -25,18 +27,48 @@ struct Target {
 };
 
 struct Targets {
+  // Events from outside are refused where there is no room; a step waits, and is asked about in
+  // step.cc.
+  enum class From : std::uint8_t { kOutside, kStep };
+  struct Sum {
+    std::size_t messages = 0;
+    std::size_t bytes = 0;
+  };
+
+  explicit Targets(From the_sender = From::kOutside) : from(the_sender) {}
+
+  From from;
   std::vector<Target> all;
-  std::size_t bytes = 0;              // of all of them
-  std::size_t limit = kMaxMailBytes;  // of what waits in the whole world, with theirs
+  std::size_t bytes = 0;  // of all of them
 
   void add(const Target& target) {
     all.push_back(target);
     bytes += target.bytes;
   }
+
+  // What of it goes to the instance of this target. They are put together when that is first asked
+  // for, which is seldom.
+  Sum for_instance_of(const Target& target) {
+    for (; summed_ < all.size(); ++summed_) {
+      Sum& sum = sums_[{all[summed_].workflow, all[summed_].id}];
+      ++sum.messages;
+      sum.bytes += all[summed_].bytes;
+    }
+    const auto found = sums_.find({target.workflow, target.id});
+    return found == sums_.end() ? Sum() : found->second;
+  }
+
   void clear() noexcept {
     all.clear();
     bytes = 0;
+    if (summed_ == 0) return;
+    summed_ = 0;
+    sums_.clear();
   }
+
+ private:
+  std::size_t summed_ = 0;  // so many of them are in the sums
+  std::map<CellName, Sum> sums_;
 };
 
 struct Plan {
@@ -56,7 +88,7 @@ struct Plan {
   std::vector<base::ByteView> annotations;
   std::vector<Effect> effects;
   std::vector<Event> events;
-  Targets targets{{}, 0, kMaxMailBytesWithEmitted};  // of one event after the other
+  Targets targets{Targets::From::kStep};  // of one event after the other
 
   void clear() noexcept {
     state = result = {};

@@ -34,7 +34,8 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
                    progress.kind.size();
   }
   Refused refusal;
-  if (!has_room(world, target, Targets(), refusal)) return refusal;
+  Targets none;
+  if (!has_room(world, target, none, refusal)) return refusal;
   const auto payload = world.normaliser.part_from_cbor(codec::Schema::item(), progress.payload);
   if (!payload)
     return Refused{base::ErrorCode::kInvalid,

@@ -26,6 +26,11 @@ enum class TickKind : std::uint8_t {
   kForget = 10,
 };
 
+// The note of a record that came out otherwise than programs before would have had it: mail waited
+// for room, or passed a limit that failed its sender once; an error says more. It comes last. A
+// record without it is replayed by the rules of before.
+inline constexpr std::string_view kRules2 = "rules.2";
+
 // As people read it: "event", "apply proposal".
 std::string_view name_of(TickKind kind) noexcept;
 

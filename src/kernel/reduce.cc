@@ -47,6 +47,7 @@ void trim(WorldState& world) {
   for (Cells& cells : world.cells) cells.trim();
   for (auto& [name, cells] : world.retired) cells.trim();
   world.intents.trim();
+  world.event_ids.trim(world.blobs);
 }
 
 Outcome World::reduce(const Tick& tick) {

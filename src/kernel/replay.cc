@@ -2,6 +2,8 @@
 // Doing again what a record says was done.
 #include <string>
 
+#include "codec/buffer.h"
+#include "codec/cbor_writer.h"
 #include "codec/view.h"
 #include "kernel/list_reader.h"
 #include "kernel/record_view.h"
@@ -51,6 +53,14 @@ std::string difference(base::ByteView recorded, const Outcome& now) {
                           : "the outcome of " + instance + " is another one now";
 }
 
+// Whether the last note is kRules2; the notes come last.
+bool used_rules_2(base::ByteView record) {
+  codec::Buffer note;
+  codec::write_list_head(note, 1);
+  codec::write_text(note, kRules2);
+  return record.size() > note.size() && base::equal(record.last(note.size()), note.view());
+}
+
 base::Error differs(std::uint64_t record, std::string message) {
   return {base::ErrorCode::kConflict, "record " + std::to_string(record), std::move(message)};
 }
@@ -64,8 +74,10 @@ base::Result<Outcome> World::replay(base::ByteView record) {
     return std::move(read).error().within("record " + std::to_string(number));
   const Tick tick = TRY(std::move(read));
   state_->replaying = true;
+  state_->has_rules_2 = used_rules_2(record);
   Outcome outcome = reduce(tick);
   state_->replaying = false;
+  state_->has_rules_2 = true;
   if (outcome.failure) return std::move(*outcome.failure);
   if (base::equal(record, outcome.record)) return outcome;
   // What was done is not what was recorded: nobody may go on from here.

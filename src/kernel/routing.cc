@@ -6,6 +6,7 @@
 #include "defs/system_names.h"
 #include "kernel/cell_codec.h"
 #include "kernel/envelope.h"
+#include "kernel/record_view.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -59,34 +60,71 @@ void find_cell(WorldState& world, base::ByteView value, Target& target) {
 
 }  // namespace
 
-bool has_room(const WorldState& world, const Target& target, const Targets& planned,
-              Refused& refusal) {
+bool has_room(const WorldState& world, const Target& target, Targets& planned, Refused& refusal) {
+  // What a record has was admitted.
+  if (target.bytes == 0 || world.replaying) return true;
+  const auto refuse = [&](std::string what) {
+    refusal = {base::ErrorCode::kUnavailable, std::move(what)};
+    return false;
+  };
+  const bool is_parked = target.cell != nullptr && world.is_parked(*target.cell);
+  const std::size_t more = planned.bytes + target.bytes;
+  if (is_parked ? world.parked_bytes() + more > kMaxParkedMailBytes
+                : world.ready_bytes + more > kMaxMailBytes)
+    return refuse("too much mail waits in the whole world");
+  const Cell* cell = target.cell;
+  const auto fits = [&](const Targets::Sum& also) {
+    const std::size_t messages = also.messages + (cell == nullptr ? 0 : cell->mail.counted());
+    const std::size_t bytes = also.bytes + (cell == nullptr ? 0 : cell->mail.counted_bytes());
+    return messages < world.options.mail_per_instance &&
+           bytes + target.bytes <= kMaxMailBytesPerInstance;
+  };
+  // Those that wait already come first.
+  const bool has_line =
+      !world.waiting.empty() && world.waiting.first_for({target.workflow, target.id}) != nullptr;
+  if (!has_line &&
+      (fits({planned.all.size(), planned.bytes}) || fits(planned.for_instance_of(target))))
+    return true;
+  const std::string& workflow = world.program->workflow(target.workflow).name;
+  return refuse("too much mail waits for " + instance_text(workflow, target.key) +
+                (cell != nullptr && cell->paused ? ", which is paused" : ""));
+}
+
+bool had_room_before(const WorldState& world, const Target& target, Targets& planned,
+                     std::string& why) {
   if (target.bytes == 0) return true;
-  if (world.mail_bytes + planned.bytes + target.bytes > planned.limit) {
-    refusal = {base::ErrorCode::kUnavailable, "too much mail waits in the whole world"};
+  if (world.mail_bytes + planned.bytes + target.bytes > kMaxMailBytesWithEmitted) {
+    why = "too much mail waits in the whole world";
     return false;
   }
-  const auto fits = [&](std::size_t messages, std::size_t bytes) {
+  const auto fits = [&](Targets::Sum also) {
     if (target.cell != nullptr) {
-      messages += target.cell->mail.size();
-      bytes += target.cell->mail.bytes();
+      also.messages += target.cell->mail.size();
+      also.bytes += target.cell->mail.bytes();
     }
-    return messages < kMaxMailPerInstance && bytes + target.bytes <= kMaxMailBytesPerInstance;
+    return also.messages < kMailPerInstanceBefore &&
+           also.bytes + target.bytes <= kMaxMailBytesPerInstance;
   };
-  if (fits(planned.all.size(), planned.bytes)) return true;
-  std::size_t messages = 0;
-  std::size_t bytes = 0;
-  for (const Target& other : planned.all) {
-    if (other.workflow != target.workflow || other.id != target.id) continue;
-    ++messages;
-    bytes += other.bytes;
-  }
-  if (fits(messages, bytes)) return true;
-  refusal = {base::ErrorCode::kUnavailable, "too much mail waits for an instance of '" +
-                                                world.program->workflow(target.workflow).name +
-                                                "'"};
+  if (fits({planned.all.size(), planned.bytes}) || fits(planned.for_instance_of(target)))
+    return true;
+  why = "too much mail waits for an instance of '" + world.program->workflow(target.workflow).name +
+        "'";
   return false;
 }
+
+namespace {
+
+// For a step this is not the place to wait: who sends it may be about to fail for another reason.
+bool may_go(WorldState& world, const Target& target, Targets& planned, Refused& refusal) {
+  if (planned.from == Targets::From::kOutside) return has_room(world, target, planned, refusal);
+  std::string why;
+  if (had_room_before(world, target, planned, why)) return true;
+  if (world.has_rules_2) return world.draft.used_rules_2 = true;
+  refusal = {base::ErrorCode::kUnavailable, std::move(why)};
+  return false;
+}
+
+}  // namespace
 
 bool find_targets(WorldState& world, const EventProgram& event, base::ByteView value,
                   Targets& targets, Refused& refusal) {
@@ -103,7 +141,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
       if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
     find_cell(world, value, target);
-    if (!has_room(world, target, targets, refusal)) return false;
+    if (!may_go(world, target, targets, refusal)) return false;
     targets.add(target);
   }
   return true;
@@ -142,7 +180,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, Targets& targe
     refusal = {base::ErrorCode::kConflict, "the instance is there already"};
     return false;
   }
-  if (!has_room(world, target, targets, refusal)) return false;
+  if (!may_go(world, target, targets, refusal)) return false;
   targets.add(target);
   return true;
 }

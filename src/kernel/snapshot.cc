@@ -24,32 +24,6 @@ void write_trie(Buffer& out, const HashTrie& trie) {
   codec::write_nat(out, trie.size());
 }
 
-base::Result<void> write_event_ids(Buffer& out, const WorldState& world) {
-  ChunkWriter chunks(world.blobs);
-  for (std::size_t i = 0; i < world.event_ids.size(); ++i) {
-    const auto& [id, event] = world.event_ids[i];
-    codec::write_list_head(chunks.entry(), 5);
-    codec::write_text(chunks.entry(), id);
-    codec::write_nat(chunks.entry(), event.record);
-    codec::write_nat(chunks.entry(), event.fingerprint);
-    codec::write_nat(chunks.entry(), event.deliveries);
-    codec::write_nat(chunks.entry(), event.ignored);
-    TRY(chunks.entry_done());
-  }
-  return chunks.finish(out);
-}
-
-bool read_event_id(codec::View entry, WorldState& world) {
-  ListReader list(entry);
-  std::string id(list.text());
-  KnownEvent event;
-  event.record = list.nat();
-  event.fingerprint = list.nat32();
-  event.deliveries = list.nat32();
-  event.ignored = list.nat32();
-  return list.done() && world.event_ids.add(std::move(id), event);
-}
-
 base::Result<void> write_settled(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
   for (std::size_t i = 0; i < world.settled.size(); ++i) {
@@ -92,6 +66,32 @@ bool read_ready(codec::View entry, WorldState& world) {
   if (cell == nullptr || (cell->mail.empty() && !cell->doomed) || cell->terminal() || cell->ready)
     return false;
   line_up(world, *cell);
+  return true;
+}
+
+base::Result<void> write_waiting(Buffer& out, const WorldState& world) {
+  ChunkWriter chunks(world.blobs);
+  for (const Waiting::Wait& wait : world.waiting.in_order()) {
+    codec::write_list_head(chunks.entry(), 4);
+    codec::write_nat(chunks.entry(), wait.who.first);
+    codec::write_bytes(chunks.entry(), wait.who.second.bytes);
+    codec::write_nat(chunks.entry(), wait.for_room_of.first);
+    codec::write_bytes(chunks.entry(), wait.for_room_of.second.bytes);
+    TRY(chunks.entry_done());
+  }
+  return chunks.finish(out);
+}
+
+bool read_waiting(codec::View entry, WorldState& world) {
+  ListReader list(entry);
+  CellName who{list.nat32(), list.hash()};
+  CellName of{list.nat32(), list.hash()};
+  if (!list.done() || who.first >= world.cells.size()) return false;
+  if (of != kWholeWorld && of.first >= world.cells.size()) return false;
+  const Cell* cell = world.cells[who.first].find(who.second);
+  if (cell == nullptr || cell->mail.empty() || cell->paused || world.waiting.contains(who))
+    return false;
+  world.waiting.add(who, of);
   return true;
 }
 
@@ -167,7 +167,9 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
     definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, 14);
+  const bool has_waiting = !world.waiting.empty();
+  const bool has_ids = has_waiting || world.event_ids.size() != 0;
+  codec::write_list_head(out, 14u + (has_ids ? 1u : 0u) + (has_waiting ? 1u : 0u));
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
   codec::write_nat(out, world.latest_ns);
@@ -176,10 +178,12 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
   codec::write_bytes(out, definitions.bytes);
   write_cells(out, world);
   write_trie(out, world.intents.trie());
-  TRY(write_event_ids(out, world));
+  TRY(world.event_ids.write_chunks(out, world.blobs));
   TRY(write_settled(out, world));
   TRY(write_ready(out, world));
   TRY(write_proposals(out, world));
+  if (has_ids) world.event_ids.write_times(out);
+  if (has_waiting) TRY(write_waiting(out, world));
   return out.to_bytes();
 }
 
@@ -204,6 +208,10 @@ base::Result<bool> World::write_ahead() {
     if (*more) return true;
   }
   if (world.ahead < world.cells.size()) return true;
+  const auto put = world.event_ids.put_away(world.blobs, 0);
+  if (!put && put.error().code() != base::ErrorCode::kUnavailable) fail(put.error());
+  if (!put) return base::Error(put.error().code(), put.error().to_string());
+  if (*put != 0) return true;
   world.ahead = 0;
   return false;
 }
@@ -237,10 +245,11 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   const auto read = [&](codec::View chunks, bool (*entry)(codec::View, WorldState&)) {
     return visit_chunks(blobs, chunks, [&](codec::View view) { return entry(view, world); });
   };
-  TRY(read(parts.event_ids, read_event_id));
+  TRY(world.event_ids.restore(blobs, parts.event_ids, parts.event_id_times, parts.latest_ns));
   TRY(read(parts.settled, read_settled));
   TRY(read(parts.ready, read_ready));
   TRY(read(parts.proposals, read_proposal_into));
+  if (parts.waiting) TRY(read(*parts.waiting, read_waiting));
   return made;
 }
 

@@ -30,7 +30,39 @@ bool read_workflows(codec::View view, bool have_active,
   return list.good();
 }
 
+bool same(const HashTrie& a, const HashTrie& b) {
+  return a.root() == b.root() && a.size() == b.size();
+}
+
+bool same(const SnapshotParts::Workflow& a, const SnapshotParts::Workflow& b) {
+  return a.name == b.name && same(a.index, b.index) && a.active == b.active;
+}
+
+bool same(codec::View a, codec::View b) { return base::equal(a.encoded(), b.encoded()); }
+
+// Ids of a snapshot of before, or of a world that was restored from one.
+bool has_ids_of_before(const SnapshotParts& parts) {
+  if (!parts.event_id_times) return !ListReader(parts.event_ids).at_end();
+  ListReader list(*parts.event_id_times);
+  list.nat();
+  return !list.boolean() && list.good();
+}
+
 }  // namespace
+
+bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b) {
+  if (!has_ids_of_before(a) && !has_ids_of_before(b)) return false;
+  const bool same_waiting = a.waiting.has_value() == b.waiting.has_value() &&
+                            (!a.waiting || same(*a.waiting, *b.waiting));
+  return a.next_record == b.next_record && a.latest_ns == b.latest_ns &&
+         a.mail_bytes == b.mail_bytes && a.origin == b.origin && a.definitions == b.definitions &&
+         std::equal(a.workflows.begin(), a.workflows.end(), b.workflows.begin(), b.workflows.end(),
+                    [](const auto& x, const auto& y) { return same(x, y); }) &&
+         std::equal(a.retired.begin(), a.retired.end(), b.retired.begin(), b.retired.end(),
+                    [](const auto& x, const auto& y) { return same(x, y); }) &&
+         same(a.intents, b.intents) && same(a.settled, b.settled) && same(a.ready, b.ready) &&
+         same(a.proposals, b.proposals) && same_waiting;
+}
 
 base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
   codec::Normaliser normaliser;
@@ -56,6 +88,8 @@ base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
   parts.settled = list.next();
   parts.ready = list.next();
   parts.proposals = list.next();
+  if (!list.at_end()) parts.event_id_times = list.next();
+  if (!list.at_end()) parts.waiting = list.next();
   if (!list.done()) return damaged("form");
   return parts;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -42,7 +43,14 @@ struct SnapshotParts {
   codec::View settled;
   codec::View ready;
   codec::View proposals;
+  std::optional<codec::View> event_id_times;  // absent: there are no ids, or they are of before
+  std::optional<codec::View> waiting;         // a list of chunks; absent: nobody waits for room
 };
+
+// Whether both say the same of a world but for the ids of events, where one was taken before ids
+// were kept by time, or comes from such a snapshot: then they are numbered, and forgotten,
+// otherwise.
+bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b);
 
 // kCorrupt: these are not the bytes of a snapshot. kConflict: it is of another version.
 base::Result<SnapshotParts> read_snapshot(base::ByteView bytes);

@@ -84,11 +84,8 @@ class Checker {
   // An effect is open until its answer is heard.
   bool too_many_open() const {
     if (output_.effects().empty()) return false;
-    std::size_t open = output_.effects().size() + cell_.intents.size();
-    if (open + cell_.mail.size() <= kMaxOpenIntents) return false;
-    for (const Mail& mail : cell_.mail)
-      open += mail.kind == MailKind::kReceipt || mail.kind == MailKind::kRejected ? 1 : 0;
-    return open > kMaxOpenIntents;
+    const std::size_t open = output_.effects().size() + cell_.intents.size();
+    return open + (cell_.mail.size() - cell_.mail.counted()) > kMaxOpenIntents;
   }
 
   std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
@@ -198,23 +195,24 @@ void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t
 
 // This program, or this machine, is not able to run the step: what would come of it is not known,
 // so the world ends before the record is written.
-bool cannot_step(WorldState& world, const Cell& cell, const std::string& why) {
-  if (failure_of(world)) return true;
+StepEnd cannot_step(WorldState& world, const Cell& cell, const std::string& why) {
+  if (failure_of(world)) return {};
   const std::string& workflow = world.program->workflow(cell.workflow).name;
   world.failure =
       base::Error(base::ErrorCode::kUnavailable, "record " + std::to_string(world.next_record),
                   instance_text(workflow, cell.key) + " cannot be stepped: " + why);
-  return true;
+  return {};
 }
 
 // What old records say of every exception.
 constexpr std::string_view kThrewBefore = "the step threw an exception";
 
 // The record has what was decided; a step that ends in this way leaves nothing else.
-bool halt(WorldState& world, Cell& cell, Halt halted) {
+StepEnd halt(WorldState& world, Cell& cell, Halt halted) {
+  ++touch(world, cell).steps;
   world.draft.output_bytes += kMaxReasonBytes + halted.text.size();  // with its note
   const std::string& workflow = world.program->workflow(cell.workflow).name;
-  bool is_over = false;
+  StepEnd end{StepEnd::Kind::kHalted};
   switch (halted.kind) {
     case HaltKind::kOutOfMemory:
       note(world, "step.out_of_memory", {instance_text(workflow, cell.key)});
@@ -223,33 +221,33 @@ bool halt(WorldState& world, Cell& cell, Halt halted) {
     case HaltKind::kStateUnread:
       note(world, "step.unreadable", {instance_text(workflow, cell.key)});
       break;
-    case HaltKind::kThrew: fail(world, cell, "native.exception", halted.text); is_over = true;
+    case HaltKind::kThrew: fail(world, cell, "native.exception", halted.text); end = {};
   }
   world.draft.halts.push_back(std::move(halted));
-  return is_over;
+  return end;
 }
 
 // The state or the message cannot be had. One whose blob is damaged is this instance's trouble; the
 // rest is the world's, and so is everything on replay, where the record would say it.
-bool cannot_read(WorldState& world, Cell& cell, std::uint64_t delivery, base::Error error) {
+StepEnd cannot_read(WorldState& world, Cell& cell, std::uint64_t delivery, base::Error error) {
   if (!failure_of(world) && is_damage(error) && !world.replaying)
     return halt(world, cell, {HaltKind::kUnreadable, delivery, {}});
   if (!failure_of(world)) world.failure = std::move(error);
-  return true;
+  return {};
 }
 
 // The text as it stands in the record.
-bool fail_thrown(WorldState& world, Cell& cell, std::uint64_t delivery, std::string_view what) {
+StepEnd fail_thrown(WorldState& world, Cell& cell, std::uint64_t delivery, std::string_view what) {
   if (!world.replaying)
     return halt(world, cell, {HaltKind::kThrew, delivery, shown(what.substr(0, kMaxThrownBytes))});
+  ++touch(world, cell).steps;
   fail(world, cell, "native.exception", kThrewBefore);
-  return true;
+  return {};
 }
 
 }  // namespace
 
-bool step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) {
-  ++touch(world, cell).steps;
+StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) {
   if (const Halt* halted = find_halt(world, delivery, false)) return halt(world, cell, *halted);
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   // What the definition says has happened so, and happens so again.
@@ -263,22 +261,32 @@ bool step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) {
   const StepContext context(world, cell, delivery);
   auto state = world.cells[cell.workflow].state_of(cell);
   if (!state) return cannot_read(world, cell, delivery, std::move(state).error());
-  workflow.machine->step(StepInput{*state, mail, context}, output);
+  const bool can_hold = mail.kind == MailKind::kEvent && world.has_rules_2 &&
+                        workflow.hears_receipts &&
+                        (!cell.intents.empty() || cell.mail.has_answers());
+  workflow.machine->step(StepInput{*state, mail, context, world.has_rules_2, can_hold}, output);
   output.finish();
   if (output.gave_up()) {
     if (world.replaying) return cannot_step(world, cell, "there is not enough memory for it");
     return halt(world, cell, {HaltKind::kOutOfMemory, delivery, {}});
   }
   if (output.has_thrown()) return fail_thrown(world, cell, delivery, output.error_message());
+  if (can_hold && output.holds()) return {StepEnd::Kind::kHolds};
+  if (output.uses_rules_2()) world.draft.used_rules_2 = true;
   world.draft.output_bytes += std::min(output.size(), kMaxStepOutputBytes);
 
   Plan& plan = world.plan;
   plan.clear();
   Checker checker(world, workflow, cell, output);
-  if (const auto objection = checker.check(plan)) {
-    fail(world, cell, objection->code, objection->message);
-    return true;
+  auto objection = checker.check(plan);
+  if (!objection && world.has_rules_2 && (!plan.targets.all.empty() || !plan.effects.empty())) {
+    Room room = room_for(world, cell, mail, plan);
+    if (room.verdict == Room::Verdict::kWaits) return {StepEnd::Kind::kWaits, room.of};
+    if (room.verdict == Room::Verdict::kNever)
+      objection = Objection{"step.too_much_mail", std::move(room.why)};
   }
+  ++touch(world, cell).steps;
+  if (objection) return fail(world, cell, objection->code, objection->message), StepEnd();
   if (checker.bytes() > output.size()) world.draft.output_bytes += checker.bytes() - output.size();
   if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
   for (const base::ByteView annotation : plan.annotations)
@@ -300,7 +308,7 @@ bool step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) {
     case Fate::kCompleted: end(world, cell, Phase::kCompleted, bytes_of(plan.result)); break;
     case Fate::kFailed: fail(world, cell, output.error_code(), output.error_message()); break;
   }
-  return true;
+  return {};
 }
 
 }  // namespace holdfast::kernel

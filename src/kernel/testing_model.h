@@ -21,6 +21,9 @@
 
 namespace holdfast::kernel::testing {
 
+// How many messages a mailbox holds in random runs: so many that a run may fill one.
+inline constexpr std::size_t kModelMail = 1024;
+
 class Model {
  public:
   struct Message {
@@ -143,15 +146,25 @@ class Model {
 
   // Whether all of them may get one message more; `planned` counts what the same tick or step
   // brings. A refusal: some key is too long, or some mailbox full.
-  std::string plan(const std::vector<Name>& names, std::map<Name, std::size_t>& planned) const {
+  std::string plan(const std::vector<Name>& names, std::map<Name, std::size_t>& planned,
+                   bool from_step = false) const {
     for (const Name& name : names) {
       if (name.second.size() > kMaxKeyBytes) return refused(Code::kTooLarge);
       const auto found = instances_.find(name);
       if (found != instances_.end() && found->second.phase != Phase::kActive) continue;
-      const std::size_t waiting = found == instances_.end() ? 0 : found->second.mail.size();
-      if (waiting + planned[name]++ >= kMaxMailPerInstance) return refused(Code::kUnavailable);
+      const std::size_t waiting = found == instances_.end() ? 0 : counted(found->second);
+      if (from_step) continue;
+      if (waiting + planned[name]++ >= kModelMail || first_for(name) != nullptr)
+        return refused(Code::kUnavailable);
     }
     return {};
+  }
+
+  // Messages that needed room.
+  static std::size_t counted(const Instance& instance) {
+    return static_cast<std::size_t>(
+        std::count_if(instance.mail.begin(), instance.mail.end(),
+                      [](const Message& it) { return !is_answer(it.kind); }));
   }
 
   void deliver(const Name& name, Message message) {
@@ -162,8 +175,65 @@ class Model {
       return;
     }
     ++delivered_;
+    const bool holds =
+        !instance.mail.empty() && (message.kind == MailKind::kEvent || waits_for_.contains(name));
     instance.mail.push_back(std::move(message));
-    if (!instance.paused) line_up(name);
+    if (!instance.paused && !holds) line_up(name);
+  }
+
+  // Room for mail. Bytes are not counted here: scripts do not fill a mailbox with them.
+  bool is_full(const Name& name) const {
+    const auto found = instances_.find(name);
+    return found != instances_.end() && found->second.phase == Phase::kActive &&
+           counted(found->second) >= kModelMail;
+  }
+  const Name* first_for(const Name& room) const {
+    for (const Name& name : waiting_) {
+      if (waits_for_.at(name) == room) return &name;
+    }
+    return nullptr;
+  }
+  // Follows those who wait for each other: 0 no, 1 yes, 2 too far.
+  int leads_to(Name from, const Name& to) const {
+    for (int i = 0; i < 64; ++i) {
+      if (from == to) return 1;
+      const auto next = waits_for_.find(from);
+      if (next == waits_for_.end()) return 0;
+      from = next->second;
+    }
+    return 2;
+  }
+  void tell_room(const Name& room) {
+    const Name* first = first_for(room);
+    if (first != nullptr && !is_full(room)) line_up(*first);
+  }
+  void stop_waiting(const Name& name) {
+    const auto found = waits_for_.find(name);
+    if (found == waits_for_.end()) return;
+    const Name room = found->second;
+    waits_for_.erase(found);
+    std::erase(waiting_, name);
+    tell_room(room);
+  }
+  // Whose room a step has to wait for; nothing: it may go on, or it fails with `code`.
+  std::optional<Name> room_wanted(const Name& name, const std::vector<std::vector<Name>>& to,
+                                  std::string& code) const {
+    std::vector<Name> all;
+    for (const auto& some : to) all.insert(all.end(), some.begin(), some.end());
+    for (const Name& target : all) {
+      const auto found = instances_.find(target);
+      const bool exists = found != instances_.end();
+      if (exists && found->second.phase != Phase::kActive) continue;
+      const Name* first = first_for(target);
+      if ((first == nullptr || *first == name) && !is_full(target)) continue;
+      const int way = leads_to(target, name);
+      if (way == 0) return target;
+      if (all.size() == 1 || !exists || counted(found->second) < 4 * kModelMail) continue;
+      if (way == 2) return target;
+      code = "step.too_much_mail";
+      return std::nullopt;
+    }
+    return std::nullopt;
   }
 
   Instance& touch(const Name& name) {
@@ -229,7 +299,8 @@ class Model {
     if (intent.settled) return repeated(intent.settled->first, intent.settled->second);
     if (input.sequence <= intent.progress) return repeated(intent.opened_at);
     const bool hears = intent.origin.first == "w/Full@1";
-    if (hears && instances_[intent.origin].mail.size() >= kMaxMailPerInstance)
+    if (hears &&
+        (counted(instances_[intent.origin]) >= kModelMail || first_for(intent.origin) != nullptr))
       return refused(Code::kUnavailable);
     if (input.fault == Fault::kNotCbor) return refused(Code::kInvalid);
     intent.progress = input.sequence;
@@ -257,6 +328,7 @@ class Model {
       return refused(Code::kConflict);
     }
     instance.paused = !instance.paused;
+    if (instance.paused) stop_waiting(name);
     if (!instance.paused && !instance.mail.empty()) line_up(name);
     return {};
   }
@@ -351,18 +423,44 @@ class Model {
       const Message message = instance.mail.front();
       instance.mail.pop_front();
       if (!instance.mail.empty()) line_.push_back(name);
-      touch(name);
-      step(name, instance, message);
       ++steps;
+      const auto room = step(name, instance, message);
+      if (!room) {
+        stop_waiting(name);
+        tell_room(name);
+        continue;
+      }
+      std::erase(line_, name);
+      instance.mail.push_front(message);
+      if (const auto before = waits_for_.find(name);
+          before != waits_for_.end() && before->second == *room)
+        continue;
+      stop_waiting(name);
+      waiting_.push_back(name);
+      waits_for_[name] = *room;
     }
     if (!line_.empty()) commands_.emplace_back(kContinues);
   }
 
-  void step(const Name& name, Instance& instance, const Message& message) {
+  // Whose room it has to wait for: then it was not taken.
+  std::optional<Name> step(const Name& name, Instance& instance, const Message& message) {
     const Actions actions = actions_of(message.script);
     std::vector<std::vector<Name>> to;
-    if (const std::string code = objection(name, instance, actions, to); !code.empty())
-      return end(name, Phase::kFailed, code);
+    std::string code = objection(name, instance, actions, to);
+    if (code.empty()) {
+      if (auto room = room_wanted(name, to, code)) return room;
+    }
+    touch(name);
+    if (code.empty()) {
+      take(name, instance, message, actions, to);
+    } else {
+      end(name, Phase::kFailed, code);
+    }
+    return std::nullopt;
+  }
+
+  void take(const Name& name, Instance& instance, const Message& message, const Actions& actions,
+            const std::vector<std::vector<Name>>& to) {
     if (!actions.no_state)
       instance.state = instance.state.value_or(ScriptState{}).after(message.kind, actions);
     for (std::size_t i = 0; i < to.size(); ++i) {
@@ -463,7 +561,7 @@ class Model {
       if (!has_schema(rules_, event.schema)) return "step.unknown_event";
       if (event.bad) return "step.bad_event";
       to.push_back(targets(rules_, event.schema, event));
-      if (!plan(to.back(), planned).empty()) return "step.undeliverable_event";
+      if (!plan(to.back(), planned, true).empty()) return "step.undeliverable_event";
     }
     return {};
   }
@@ -509,6 +607,8 @@ class Model {
     instance.mail.clear();
     std::erase(line_, name);
     tell_end(name);
+    stop_waiting(name);
+    tell_room(name);
   }
 
   // The key may begin again, and does so if events wait.
@@ -533,6 +633,8 @@ class Model {
   std::map<Name, Instance> instances_;
   std::set<Name> ever_;
   std::deque<Name> line_;                                           // whose turn it is
+  std::vector<Name> waiting_;                                       // for room, in order
+  std::map<Name, Name> waits_for_;                                  // of whom
   std::map<std::string, std::pair<std::string, std::string>> ids_;  // what it said, the answer
   std::vector<Intent> intents_;
   std::map<std::uint64_t, Proposal> proposals_;

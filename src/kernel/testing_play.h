@@ -112,10 +112,13 @@ class Reporter {
   std::vector<base::Hash> intents_;
 };
 
+// Worlds that replay what a Play has done need the same.
+inline constexpr WorldOptions kPlayOptions{.cells = {}, .mail_per_instance = kModelMail};
+
 // One run. The world keeps its journal, the inputs stay as they were sent.
 class Play {
  public:
-  explicit Play(const MachineSource& machines, WorldOptions options = {})
+  explicit Play(const MachineSource& machines, WorldOptions options = kPlayOptions)
       : world_(machines, blobs_, options) {}
 
   // In what the world and the model differ; empty: nothing.

@@ -28,13 +28,26 @@ std::optional<Reason> waits_for(WorldState& world, const base::Hash& hash) {
   return reason;
 }
 
+WaitsForRoom waits_for_room(WorldState& world, const Cell& cell, const CellName& of) {
+  WaitsForRoom reason{cell.mail.size()};
+  if (of == kWholeWorld) return reason;
+  reason.workflow = world.program->workflow(of.first).name;
+  // It may be gone by now; then the turn comes soon.
+  if (const Cell* full = world.cells[of.first].find(of.second)) reason.key = full->key;
+  return reason;
+}
+
 std::vector<Reason> reasons_of(WorldState& world, const Cell& cell) {
   std::vector<Reason> reasons;
   if (cell.terminal()) return reasons;
   if (cell.paused) {
     reasons.emplace_back(IsPaused{cell.mail.size()});
-  } else if (!cell.mail.empty() || cell.doomed) {
+  } else if (const CellName* of = world.waiting.room_wanted_by(name_of(cell))) {
+    reasons.emplace_back(waits_for_room(world, cell, *of));
+  } else if (cell.ready || cell.doomed) {
     reasons.emplace_back(WaitsForTurn{cell.mail.size()});
+  } else if (!cell.mail.empty()) {
+    reasons.emplace_back(HoldsEvents{cell.mail.size()});
   }
   for (const base::Hash& intent : cell.intents) {
     if (auto reason = waits_for(world, intent)) reasons.push_back(std::move(*reason));

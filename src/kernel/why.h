@@ -33,6 +33,18 @@ struct WaitsForTurn {
   std::uint64_t mail = 0;
 };
 
+// Mail is there, and a step that would take it sends mail to an instance whose mailbox is full.
+struct WaitsForRoom {
+  std::uint64_t mail = 0;
+  std::string workflow = {};  // of the instance; empty: too much mail waits in the whole world
+  base::Bytes key = {};
+};
+
+// Mail is there. The instance takes events again when an effect that it has open has answered.
+struct HoldsEvents {
+  std::uint64_t mail = 0;
+};
+
 // Somebody paused it.
 struct IsPaused {
   std::uint64_t mail = 0;
@@ -47,7 +59,7 @@ struct WaitsForEvent {
 // wake it. Somebody who knows it still can, with an event that names it.
 struct WaitsForNothing {};
 
-using Reason =
-    std::variant<WaitsForReceipt, WaitsForTurn, IsPaused, WaitsForEvent, WaitsForNothing>;
+using Reason = std::variant<WaitsForReceipt, WaitsForTurn, WaitsForRoom, HoldsEvents, IsPaused,
+                            WaitsForEvent, WaitsForNothing>;
 
 }  // namespace holdfast::kernel

@@ -13,6 +13,7 @@
 
 #include "kernel/blobs.h"
 #include "kernel/cells.h"
+#include "kernel/event_ids.h"
 #include "kernel/open_intents.h"
 #include "kernel/outcome.h"
 #include "kernel/program.h"
@@ -39,6 +40,9 @@ struct InstanceValues {
 struct WorldOptions {
   CellLimits cells;
   const ReceiptVerifier* verifier = nullptr;  // without one, signed receipts are refused
+  EventIdLimits event_ids = {};
+  // As long as a world lives: who waited for room is found out again on replay.
+  std::size_t mail_per_instance = kMaxMailPerInstance;
 };
 
 // A proposal, as people see it.
@@ -59,7 +63,8 @@ struct Counters {
   std::uint64_t repeated_events = 0;
   std::uint64_t repeated_receipts = 0;
   std::uint64_t repeated_progress = 0;
-  std::uint64_t bad_signatures = 0;  // of receipts; counted as refused, too
+  std::uint64_t bad_signatures = 0;       // of receipts; counted as refused, too
+  std::uint64_t forgotten_event_ids = 0;  // before their time, as there were too many
 };
 
 class World {

@@ -18,6 +18,7 @@ namespace {
 
 using testing::Choice;
 using testing::Input;
+using testing::kPlayOptions;
 using testing::MemoryBlobs;
 using testing::Name;
 using testing::Play;
@@ -111,7 +112,7 @@ RC_GTEST_PROP(WorldProperty, replaying_a_prefix_and_living_the_rest_is_the_same,
   Story story;
   const auto cut = *rc::gen::inRange<std::size_t>(0, story.size() + 1);
   MemoryBlobs blobs;
-  World world(kMachines, blobs);
+  World world(kMachines, blobs, kPlayOptions);
   for (std::size_t at = 0; at < story.size(); ++at) {
     if (at >= cut) {
       story.repeat(world, at);
@@ -128,11 +129,11 @@ RC_GTEST_PROP(WorldProperty, a_snapshot_after_any_tick_is_invisible, ()) {
   const auto points =
       *rc::gen::container<std::set<std::size_t>>(rc::gen::inRange<std::size_t>(0, story.size()));
   MemoryBlobs blobs;
-  World world(kMachines, blobs);
+  World world(kMachines, blobs, kPlayOptions);
   for (std::size_t at = 0; at < story.size(); ++at) {
     story.repeat(world, at);
     if (!points.contains(at)) continue;
-    auto restored = World::restore(kMachines, blobs, *world.snapshot());
+    auto restored = World::restore(kMachines, blobs, *world.snapshot(), kPlayOptions);
     if (!restored) RC_FAIL(restored.error().to_string());
     world = std::move(*restored);
   }
@@ -142,7 +143,7 @@ RC_GTEST_PROP(WorldProperty, a_snapshot_after_any_tick_is_invisible, ()) {
 RC_GTEST_PROP(WorldProperty, what_is_not_accepted_changes_nothing, ()) {
   const Story story;
   MemoryBlobs blobs;
-  World world(kMachines, blobs);
+  World world(kMachines, blobs, kPlayOptions);
   base::Bytes before = *world.snapshot();
   for (std::size_t at = 0; at < story.size(); ++at) {
     story.repeat(world, at);
@@ -156,7 +157,7 @@ RC_GTEST_PROP(WorldProperty, what_is_not_accepted_changes_nothing, ()) {
 RC_GTEST_PROP(WorldProperty, what_comes_twice_changes_nothing, ()) {
   Story story;
   MemoryBlobs blobs;
-  World world(kMachines, blobs);
+  World world(kMachines, blobs, kPlayOptions);
   std::vector<std::size_t> repeatable;
   const auto again = [&](std::size_t at) {
     const Outcome outcome = story.send_again(world, at);
@@ -179,7 +180,8 @@ RC_GTEST_PROP(WorldProperty, what_comes_twice_changes_nothing, ()) {
 RC_GTEST_PROP(WorldProperty, a_world_without_room_comes_to_the_same, ()) {
   Story story;
   MemoryBlobs blobs;
-  World world(kMachines, blobs, WorldOptions{CellLimits{1, 1}, nullptr});
+  World world(kMachines, blobs,
+              WorldOptions{.cells = {1, 1}, .mail_per_instance = testing::kModelMail});
   for (std::size_t at = 0; at < story.size(); ++at) {
     story.repeat(world, at);
     // What is flushed may be let go of.
@@ -242,7 +244,7 @@ RC_GTEST_PROP(WorldProperty, independent_receipts_commute, ()) {
   std::string told[2];
   std::set<Name> names[2];
   for (const std::size_t first : {0u, 1u}) {
-    auto world = World::restore(kMachines, story.blobs(), begin);
+    auto world = World::restore(kMachines, story.blobs(), begin, kPlayOptions);
     RC_ASSERT(world.has_value());
     for (const std::size_t which : {first, 1 - first}) {
       const Prepared prepared(inputs[which], story.play().reporter().intents(), which);

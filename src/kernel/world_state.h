@@ -13,10 +13,12 @@
 #include "codec/buffer.h"
 #include "codec/normaliser.h"
 #include "kernel/draft.h"
+#include "kernel/event_ids.h"
 #include "kernel/limits.h"
 #include "kernel/plan.h"
 #include "kernel/proposal.h"
 #include "kernel/read_back.h"
+#include "kernel/waiting.h"
 #include "kernel/window.h"
 #include "kernel/world.h"
 
@@ -25,14 +27,6 @@ namespace holdfast::kernel {
 struct SettledIntent {
   std::uint64_t record;
   ReceiptStatus status;
-};
-
-// An event that had an id: what to answer when it comes again, and how to know that it is the same.
-struct KnownEvent {
-  std::uint64_t record = 0;
-  std::uint32_t fingerprint = 0;
-  std::uint32_t deliveries = 0;
-  std::uint32_t ignored = 0;
 };
 
 struct WorldState {
@@ -49,9 +43,11 @@ struct WorldState {
   std::map<std::string, Cells, std::less<>> retired;  // ended ones of workflows that are gone
   ReadBack read_back;
   OpenIntents intents{&read_back};
-  TurnOrder ready;               // instances with mail, in the order of their turns
-  std::uint64_t mail_bytes = 0;  // of everything that waits in mailboxes, by weight
-  Window<std::string, KnownEvent, base::HashOfText> event_ids{kEventIdWindow};
+  TurnOrder ready;                // instances with mail, in the order of their turns
+  std::uint64_t mail_bytes = 0;   // of everything that waits in mailboxes, by weight
+  std::uint64_t ready_bytes = 0;  // the same, of those that are ready
+  Waiting waiting;                // for room
+  EventIds event_ids{options.event_ids};
   Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
   std::size_t ahead = 0;  // the workflow whose cells are written ahead of a snapshot
@@ -61,7 +57,8 @@ struct WorldState {
   base::ByteView trace;  // of the event that is being delivered, for whoever is begun by it
   Counters counters;
   std::optional<base::Error> failure;  // of what cells and intents do not know of
-  bool replaying = false;  // the tick comes from a record: what was admitted is not asked again
+  bool replaying = false;   // the tick comes from a record: what was admitted is not asked again
+  bool has_rules_2 = true;  // false: the record came about by the rules of before, see kRules2
   Draft draft;
   LetterPool letters;
   codec::Buffer record;
@@ -70,6 +67,15 @@ struct WorldState {
   StepOutput output;
   Plan plan;
   Targets targets;
+
+  // Whether mail for it waits on the disk, as its turn does not come: it is paused, or waits for
+  // room, or for the answer of an effect.
+  bool is_parked(const Cell& cell) const noexcept {
+    return cell.paused || (!cell.ready && !cell.mail.empty());
+  }
+  std::uint64_t parked_bytes() const noexcept {
+    return mail_bytes > ready_bytes ? mail_bytes - ready_bytes : 0;
+  }
 };
 
 // The entry of a cell in the present draft.
@@ -87,10 +93,31 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
 bool find_addressee(WorldState& world, const EventArrived& event, Targets& targets,
                     Refused& refusal);
 
-// Whether one message more, of this weight, may wait for an instance; else `refusal` says why not.
-// `planned` goes to mailboxes too, some of it perhaps to the same one.
-bool has_room(const WorldState& world, const Target& target, const Targets& planned,
-              Refused& refusal);
+// Whether one message more from outside, of this weight, may wait for an instance; else `refusal`
+// says why not. `planned` goes to mailboxes too, some of it perhaps to the same one.
+bool has_room(const WorldState& world, const Target& target, Targets& planned, Refused& refusal);
+
+// The same for a message of a step, as it was before steps could wait for room.
+bool had_room_before(const WorldState& world, const Target& target, Targets& planned,
+                     std::string& why);
+
+// room.cc. Whether a step of this instance, with this message, may send what it plans to.
+struct Room {
+  enum class Verdict : std::uint8_t { kYes, kWaits, kNever };
+  Verdict verdict = Verdict::kYes;
+  CellName of = kWholeWorld;  // kWaits: whose room it waits for
+  std::string why = {};       // kNever
+};
+Room room_for(const WorldState& world, const Cell& sender, const Mail& taken, const Plan& plan);
+
+// The mail of this instance has become less, or it is gone, or one has given up its place among
+// those that wait for its room: the next one may try.
+void tell_room(WorldState& world, const CellName& of);
+
+// It does not wait for room any more, if it did.
+void stop_waiting(WorldState& world, const CellName& who);
+
+inline CellName name_of(const Cell& cell) { return {cell.workflow, cell.id}; }
 
 // Whoever got it.
 Cell& deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
@@ -99,9 +126,19 @@ Cell& deliver_event(WorldState& world, const EventProgram& event, base::ByteView
 // Lets ready instances take turns, one message each, until no mail is left or the budget is spent.
 void take_turns(WorldState& world);
 
-// One step of one instance with one message. False: it was halted (kernel/halt.h), and the message
-// is still to be delivered when the instance is resumed.
-bool step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery);
+// One step of one instance with one message. Unless it is done, nothing has changed but what the
+// record says of a halt, and the message is still to be delivered.
+struct StepEnd {
+  enum class Kind : std::uint8_t {
+    kDone,
+    kWaits,   // for the room of another instance
+    kHolds,   // events, until an effect has answered
+    kHalted,  // for a reason that is not in its input (kernel/halt.h); the instance is to be paused
+  };
+  Kind kind = Kind::kDone;
+  CellName for_room_of = kWholeWorld;  // kWaits
+};
+StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery);
 
 // What mail says of the intent that it answers.
 void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
@@ -117,10 +154,12 @@ void contradiction(WorldState& world, std::string_view what);
 inline void line_up(WorldState& world, Cell& cell) {
   cell.ready = true;
   world.ready.add_newest(cell);
+  world.ready_bytes += cell.mail.bytes();
 }
 inline void leave_line(WorldState& world, Cell& cell) {
   cell.ready = false;
   world.ready.remove(cell);
+  world.ready_bytes -= cell.mail.bytes();
 }
 
 // So much mail, by weight, does not wait any more.

@@ -50,6 +50,11 @@ class Core {
   // See kernel::World::write_ahead.
   base::Result<bool> write_ahead() { return world_.write_ahead(); }
 
+  // Ids of events that the world has forgotten before their time.
+  std::uint64_t forgotten_event_ids() const noexcept {
+    return world_.counters().forgotten_event_ids;
+  }
+
   // Asks the world, as it is with the present batch; what was seen is told when that is durable.
   void ask(const Question& question);
 

@@ -377,6 +377,7 @@ base::Result<void> Loop::begin_snapshot_if_due() {
   }
   behind_snapshot_ = 0;
   rounds_ahead_ = 0;
+  tell_forgotten_ids();
   auto begun = options_.begin_snapshot(core_.last_ns());
   if (begun) {
     const std::lock_guard lock(mutex_);
@@ -397,6 +398,18 @@ void Loop::tell_askers(const base::Result<void>& taken) {
   const std::vector<Taken> askers = std::exchange(finishing_askers_, {});
   lock.unlock();
   for (const Taken& asker : askers) asker(taken);
+}
+
+// With a snapshot, so that a flood of events is not a flood of messages.
+void Loop::tell_forgotten_ids() {
+  const std::uint64_t now = core_.forgotten_event_ids();
+  if (now == told_forgotten_ids_) return;
+  say_trouble({base::ErrorCode::kUnavailable,
+               std::to_string(now - told_forgotten_ids_) +
+                   " ids of events were forgotten within 24 hours, as there were too many: such "
+                   "an event that is sent again would happen twice"},
+              "event ids");
+  told_forgotten_ids_ = now;
 }
 
 void Loop::say_trouble(base::Error error, std::string_view place) {

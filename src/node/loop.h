@@ -225,6 +225,7 @@ class Loop : private Results {
   void tell_askers(const base::Result<void>& taken);
   void tidy();
   void say_trouble(base::Error error, std::string_view place);
+  void tell_forgotten_ids();
   void pass_on();
   void end_with(std::unique_lock<std::mutex> lock, base::Error error);
 
@@ -248,6 +249,7 @@ class Loop : private Results {
   // turn: what has changed, and then what has changed meanwhile. The reducer's own.
   static constexpr unsigned kRoundsAhead = 2;
   unsigned rounds_ahead_ = 0;
+  std::uint64_t told_forgotten_ids_ = 0;
 
   // Inputs that the reducer has taken, several at once so that it seldom needs the mutex; its own.
   std::vector<Waiting> taken_;

@@ -473,6 +473,18 @@ TEST(StepsMachine, what_is_live_beyond_its_limit_ends_the_run_with_a_reason) {
   EXPECT_EQ(stage.stream().back(), "failed steps.state_too_large");
 }
 
+TEST(StepsMachine, an_error_about_the_size_of_a_run_says_how_much_it_is_and_of_what) {
+  Story story = wide_story(12'000, 4);
+  Stage stage(story);
+  stage.play();
+  EXPECT_EQ(
+      stage.ending().find("failed steps.state_too_large: what is live in the run, and what it "
+                          "puts out at once, is more than 896 KiB: "),
+      0U);
+  EXPECT_THAT(stage.ending(), HasSubstr(" KiB, with 12000 events for step 'work'"));
+  Stage again(story, stage, stage.journal().size());
+}
+
 TEST(StepsMachine, waits_in_a_row_leave_one_timer_open) {
   Story story = {.graph = "ask: Start -> Stop \n note: Answer -> B",
                  .bodies = {{"ask",

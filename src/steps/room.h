@@ -19,6 +19,10 @@ inline constexpr std::size_t kOutputBytes = kernel::kMaxStepOutputBytes - kReser
 // The rest of a step's bytes is for what goes out.
 static_assert(kMaxLiveBytes < kOutputBytes);
 
+// What an event may leave live in a run that has steps running. Beyond it the event waits in the
+// mailbox until one of them has ended: what they return may need the rest.
+inline constexpr std::size_t kMaxLiveBytesWithEvents = kMaxLiveBytes / 4 * 3;
+
 // All of it but the entries.
 std::size_t weight(const Outbox& outbox);
 

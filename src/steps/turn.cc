@@ -24,6 +24,12 @@ std::optional<std::uint64_t> number_behind(char letter, std::string_view ref) {
 
 constexpr std::size_t kMaxCodeBytes = 255;
 
+// Then a result will come, however long nothing else does.
+bool is_any_running(const State& state) {
+  return std::any_of(state.steps.begin(), state.steps.end(),
+                     [](const StepState& step) { return !step.running.empty(); });
+}
+
 // A sys/EffectError@1, cut to what is kept of a failure.
 Failure failure_of(base::ByteView error, Arena& arena) {
   const codec::View view = codec::View::of(error);
@@ -48,6 +54,7 @@ Turn::Turn(const StepsMachine& machine, const kernel::StepInput& input, kernel::
       outbox_(broker.outbox),
       now_ns_(input.context.logical_ns()),
       old_entries_(broker.outbox.entries.size()),
+      can_hold_(input.can_hold && is_any_running(broker.state)),
       entries_(graph_, broker.state.arena, broker.outbox.entries),
       reduction_(graph_, broker.state, broker.outbox.ending, entries_) {
   reduction_.now_ns = now_ns_;

@@ -32,7 +32,7 @@ class Turn {
   void take_progress(const kernel::Mail& mail);
 
   // turn_output.cc: what they asked for goes out, as far as it fits.
-  void check_size();
+  void check_size(std::size_t bytes);
   void issue_entries();
   void issue_runs();
   void issue_children();
@@ -53,6 +53,7 @@ class Turn {
   Outbox& outbox_;
   const std::uint64_t now_ns_;
   const std::size_t old_entries_;  // of an older state: they go out whatever becomes of this turn
+  const bool can_hold_;            // an event: it may wait until a step that runs has ended
   EntryWriter entries_;
   Reduction reduction_;
   bool is_removed_ = false;

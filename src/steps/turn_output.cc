@@ -62,6 +62,22 @@ std::vector<Child*> not_started(State& state) {
   return all;
 }
 
+// What is too much, and how many that are: the limit counts bytes, and people count events.
+std::string describe_size(const Graph& graph, const State& state, std::size_t bytes) {
+  std::size_t most = 0;
+  StepIndex at = 0;
+  for (StepIndex step = 0; step < state.steps.size(); ++step) {
+    const std::size_t queued = state.steps[step].queue.size() + state.steps[step].running.size();
+    if (queued <= most) continue;
+    most = queued;
+    at = step;
+  }
+  std::string text = std::string(kStateTooLarge) + ": " + std::to_string(bytes >> 10) + " KiB";
+  if (most > 1)
+    text += ", with " + std::to_string(most) + " events for step '" + graph.step(at).name + "'";
+  return text;
+}
+
 std::string run_reference(std::uint64_t run) { return "r" + std::to_string(run); }
 
 // Keys in canonical order: shorter first, then bytewise.
@@ -84,7 +100,10 @@ void Turn::finish() {
   for (const StopChild& stop : reduction_.stops())
     outbox_.stops.push_back({stop.workflow, stop.key});
   entries_.finish();
-  check_size();
+  const std::size_t bytes = weight(state_) + weight_of(outbox_);
+  // Results make a run smaller, and events larger: those wait until there is room for both.
+  if (can_hold_ && bytes > kMaxLiveBytesWithEvents && !outbox_.ending) return output_.hold_event();
+  check_size(bytes);
   if (is_removed_) return issue_entries(), output_.remove();
   if (!outbox_.ending) {
     issue_runs();
@@ -116,11 +135,14 @@ void Turn::fail_run(std::string_view code, std::string_view message) {
   outbox_.ending = Ending{.is_failure = true, .failure = {code, message}, .result = {}};
 }
 
-void Turn::check_size() {
-  const auto failure = too_large(weight(state_) + weight_of(outbox_), outbox_.ending);
+void Turn::check_size(std::size_t bytes) {
+  const auto failure = too_large(bytes, outbox_.ending);
   if (!failure) return;
   outbox_.entries.resize(std::min(outbox_.entries.size(), old_entries_));
-  fail_run(failure->code, failure->message);
+  if (failure->code != kStateTooLargeCode || !input_.has_rules_2)
+    return fail_run(failure->code, failure->message);
+  output_.use_rules_2();
+  fail_run(failure->code, state_.arena.keep(describe_size(graph_, state_, bytes)));
 }
 
 // The last stands alone, so that whoever looks for the end of a run sees it.

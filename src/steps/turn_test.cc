@@ -32,7 +32,7 @@ class TurnTest : public ::testing::Test {
     codec::write_bytes(value, broker);
     codec::write_text(value, "status");
     codec::write_text(value, "running");
-    machine_.step({value.view(), mail, context_}, output_);
+    machine_.step({value.view(), mail, context_, true, can_hold_}, output_);
     output_.finish();
   }
   std::string status() const {
@@ -48,6 +48,7 @@ class TurnTest : public ::testing::Test {
   StepsMachine machine_{table_.graph(), "t/Flow@1"};
   FixedContext context_;
   kernel::StepOutput output_;
+  bool can_hold_ = false;
 };
 
 using Names = std::vector<std::string>;
@@ -83,6 +84,40 @@ TEST_F(TurnTest, what_has_no_room_yet_waits_for_those_that_run) {
   go_on(state, outbox);
   EXPECT_EQ(output_.fate(), kernel::Fate::kGoesOn);
   EXPECT_EQ(effects(), Names());
+}
+
+// A run that has so many bytes live, and an event for it.
+class NearlyFullTest : public TurnTest {
+ protected:
+  NearlyFullTest() { can_hold_ = true; }
+
+  void hear(const std::string& what) {
+    kernel::Mail event;
+    event.schema = "A";
+    event.value = {0x01};
+    const std::string large(680'000, 'x');
+    step("last i2 r1 \n " + what + "\n work queued A\"" + large + "\" i2 f1 t5 @50", {}, event);
+  }
+};
+
+TEST_F(NearlyFullTest, an_event_waits_in_the_mailbox_while_a_step_is_running) {
+  hear("work running 0 r1 A1 i1 t5");
+  EXPECT_FALSE(output_.holds()) << "there is room";
+  output_.clear();
+  hear("work running 0 r1 A\"" + std::string(10'000, 'y') + "\" i1 t5");
+  EXPECT_TRUE(output_.holds());
+}
+
+TEST_F(NearlyFullTest, an_event_is_taken_if_nothing_is_running_or_nothing_will_answer) {
+  const std::string more = std::string(10'000, 'y');
+  hear("work queued A\"" + more + "\" i1 f1 t5 @50");
+  EXPECT_FALSE(output_.holds());
+  EXPECT_EQ(output_.fate(), kernel::Fate::kGoesOn);
+  output_.clear();
+  can_hold_ = false;
+  hear("work running 0 r1 A\"" + more + "\" i1 t5");
+  EXPECT_FALSE(output_.holds());
+  EXPECT_EQ(output_.fate(), kernel::Fate::kGoesOn);
 }
 
 TEST_F(TurnTest, more_timers_than_can_be_set_end_the_run) {

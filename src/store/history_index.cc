@@ -88,12 +88,8 @@ base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements
   all->put_dropped = TRY(database.prepare(
       "UPDATE instances SET dropped = ?2, entries = ?3, entry_bytes = ?4 WHERE id = ?1"));
   all->forget = TRY(database.prepare(kForget));
-  all->find_over = TRY(database.prepare(
-      std::string("SELECT w.name, i.key, i.last_record FROM instances i JOIN workflows w ON w.id = "
-                  "i.workflow WHERE i.") +
-      kIsOver + " AND i.last_ns <= ?1 ORDER BY i.last_ns LIMIT ?2"));
-  all->first_over =
-      TRY(database.prepare(std::string("SELECT min(last_ns) FROM instances WHERE ") + kIsOver));
+  all->find_over = TRY(database.prepare(kFindOver));
+  all->first_over = TRY(database.prepare(kFirstOver));
   return all;
 }
 

@@ -2,6 +2,8 @@
 // The tables of the index of instances, and the statements that work on them.
 #pragma once
 
+#include <string>
+
 #include "store/history_index.h"
 
 namespace holdfast::store {
@@ -70,5 +72,16 @@ inline constexpr const char* kHistorySchema = R"(
 
 // Those that the index by_end has.
 inline constexpr const char* kIsOver = "status IN ('completed', 'failed', 'cancelled', 'deleted')";
+
+// Of those, the ones that were touched first. Left alone, SQLite takes the index of statuses, and
+// sorts everything that is over; a statement that cannot use the index that it names is refused.
+inline const std::string kFindOver =
+    std::string(
+        "SELECT w.name, i.key, i.last_record FROM instances i INDEXED BY by_end "
+        "CROSS JOIN workflows w ON w.id = i.workflow WHERE i.") +
+    kIsOver + " AND i.last_ns <= ?1 ORDER BY i.last_ns LIMIT ?2";
+inline const std::string kFirstOver =
+    std::string("SELECT last_ns FROM instances INDEXED BY by_end WHERE ") + kIsOver +
+    " ORDER BY last_ns LIMIT 1";
 
 }  // namespace holdfast::store

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "store/history_index.h"
+#include "store/history_statements.h"
 #include "store/testing_history_index.h"
 
 namespace holdfast::store::testing {
@@ -145,6 +146,17 @@ TEST_F(StreamIndexTest, those_that_are_over_come_the_oldest_first) {
   EXPECT_EQ(over[0].last_record, 2u);
   EXPECT_EQ(base::as_text(over[2].key), "d");
   EXPECT_EQ(index().over_since(40, 2)->size(), 2u);
+}
+
+TEST_F(StreamIndexTest, those_that_are_over_are_read_in_the_order_of_their_index) {
+  auto database = open_world_database(open_->folder, "plans.db", kHistorySchema).take();
+  for (const std::string& sql : {kFindOver, kFirstOver}) {
+    auto explained = database.database.prepare("EXPLAIN QUERY PLAN " + sql).take();
+    std::string plan;
+    while (*explained.step()) plan += std::string(explained.text(3)) + "\n";
+    EXPECT_THAT(plan, ::testing::HasSubstr("INDEX by_end")) << sql;
+    EXPECT_THAT(plan, ::testing::Not(::testing::HasSubstr("TEMP B-TREE"))) << sql;
+  }
 }
 
 }  // namespace

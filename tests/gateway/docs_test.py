@@ -96,7 +96,13 @@ class ApiPage(ServerTest):
 
     def test_figures_that_stand_elsewhere_on_the_page_are_those_of_the_code(self):
         page = " ".join(PAGE.split())
-        self.assertIn(f"over the last {constant('src/kernel/limits.h', 'kEventIdWindow')} events that have one", page)
+        limits = "src/kernel/limits.h"
+        text = (ROOT / limits).read_text()
+        hours = re.search(r"kEventIdWindowNs = std::uint64_t\{(\d+)\} \* 3600 \* 1'000'000'000;", text)[1]
+        most, shift = re.search(r"kMostEventIds = std::uint64_t\{(\d+)\} << (\d+);", text).groups()
+        self.assertIn(f"Ids are remembered for {hours} hours. If more than {int(most) << int(shift)} ids", page)
+        self.assertIn(f"A mailbox holds {constant(limits, 'kMaxMailPerInstance')} messages, and "
+                      f"{constant(limits, 'kMaxMailBytesPerInstance') >> 20} MiB.", page)
         self.assertIn(f"the newest {constant('src/store/history_rows.h', 'kMaxStreamEntries'):,} entries".replace(",", " "), page)
         past = re.search(r"struct PastLimits \{(.*?)\n\};", (ROOT / "include/holdfast/engine.h").read_text(), re.S)[1]
         records, size = (number(re.search(rf"{name} = ([^;]+);", past)[1]) for name in ("records", "bytes"))
