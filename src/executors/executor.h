@@ -18,6 +18,9 @@ class Reports {
   virtual ~Reports() = default;
   virtual void report(const kernel::ReceiptArrived& receipt) = 0;
   virtual void report(const kernel::ProgressArrived& progress) = 0;
+
+  // There may be room again, after has_room said that there is none.
+  virtual void made_room() = 0;
 };
 
 class Executor {
@@ -28,8 +31,9 @@ class Executor {
   virtual void start(const kernel::OpenIntent& intent, Reports& reports) = 0;
 
   // Whether `start` would take it, and not answer that it is busy. Only another `start` may make it
-  // untrue.
-  virtual bool has_room(const kernel::OpenIntent&) { return true; }
+  // untrue. After a no, `reports` is told once when there may be room: a receipt does not say so,
+  // because effects that are stopped leave room without one.
+  virtual bool has_room(const kernel::OpenIntent&, Reports& /*reports*/) { return true; }
 
   // Whether it ends effects by itself whose time limit is over. The node does it for the others.
   virtual bool keeps_time_limits() const { return false; }
