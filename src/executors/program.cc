@@ -29,8 +29,8 @@ base::Result<Program> Program::allow(const std::string& path) {
   Program program{path, {}};
   mode_t mode = 0;
   if (!FileIdentity::read(path.c_str(), program.file, mode))
-    return base::invalid("process", quoted + " is not there: " +
-                                        std::system_category().message(errno));
+    return base::invalid("process",
+                         quoted + " is not there: " + std::system_category().message(errno));
   if (!S_ISREG(mode) || (mode & (S_IXUSR | S_IXGRP | S_IXOTH)) == 0)
     return base::invalid("process", quoted + " is not a file that can be run");
   return program;
