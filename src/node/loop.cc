@@ -187,7 +187,7 @@ bool Loop::is_over() {
 bool Loop::can_turn() const {
   if (failure_) return has_ended();
   const bool has_more = has_input() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
-  return (stopping_ && core_.has_watchers()) || has_made_room_ ||
+  return (stopping_ && core_.has_watchers()) || has_made_room_ || core_.has_clock_news() ||
          writes_ahead() || (has_room() && has_more && !rests_for_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
@@ -255,6 +255,8 @@ void Loop::turn() {
   if (!is_alive()) return;
   auto reduced = core_.resume();
   if (reduced) reduced = reduce_some();
+  if (std::string news = core_.take_clock_news(); !news.empty())
+    say_trouble({base::ErrorCode::kConflict, std::move(news)}, "clock");
   if (reduced) reduced = write_ahead_if_due();
   if (reduced) reduced = begin_snapshot_if_due();
   if (!reduced) return end_with(std::unique_lock(mutex_), std::move(reduced).error());
