@@ -17,8 +17,7 @@ constexpr std::uint8_t kBadOfFunctions = 9;
 }  // namespace
 
 // It is asked about what was open before the process began, and nothing else.
-bool Outside::has_room(const kernel::OpenIntent& intent, executors::Reports& reports) {
-  listens_ = &reports;
+bool Outside::has_room(const kernel::OpenIntent& intent) {
   if (under_way_.contains(intent.intent) || under_way_.size() < kRoom) return true;
   report_.sometimes("an effect waits for room");
   return false;
@@ -49,9 +48,7 @@ void Outside::stop(const base::Hash& intent) {
   const auto found = under_way_.find(intent);
   if (found == under_way_.end()) return;
   report_.sometimes("an effect is stopped");
-  if (!dice_.one_in(2)) return;  // it is too late; it will be heard of
-  under_way_.erase(found);
-  if (listens_ != nullptr) listens_->made_room();
+  if (dice_.one_in(2)) under_way_.erase(found);  // else it is too late; it will be heard of
 }
 
 void Outside::forget() {

@@ -30,7 +30,7 @@ class Outside : public executors::Executor {
   // While a world is opened again: then nothing that has settled may begin.
   void set_recovering(bool recovering) { is_recovering_ = recovering; }
 
-  bool has_room(const kernel::OpenIntent& intent, executors::Reports& reports) override;
+  bool has_room(const kernel::OpenIntent& intent) override;
   void start(const kernel::OpenIntent& intent, executors::Reports& reports) override;
   void stop(const base::Hash& intent) override;
 

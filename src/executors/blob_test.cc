@@ -102,10 +102,10 @@ TEST_F(BlobTest, says_beforehand_when_it_would_be_busy) {
   const base::Bytes params = testing::value("sys/BlobPutParams@1", R"({"bytes":"aGVsbG8="})");
   put_->start(testing::intent(1, params), heard_);
   while (blobs_.syncs == 0) std::this_thread::yield();
-  EXPECT_TRUE(put_->has_room(testing::intent(2, params), heard_));
+  EXPECT_TRUE(put_->has_room(testing::intent(2, params)));
   put_->start(testing::intent(2, params), heard_);
-  EXPECT_FALSE(put_->has_room(testing::intent(3, params), heard_));
-  EXPECT_TRUE(put_->has_room(testing::intent(2, params), heard_)) << "it is there already";
+  EXPECT_FALSE(put_->has_room(testing::intent(3, params)));
+  EXPECT_TRUE(put_->has_room(testing::intent(2, params))) << "it is there already";
   put_->start(testing::intent(3, params), heard_);
   EXPECT_EQ(heard_.wait_for(3).code(), "executor.busy");
   blobs_.holds = false;

@@ -42,18 +42,9 @@ bool Desk::is_full_for(const kernel::OpenIntent& intent) const {
          intent.params.size() > kMaxWaitingBytes - waiting_bytes_;
 }
 
-bool Desk::has_room(const kernel::OpenIntent& intent, Reports& reports) {
+bool Desk::has_room(const kernel::OpenIntent& intent) {
   const std::lock_guard lock(mutex_);
-  if (ended_ || !died_of_.empty() || known_.contains(intent.intent) || !is_full_for(intent))
-    return true;
-  asks_for_room_ = &reports;
-  return false;
-}
-
-// With the mutex held; to be told without it. After the end nobody is told anything.
-Reports* Desk::take_room_asker() {
-  Reports* const asker = std::exchange(asks_for_room_, nullptr);
-  return ended_ ? nullptr : asker;
+  return ended_ || !died_of_.empty() || known_.contains(intent.intent) || !is_full_for(intent);
 }
 
 bool Desk::start(const kernel::OpenIntent& intent, Reports& reports) {
@@ -82,16 +73,13 @@ bool Desk::start(const kernel::OpenIntent& intent, Reports& reports) {
 }
 
 bool Desk::stop(const base::Hash& intent) {
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto found = known_.find(intent);
   if (found == known_.end() || found->second.stage == Stage::kStopped) return false;
   if (found->second.stage == Stage::kWaits) {
     waiting_bytes_ -= found->second.waiting->params.size();
     waiting_.erase(found->second.waiting);
     known_.erase(found);
-    Reports* const asker = take_room_asker();
-    lock.unlock();
-    if (asker != nullptr) asker->made_room();
     return false;
   }
   found->second.stage = Stage::kStopped;
@@ -105,7 +93,7 @@ void Desk::end() {
 }
 
 Orders Desk::take(std::size_t most_starts) {
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
   Orders orders;
   orders.end = ended_;
   orders.stops = std::exchange(stops_, {});
@@ -115,9 +103,6 @@ Orders Desk::take(std::size_t most_starts) {
     waiting_bytes_ -= orders.starts.back().params.size();
     known_.at(orders.starts.back().intent).stage = Stage::kGiven;
   }
-  Reports* const asker = orders.starts.empty() ? nullptr : take_room_asker();
-  lock.unlock();
-  if (asker != nullptr) asker->made_room();
   return orders;
 }
 
@@ -135,7 +120,6 @@ void Desk::done(const base::Hash& intent, const Receipt& receipt) {
 
 void Desk::left(const std::string& why) {
   std::vector<std::pair<base::Hash, Reports*>> open;
-  Reports* asker = nullptr;
   {
     const std::lock_guard lock(mutex_);
     if (!ended_) {
@@ -148,10 +132,8 @@ void Desk::left(const std::string& why) {
     waiting_.clear();
     waiting_bytes_ = 0;
     stops_.clear();
-    asker = take_room_asker();
   }
   for (const auto& [intent, reports] : open) report(*reports, intent, died(why));
-  if (asker != nullptr) asker->made_room();
 }
 
 }  // namespace holdfast::executors

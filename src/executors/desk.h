@@ -40,9 +40,8 @@ class Desk {
  public:
   explicit Desk(std::size_t most_waiting) : most_waiting_(most_waiting) {}
 
-  // Of those who give orders. Rule 4 would not apply to it. After a no, `reports` is told when one
-  // that waits is handed out or stopped.
-  bool has_room(const kernel::OpenIntent& intent, Reports& reports);
+  // Of those who give orders. Rule 4 would not apply to it.
+  bool has_room(const kernel::OpenIntent& intent);
 
   // True: there is something new to be looked at.
   bool start(const kernel::OpenIntent& intent, Reports& reports);
@@ -58,7 +57,6 @@ class Desk {
 
  private:
   bool is_full_for(const kernel::OpenIntent& intent) const;
-  Reports* take_room_asker();
 
   using Waiting = std::list<kernel::OpenIntent>;
   enum class Stage : std::uint8_t { kWaits, kGiven, kStopped };
@@ -74,7 +72,6 @@ class Desk {
   Waiting waiting_;
   std::size_t waiting_bytes_ = 0;  // of params
   std::vector<base::Hash> stops_;
-  Reports* asks_for_room_ = nullptr;  // was told that there is none
   bool ended_ = false;
   std::string died_of_;  // empty: it lives
 };

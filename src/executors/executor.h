@@ -18,9 +18,6 @@ class Reports {
   virtual ~Reports() = default;
   virtual void report(const kernel::ReceiptArrived& receipt) = 0;
   virtual void report(const kernel::ProgressArrived& progress) = 0;
-
-  // There may be room again, after has_room said that there is none.
-  virtual void made_room() = 0;
 };
 
 class Executor {
@@ -31,9 +28,8 @@ class Executor {
   virtual void start(const kernel::OpenIntent& intent, Reports& reports) = 0;
 
   // Whether `start` would take it, and not answer that it is busy. Only another `start` may make it
-  // untrue. After a no, `reports` is told once when there may be room: a receipt does not say so,
-  // because effects that are stopped leave room without one.
-  virtual bool has_room(const kernel::OpenIntent&, Reports& /*reports*/) { return true; }
+  // untrue.
+  virtual bool has_room(const kernel::OpenIntent&) { return true; }
 
   // Whether it ends effects by itself whose time limit is over. The node does it for the others.
   virtual bool keeps_time_limits() const { return false; }

@@ -41,9 +41,7 @@ class Functions : public Executor {
   Functions& operator=(const Functions&) = delete;
 
   void start(const kernel::OpenIntent& intent, Reports& reports) override;
-  bool has_room(const kernel::OpenIntent& intent, Reports& reports) override {
-    return desk_.has_room(intent, reports);
-  }
+  bool has_room(const kernel::OpenIntent& intent) override { return desk_.has_room(intent); }
   void stop(const base::Hash& intent) override;
 
   // Waits for the functions that are under way; they can see that they should end.

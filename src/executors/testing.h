@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -87,9 +86,6 @@ class Heard : public Reports {
     changed_.notify_all();
   }
   void report(const kernel::ProgressArrived&) override {}
-  void made_room() override { ++rooms; }
-
-  std::atomic<std::size_t> rooms = 0;  // how often there was room again
 
   // Waits for it; fails the test when it does not come.
   HeardReceipt wait_for(std::uint64_t n) {

@@ -40,9 +40,7 @@ class ThreadExecutor : public Executor {
   ThreadExecutor& operator=(const ThreadExecutor&) = delete;
 
   void start(const kernel::OpenIntent& intent, Reports& reports) override;
-  bool has_room(const kernel::OpenIntent& intent, Reports& reports) override {
-    return desk_.has_room(intent, reports);
-  }
+  bool has_room(const kernel::OpenIntent& intent) override { return desk_.has_room(intent); }
   bool keeps_time_limits() const override { return performer_->keeps_time_limits(); }
   void stop(const base::Hash& intent) override;
   void shut_down() override;

@@ -24,7 +24,6 @@ struct Heard : Reports {
     at = *payload.find("delivered_at_ns")->nat();
   }
   void report(const kernel::ProgressArrived&) override { FAIL(); }
-  void made_room() override { FAIL(); }
   std::vector<base::Hash> fired;
   std::string key;
   std::uint64_t at = 0;
@@ -72,7 +71,6 @@ TEST_F(TimersTest, params_that_name_no_time_are_an_error_and_no_end) {
   struct Refusal : Reports {
     void report(const kernel::ReceiptArrived& receipt) override { status = receipt.status; }
     void report(const kernel::ProgressArrived&) override { FAIL(); }
-    void made_room() override { FAIL(); }
     std::optional<kernel::ReceiptStatus> status;
   } refusal;
   codec::Buffer params;

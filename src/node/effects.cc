@@ -67,7 +67,7 @@ bool Effects::try_start(const kernel::OpenIntent& open, std::uint64_t now_ns) {
   }
   const std::lock_guard lock(starting_);
   set_limit(*executor, open);  // also while it waits for room
-  if (!executor->has_room(open, reports_)) return false;
+  if (!executor->has_room(open)) return false;
   executor->start(open, reports_);
   return true;
 }

@@ -104,12 +104,6 @@ void Loop::report(const kernel::ProgressArrived& progress) {
   add_result(Input::progress(progress));
 }
 
-void Loop::made_room() {
-  const std::lock_guard lock(mutex_);
-  has_made_room_ = true;
-  for_reducer_.notify_one();
-}
-
 void Loop::add_result(Input input) {
   const std::lock_guard lock(mutex_);
   if (!input.ends_work() && !results_.has_room(input, options_)) return;
@@ -187,8 +181,8 @@ bool Loop::is_over() {
 bool Loop::can_turn() const {
   if (failure_) return has_ended();
   const bool has_more = has_input() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
-  return (stopping_ && core_.has_watchers()) || has_made_room_ || core_.has_clock_news() ||
-         writes_ahead() || (has_room() && has_more && !rests_for_snapshot()) ||
+  return (stopping_ && core_.has_watchers()) || core_.has_clock_news() || writes_ahead() ||
+         (has_room() && has_more && !rests_for_snapshot()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
@@ -268,7 +262,6 @@ bool Loop::is_alive() {
   {
     const std::lock_guard lock(mutex_);
     if (failure_) return false;
-    has_made_room_ = false;  // before it is looked for
     if (!stopping_) return true;
   }
   core_.stop_starting();

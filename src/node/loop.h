@@ -158,7 +158,6 @@ class Loop : private executors::Reports {
 
   void report(const kernel::ReceiptArrived& receipt) override;
   void report(const kernel::ProgressArrived& progress) override;
-  void made_room() override;
   void add_result(Input input);
 
   // The reducer's, with the mutex held.
@@ -265,7 +264,6 @@ class Loop : private executors::Reports {
   bool wants_tidying_ = false;
   store::RecordNumber needed_ = 0;  // the journal may let go of the records before it
   bool trims_again_ = false;        // for what it could not let go of then
-  bool has_made_room_ = false;      // an executor: what waits for it may be resumed
   bool stopping_ = false;
   bool executors_down_ = false;
   bool is_over_ = false;  // the reducer has ended, and the others may

@@ -47,23 +47,6 @@ TEST_F(LoopTest, what_an_executor_has_no_room_for_after_a_restart_waits_and_is_n
   }
 }
 
-// Effects that are stopped leave room without a receipt, which would have been a reason to look.
-TEST_F(LoopTest, what_waits_for_room_is_started_when_effects_that_had_it_are_stopped) {
-  begin();
-  send_many(10);
-  hand_.room = 3;
-  start();
-  ASSERT_EQ(hand_.held.size(), 3u);
-  run();
-  ASSERT_FALSE(loop_->has_turn());
-  hand_.held.clear();
-  hand_.listens->made_room();
-  EXPECT_TRUE(loop_->has_turn());
-  run();
-  EXPECT_EQ(hand_.held.size(), 3u);
-  EXPECT_FALSE(loop_->has_turn()) << "it does not look again and again";
-}
-
 TEST_F(LoopTest, what_nobody_here_performs_after_a_restart_stays_open_and_is_said) {
   begin();
   send_many(2);

@@ -21,10 +21,7 @@ struct Hand : executors::Executor {
     held.push_back(intent.intent);
     listens = &reports;
   }
-  bool has_room(const kernel::OpenIntent&, executors::Reports& reports) override {
-    listens = &reports;
-    return held.size() < room;
-  }
+  bool has_room(const kernel::OpenIntent&) override { return held.size() < room; }
   bool keeps_time_limits() const override { return keeps_limits; }
   void stop(const base::Hash& intent) override { stopped.push_back(intent); }
   void give_back() {
