@@ -46,20 +46,8 @@ fuzz: setup ## run each fuzz target for FUZZ_SECONDS (60)
 bench: build/build.ninja ## run the benchmarks
 	scripts/bench
 
-soak: everything ## the long set: many more cases per property, crashed disks, planted bugs, long fuzzing
-	RC_PARAMS=max_success=100000 $(CTEST) -L property --timeout 3600
-	HOLDFAST_CRASH_IMAGES=250000 HOLDFAST_POWER_CUTS=200 build/src/store/store_slow_test --gtest_brief=1
-	build/sim/sim --seeds 1..50000
-	build/sim/sim --timers 1000000
-	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_CRASH_KILLS=300 ../../tests/crash/crash_test.py
-	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_REGISTRY_KILLS=1000 ../../tests/registry/kill_test.py
-	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_REGISTRY_ROUNDS=1000 ../../tests/registry/storm_test.py
-	tests/planted/run store
-	tests/planted/run node
-	tests/planted/run registry
-	tests/planted/run sim
-	tests/planted/run steps
-	FUZZ_SECONDS=300 scripts/fuzz
+soak: build/build.ninja ## the long set: many more cases per property, crashed disks, planted bugs, long fuzzing
+	scripts/soak
 
 format: setup ## format all sources in place
 	clang-format -i $(SOURCES)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: sim --seed N [--steps N]      one run, with what happened in it
-//        sim --seeds A..B              many; a seed that fails is printed with the steps it needs
+//        sim --seeds A..B [--first]    many; a seed that fails is printed with the steps it needs,
+//                                      or, with --first, ends it as it is
 //        sim --timers COUNT [--seed N] so many timers, and a wall clock that jumps
 //
 // Every hundredth seed is run twice and must leave the same trace. At the end: how often each rare
@@ -22,8 +23,9 @@ using namespace holdfast;
 constexpr std::uint64_t kTwiceEvery = 100;
 
 [[noreturn]] void usage() {
-  std::fputs("usage: sim --seed N [--steps N] | --seeds A..B | --timers COUNT [--seed N]\n",
-             stderr);
+  std::fputs(
+      "usage: sim --seed N [--steps N] | --seeds A..B [--first] | --timers COUNT [--seed N]\n",
+      stderr);
   std::exit(2);
 }
 
@@ -47,7 +49,7 @@ int show(std::uint64_t seed, const sim::Report& report) {
   return 1;
 }
 
-int run_many(std::uint64_t first, std::uint64_t last) {
+int run_many(std::uint64_t first, std::uint64_t last, bool stops_at_first) {
   std::map<std::string, std::uint64_t> counts;
   int failed = 0;
   for (std::uint64_t seed = first; seed <= last; ++seed) {
@@ -59,12 +61,13 @@ int run_many(std::uint64_t first, std::uint64_t last) {
         sim::simulate(options).trace() != report.trace())
       violation = "the same seed leaves another trace";
     if (violation.empty()) continue;
-    std::printf("seed %llu: VIOLATION: %s; try sim --seed %llu --steps %llu\n",
-                static_cast<unsigned long long>(seed), violation.c_str(),
-                static_cast<unsigned long long>(seed),
-                static_cast<unsigned long long>(sim::shortest(options)));
+    std::printf(
+        "seed %llu: VIOLATION: %s; try sim --seed %llu --steps %llu\n",
+        static_cast<unsigned long long>(seed), violation.c_str(),
+        static_cast<unsigned long long>(seed),
+        static_cast<unsigned long long>(stops_at_first ? options.steps : sim::shortest(options)));
     std::fflush(stdout);
-    if (++failed == 10) break;
+    if (++failed == 10 || stops_at_first) break;
   }
   for (const auto& [what, times] : counts)
     std::printf("%10llu  %s\n", static_cast<unsigned long long>(times), what.c_str());
@@ -77,11 +80,12 @@ int run_many(std::uint64_t first, std::uint64_t last) {
 
 int main(int argc, char** argv) {
   sim::Options options{.keeps_notes = true};
-  if (argc == 3 && std::string_view(argv[1]) == "--seeds") {
+  const bool stops_at_first = argc == 4 && std::string_view(argv[3]) == "--first";
+  if ((argc == 3 || stops_at_first) && std::string_view(argv[1]) == "--seeds") {
     const std::string_view range = argv[2];
     const std::size_t dots = range.find("..");
     if (dots == std::string_view::npos) usage();
-    return run_many(number(range.substr(0, dots)), number(range.substr(dots + 2)));
+    return run_many(number(range.substr(0, dots)), number(range.substr(dots + 2)), stops_at_first);
   }
   if ((argc == 3 || argc == 5) && std::string_view(argv[1]) == "--timers") {
     if (argc == 5 && std::string_view(argv[3]) != "--seed") usage();

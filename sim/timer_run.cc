@@ -126,8 +126,10 @@ class TimerRun {
     const std::int64_t left = timer.due_ns <= timer.opened_ns
                                   ? 0
                                   : static_cast<std::int64_t>(timer.due_ns - timer.opened_ns);
-    waiting_.emplace(intent, watch() + left);
-    deadlines_.emplace(watch() + left, intent);
+    // A world that is ahead of the wall clock goes an eighth slower.
+    const std::int64_t due = watch() + left + left / 7;
+    waiting_.emplace(intent, due);
+    deadlines_.emplace(due, intent);
   }
   void rung(const base::Hash& intent) {
     last_record_ns_ = stage_.clock.since_boot_ns();

@@ -60,7 +60,12 @@ struct EngineOptions {
   std::size_t handler_threads = 4;
   SecretOptions secrets = {};
   std::vector<AllowedHost> http_hosts = {};
-  std::vector<std::string> programs = {};  // that sys/process.run may run, by their whole paths
+  // That sys/process.run may run, by their whole paths. Each is the file that is there when the
+  // engine is opened: one that is changed or replaced afterwards is refused until the next opening.
+  std::vector<std::string> programs = {};
+  // That the params of sys/process.run may set for a program. LD_*, GLIBC_TUNABLES and GCONV_PATH
+  // are refused, because they make any program load other code.
+  std::vector<std::string> program_variables = {};
 
   // Also on a file system that cannot keep what the engine promises (one in memory, another
   // machine's): somebody has decided that it will do.

@@ -57,6 +57,7 @@ struct Measures {
   std::uint64_t replayed_records = 0;  // then
   std::uint64_t behind_snapshot = 0;   // records that would be replayed if it were opened now
   std::uint64_t history_seen = 0;      // the record that the index has come to
+  std::int64_t clock_ahead_ns = 0;     // of the wall clock; below nothing: behind it
 };
 
 // Where the world is kept.

@@ -19,17 +19,21 @@
 // wait. A host object with members does the same for what needs no factory.
 //
 // Invariants: (1) one that lives as long as the program is made once, however many threads ask;
-// several steps may use it at a time; (2) one that lives as long as a run of a step is that run's
-// alone; (3) what was made later ends earlier, so that what a resource needs outlives it; (4) when
-// a factory throws nothing is kept, the step fails with that, and the next one tries again.
+// several steps may use it at a time, and only those who ask for it wait while it is made; (2) one
+// that lives as long as a run of a step is that run's alone; (3) what was made later ends earlier,
+// so that what a resource needs outlives it; (4) when a factory throws nothing is kept, the step
+// fails with that, and the next one tries again.
 #pragma once
 
+#include <algorithm>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -84,10 +88,13 @@ class Resources {
   // The factory takes a ResourceMaker& or nothing, and returns a T or a smart pointer to one.
   template <class T, class Factory>
   Resources& add(std::string name, Factory factory, ResourceLife life = ResourceLife::kProgram) {
-    add_entry({std::move(name), &detail::kResourceType<T>, life,
+    add_entry({std::move(name),
+               &detail::kResourceType<T>,
+               life,
                [factory = std::move(factory)](ResourceMaker& maker) -> std::shared_ptr<void> {
                  return made<T>(factory, maker);
-               }});
+               },
+               {}});
     return *this;
   }
 
@@ -102,6 +109,7 @@ class Resources {
     const char* type;
     ResourceLife life;
     std::function<std::shared_ptr<void>(ResourceMaker&)> factory;
+    std::thread::id made_by = {};  // while it is being made
   };
 
   template <class T, class Factory>
@@ -132,8 +140,41 @@ class Resources {
     entries_.push_back(std::move(entry));
   }
 
-  std::recursive_mutex mutex_;  // who has it makes; makers inside each other are one
-  std::deque<Entry> entries_;
+  // Waits until nobody makes it. A thread never waits for what waits for that thread, wherever
+  // their factories ask each other in a circle: then the last one to ask is refused.
+  void wait_for_maker(std::size_t at, std::unique_lock<std::mutex>& lock) {
+    const std::thread::id self = std::this_thread::get_id();
+    while (entries_[at].made_by != std::thread::id()) {
+      check_circle(at, self);
+      waiting_.push_back({self, at});
+      changed_.wait(lock);
+      std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.thread == self; });
+    }
+  }
+  void check_circle(std::size_t at, std::thread::id self) const {
+    std::string circle;
+    for (std::size_t next = at;;) {
+      circle += "'" + entries_[next].name + "' needs ";
+      const std::thread::id maker = entries_[next].made_by;
+      if (maker == self)
+        throw StepError("step.resource_cycle", circle + "'" + entries_[at].name + "'");
+      const auto found =
+          std::find_if(waiting_.begin(), waiting_.end(),
+                       [&](const Waiting& waiting) { return waiting.thread == maker; });
+      if (found == waiting_.end()) return;
+      next = found->resource;
+    }
+  }
+
+  struct Waiting {
+    std::thread::id thread;
+    std::size_t resource;
+  };
+
+  std::mutex mutex_;  // nobody has it while a factory runs
+  std::condition_variable changed_;
+  std::deque<Entry> entries_;  // they stay where they are
+  std::vector<Waiting> waiting_;
   detail::MadeResources made_;
 };
 
@@ -157,19 +198,22 @@ class ResourceMaker {
     if (!all_) throw StepError("step.no_resource", "the program gives no resources to its steps");
     std::unique_lock lock(all_->mutex_);
     const std::size_t at = place(type, name);
-    const Resources::Entry& entry = all_->entries_[at];
+    Resources::Entry& entry = all_->entries_[at];
     const bool is_of_run = entry.life == ResourceLife::kRun;
     detail::MadeResources& made = is_of_run ? made_ : all_->made_;
     check_need(at);  // also of one that is there: who needs it may live longer
+    // What is of this run only is made by nobody else.
+    if (!is_of_run) all_->wait_for_maker(at, lock);
     if (void* found = made.find(at)) return found;
-    // What is of this run only is made beside the others.
-    if (is_of_run) lock.unlock();
-    making_.push_back(at);
-    const Popped popped{making_};
+    const Making making(*this, entry, at);
+    lock.unlock();
     std::shared_ptr<void> value = entry.factory(*this);
     if (!value)
       throw StepError("step.no_resource", "the factory of '" + entry.name + "' made nothing");
-    return made.all.emplace_back(detail::MadeResources::Made{at, std::move(value)}).value.get();
+    void* const found = value.get();
+    const std::lock_guard keeping(all_->mutex_);
+    made.all.push_back({at, std::move(value)});
+    return found;
   }
 
   std::size_t place(const char* type, std::string_view name) const {
@@ -209,9 +253,27 @@ class ResourceMaker {
                                                 entries[at].name + "', which it needs");
   }
 
-  struct Popped {
-    std::vector<std::size_t>& stack;
-    ~Popped() { stack.pop_back(); }
+  // While a factory runs, however it ends. Begins with the mutex held, and ends without.
+  class Making {
+   public:
+    Making(ResourceMaker& maker, Resources::Entry& entry, std::size_t at)
+        : maker_(maker), entry_(entry) {
+      maker_.making_.push_back(at);
+      if (entry_.life == ResourceLife::kProgram) entry_.made_by = std::this_thread::get_id();
+    }
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+    ~Making() {
+      maker_.making_.pop_back();
+      if (entry_.life == ResourceLife::kRun) return;
+      const std::lock_guard lock(maker_.all_->mutex_);
+      entry_.made_by = {};
+      maker_.all_->changed_.notify_all();
+    }
+
+   private:
+    ResourceMaker& maker_;
+    Resources::Entry& entry_;
   };
 
   std::shared_ptr<Resources> all_;
@@ -222,11 +284,14 @@ class ResourceMaker {
 inline void Resources::make_all() {
   // It makes nothing of a run, so that it need not keep this alive.
   ResourceMaker maker(std::shared_ptr<Resources>(std::shared_ptr<void>(), this));
-  const std::lock_guard lock(mutex_);
-  for (std::size_t at = 0; at < entries_.size(); ++at) {
-    if (entries_[at].life == ResourceLife::kProgram)
-      maker.find(entries_[at].type, entries_[at].name);
+  std::vector<const Entry*> wanted;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& entry : entries_) {
+      if (entry.life == ResourceLife::kProgram) wanted.push_back(&entry);
+    }
   }
+  for (const Entry* entry : wanted) maker.find(entry->type, entry->name);
 }
 
 }  // namespace holdfast

@@ -39,9 +39,26 @@ using FailureTest = std::function<bool(const StepFailure&)>;
 
 namespace detail {
 
+// Stays at the longest or the shortest there is: a wait that wrapped around would be none at all.
+inline Duration sum(Duration a, Duration b) {
+  std::int64_t ns = 0;
+  if (!__builtin_add_overflow(a.count(), b.count(), &ns)) return Duration(ns);
+  return b < Duration(0) ? Duration::min() : Duration::max();
+}
+inline Duration difference(Duration a, Duration b) {
+  std::int64_t ns = 0;
+  if (!__builtin_sub_overflow(a.count(), b.count(), &ns)) return Duration(ns);
+  return b < Duration(0) ? Duration::max() : Duration::min();
+}
+
+// What is no number is as long as it may be, so that nothing is tried again without a pause.
 inline Duration bounded(double ns, Duration most) {
-  if (!(ns > 0)) return Duration(0);
+  if (ns <= 0) return Duration(0);
   return ns < static_cast<double>(most.count()) ? Duration(static_cast<std::int64_t>(ns)) : most;
+}
+
+inline double failures_before(const StepFailure& failure) {
+  return failure.failures == 0 ? 0 : static_cast<double>(failure.failures - 1);
 }
 
 // From 0 to 1, out of a number (splitmix64).
@@ -62,23 +79,24 @@ inline Wait fixed(Duration wait) {
 // The first, then `factor` times as long with every failure.
 inline Wait exponential(Duration first, double factor = 2, Duration most = kLongestWait) {
   return [=](const StepFailure& failure) {
-    const double times = std::pow(factor, static_cast<double>(failure.failures - 1));
+    if (first <= Duration(0)) return Duration(0);  // also where the factor has become infinite
+    const double times = std::pow(factor, detail::failures_before(failure));
     return detail::bounded(static_cast<double>(first.count()) * times, most);
   };
 }
 // The first, then `more` longer with every failure.
 inline Wait incrementing(Duration first, Duration more, Duration most = kLongestWait) {
   return [=](const StepFailure& failure) {
-    const double added =
-        static_cast<double>(more.count()) * static_cast<double>(failure.failures - 1);
+    const double added = static_cast<double>(more.count()) * detail::failures_before(failure);
     return detail::bounded(static_cast<double>(first.count()) + added, most);
   };
 }
 // Somewhere between the two; the same for the same failure.
 inline Wait random_wait(Duration least, Duration most) {
   return [=](const StepFailure& failure) {
-    const double span = static_cast<double>((most - least).count());
-    return least + detail::bounded(span * detail::fraction(failure.seed), most - least);
+    const Duration span = detail::difference(most, least);
+    const double part = static_cast<double>(span.count()) * detail::fraction(failure.seed);
+    return detail::sum(least, detail::bounded(part, span));
   };
 }
 // Between nothing and what the other says, so that many do not come at once.
@@ -93,12 +111,12 @@ inline Wait jittered(Wait wait) {
 inline Wait chain(std::vector<Wait> waits) {
   return [waits = std::move(waits)](const StepFailure& failure) {
     if (waits.empty()) return Duration(0);
-    return waits[std::min<std::size_t>(failure.failures, waits.size()) - 1](failure);
+    return waits[std::clamp<std::size_t>(failure.failures, 1, waits.size()) - 1](failure);
   };
 }
 inline Wait operator+(Wait a, Wait b) {
   return [a = std::move(a), b = std::move(b)](const StepFailure& failure) {
-    return a(failure) + b(failure);
+    return detail::sum(a(failure), b(failure));
   };
 }
 
@@ -110,8 +128,9 @@ inline StopWhen after(Duration elapsed) {
 }
 // The next attempt would not begin before then.
 inline StopWhen before(Duration elapsed) {
-  return
-      [=](const StepFailure& failure, Duration next) { return failure.elapsed + next >= elapsed; };
+  return [=](const StepFailure& failure, Duration next) {
+    return detail::sum(failure.elapsed, next) >= elapsed;
+  };
 }
 inline StopWhen never_stop() {
   return [](const StepFailure&, Duration) { return false; };

@@ -5,6 +5,9 @@
 #include <charconv>
 #include <optional>
 
+#include "executors/process.h"
+#include "executors/program.h"
+
 namespace holdfast::cli {
 namespace {
 
@@ -90,8 +93,17 @@ base::Result<void> use_hosts(const Setting& setting, std::vector<AllowedHost>& h
 base::Result<void> use_programs(const Setting& setting, std::vector<std::string>& programs) {
   programs = parts_of(setting.value);
   for (const std::string& program : programs) {
-    if (!program.starts_with('/'))
-      return bad(setting, "'" + program + "' is not the whole path of a program");
+    const auto allowed = executors::Program::allow(program);
+    if (!allowed) return bad(setting, allowed.error().message());
+  }
+  return {};
+}
+
+base::Result<void> use_variables(const Setting& setting, std::vector<std::string>& variables) {
+  variables = parts_of(setting.value);
+  for (const std::string& variable : variables) {
+    const auto checked = executors::check_variable(variable);
+    if (!checked) return bad(setting, checked.error().message());
   }
   return {};
 }
@@ -123,6 +135,8 @@ base::Result<void> use_settings(const Settings& settings, EngineOptions& options
     TRY(use_hosts(*setting, options.http_hosts));
   if (const Setting* setting = settings.find("programs"))
     TRY(use_programs(*setting, options.programs));
+  if (const Setting* setting = settings.find("program-variables"))
+    TRY(use_variables(*setting, options.program_variables));
   if (const Setting* setting = settings.find("secret-folder"))
     options.secrets.folder = setting->value;
   if (const Setting* setting = settings.find("secret-variables"))

@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 18> kSettings{{
+inline constexpr std::array<SettingName, 19> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "the address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
@@ -50,6 +50,9 @@ inline constexpr std::array<SettingName, 18> kSettings{{
      SettingOf::kServer},
     {"programs", "HOLDFAST_PROGRAMS", "what sys/process.run may run: whole paths, with commas",
      SettingKind::kList, SettingOf::kServer},
+    {"program-variables", "HOLDFAST_PROGRAM_VARIABLES",
+     "variables that sys/process.run may set for a program, with commas", SettingKind::kList,
+     SettingOf::kServer},
     {"secret-folder", "HOLDFAST_SECRET_FOLDER",
      "a folder whose files definitions may name as secrets", SettingKind::kText,
      SettingOf::kServer},

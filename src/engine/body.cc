@@ -147,6 +147,7 @@ base::Result<node::Executors> Engine::Body::make_executors(
   if (!options.programs.empty()) {
     executors::ProcessOptions process_options;
     process_options.programs = options.programs;
+    process_options.variables = options.program_variables;
     add("process", TRY(executors::process_executor(process_options, *machine_clock, &secrets)));
   }
   // Before there are threads for the functions.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "env/testing.h"
@@ -104,6 +105,14 @@ class ClockTest : public ::testing::Test {
     return ended->error ? ended->state.end + " " + ended->error->code : "completed";
   }
 
+  // How far the world's time is ahead of the wall clock, after looking at both.
+  Duration ahead() {
+    std::promise<std::int64_t> told;
+    engine_->measure(
+        [&](const Result<Measures>& seen) { told.set_value(seen ? seen->clock_ahead_ns : -1); });
+    return Duration(told.get_future().get());
+  }
+
   env::testing::TemporaryFolder folder_;
   std::shared_ptr<ManualClock> clock_ = std::make_shared<ManualClock>(Time(hours(490'000)));
   std::atomic<int> begun_ = 0;
@@ -132,14 +141,38 @@ TEST_F(ClockTest, a_day_of_timers_takes_no_time) {
               InstanceStatus::kCompleted);
 }
 
-TEST_F(ClockTest, timers_of_years_ahead_ring_when_the_wall_clock_is_set_there) {
+TEST_F(ClockTest, timers_ring_when_the_wall_clock_was_set_ahead_and_stays_there) {
   open<Day>();
   ASSERT_TRUE(engine_->send(Begin{"a"}));
   clock_->set_wall(Time(hours(491'000)));
+  EXPECT_EQ(ahead(), -hours(1'000)) << "it may be a mistake";
+  clock_->advance(minutes(4));
+  EXPECT_EQ(engine_->query<Day>("a")->state.hours, 0u);
+  clock_->advance(minutes(1));
   while (engine_->query<Day>("a")->state.hours != 1) std::this_thread::yield();
-  clock_->set_wall(Time(hours(1)));  // and back: time goes on all the same
-  clock_->advance(hours(1));
+  EXPECT_EQ(ahead(), hours(0));
+  clock_->set_wall(Time(hours(490'990)));  // and back: time goes on, an eighth slower
+  EXPECT_GT(ahead(), hours(9));
+  clock_->advance(minutes(5));
+  EXPECT_GT(ahead(), hours(9));
+  clock_->advance(minutes(75));
   while (engine_->query<Day>("a")->state.hours != 2) std::this_thread::yield();
+  EXPECT_LT(ahead(), hours(10) - minutes(9));
+}
+
+TEST_F(ClockTest, one_wrong_reading_of_the_wall_clock_rings_nothing) {
+  open<Day>();
+  ASSERT_TRUE(engine_->send(Begin{"a"}));
+  clock_->set_wall(Time(hours(490'000 + 8 * 24)));
+  EXPECT_EQ(ahead(), -hours(8 * 24));
+  clock_->advance(minutes(1));
+  clock_->set_wall(Time(hours(490'000) + minutes(1)));
+  EXPECT_EQ(ahead(), hours(0));
+  clock_->advance(minutes(58));
+  EXPECT_EQ(ahead(), hours(0));
+  EXPECT_EQ(engine_->query<Day>("a")->state.hours, 0u);
+  clock_->advance(minutes(1));
+  while (engine_->query<Day>("a")->state.hours != 1) std::this_thread::yield();
 }
 
 TEST_F(ClockTest, what_passed_while_no_engine_was_there_is_seen_at_the_next_start) {

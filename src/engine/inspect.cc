@@ -124,6 +124,7 @@ void Engine::measure(Then<Measures> then) {
           static_cast<std::uint64_t>(std::max<std::int64_t>(body_->clock->wall_ns(), 0));
       put_open(world, now_ns, *measures);
       put_refusals(core.refusals(), *measures);
+      measures->clock_ahead_ns = core.clock_ahead_ns();
       return [this, ticket, measures] {
         body_->put_figures(*measures);
         ticket->tell(std::move(*measures));

@@ -3,14 +3,15 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <system_error>
 #include <utility>
 
 #include "base/check.h"
@@ -23,6 +24,7 @@ using env::Descriptor;
 
 // What the child needs to know, made before there is a child.
 struct Launch {
+  const FileIdentity* program;
   char* const* argv;
   char* const* environment;
   const char* folder;
@@ -38,8 +40,13 @@ struct Failure {
   int number;
 };
 
-constexpr std::array<const char*, 7> kSteps = {"setpgid", "prctl",       "setrlimit", "dup2",
-                                               "chdir",   "close_range", "execve"};
+constexpr std::array<const char*, 8> kSteps = {"setpgid", "prctl",       "setrlimit", "dup2",
+                                               "chdir",   "close_range", "execve",    "stat"};
+constexpr int kStatStep = 7;
+
+// The soft limit that programs are used to: one that was raised for a server is not for those that
+// use select(), or close every descriptor there could be.
+constexpr rlim_t kUsualDescriptors = 1024;
 
 [[noreturn]] void give_up(const Launch& launch, int step) noexcept {
   const Failure failure{step, errno};
@@ -54,6 +61,10 @@ constexpr std::array<const char*, 7> kSteps = {"setpgid", "prctl",       "setrli
   if (::getppid() != launch.parent) ::_exit(127);  // it has died already, and nobody will tell
   const rlimit no_core{0, 0};
   if (::setrlimit(RLIMIT_CORE, &no_core) != 0) give_up(launch, 2);
+  rlimit descriptors{};
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0) give_up(launch, 2);
+  descriptors.rlim_cur = std::min(descriptors.rlim_cur, kUsualDescriptors);
+  if (::setrlimit(RLIMIT_NOFILE, &descriptors) != 0) give_up(launch, 2);
   if (::dup2(launch.input, 0) < 0 || ::dup2(launch.output, 1) < 0 || ::dup2(launch.errors, 2) < 0)
     give_up(launch, 3);
   if (::chdir(launch.folder) != 0) give_up(launch, 4);
@@ -65,6 +76,14 @@ constexpr std::array<const char*, 7> kSteps = {"setpgid", "prctl",       "setrli
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  // As late as it can be.
+  FileIdentity found;
+  mode_t mode = 0;
+  if (!FileIdentity::read(launch.argv[0], found, mode)) give_up(launch, kStatStep);
+  if (found != *launch.program) {
+    errno = 0;
+    give_up(launch, kStatStep);
+  }
   ::execve(launch.argv[0], launch.argv, launch.environment);
   give_up(launch, 6);
 }
@@ -102,22 +121,13 @@ base::Result<Pipe> make_pipe() {
   return Pipe{std::move(*from), std::move(*to)};
 }
 
-// A file that nobody can change: the child reads it at its own pace, and nobody has to feed it.
-base::Result<Descriptor> input_file(std::string_view input) {
-  Descriptor file = TRY(above_standard(
-      ::memfd_create("holdfast-stdin", MFD_CLOEXEC | MFD_ALLOW_SEALING), "memfd_create"));
-  for (std::size_t done = 0; done < input.size();) {
-    const auto written = env::again_after_signals([&] {
-      return ::pwrite(file.number(), input.data() + done, input.size() - done,
-                      static_cast<off_t>(done));
-    });
-    if (written <= 0) return env::system_error("process", "pwrite");
-    done += static_cast<std::size_t>(written);
-  }
-  if (::fcntl(file.number(), F_ADD_SEALS,
-              F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
-    return env::system_error("process", "fcntl");
-  return file;
+// Without anything to read it is not a pipe: somebody else who forks at this moment may hold the
+// other end of one, and the child would wait for its end.
+base::Result<Pipe> make_input(std::string_view input) {
+  if (!input.empty()) return make_pipe();
+  Pipe nothing;
+  nothing.from = TRY(above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC), "open"));
+  return nothing;
 }
 
 base::Result<void> set_nonblocking(const Descriptor& file) {
@@ -164,19 +174,20 @@ bool reap_group(pid_t group) noexcept {
 base::Result<Child> Child::start(const ChildPlan& plan) {
   CHECK(!plan.argv.empty());
   TRY(check_child_signal());
-  const Descriptor input = TRY(input_file(plan.input));
+  Pipe input = TRY(make_input(plan.input));
   Pipe output = TRY(make_pipe());
   Pipe errors = TRY(make_pipe());
   Pipe failure = TRY(make_pipe());
+  if (input.to.is_open()) TRY(set_nonblocking(input.to));
   TRY(set_nonblocking(output.from));
   TRY(set_nonblocking(errors.from));
   // Somebody else who forks at this moment may hold its other end for as long as they like.
   TRY(set_nonblocking(failure.from));
   const std::vector<char*> argv = pointers_to(plan.argv);
   const std::vector<char*> environment = pointers_to(plan.environment);
-  const pid_t id =
-      launch_child({argv.data(), environment.data(), plan.folder.c_str(), input.number(),
-                    output.to.number(), errors.to.number(), failure.to.number(), ::getpid()});
+  const pid_t id = launch_child({&plan.program, argv.data(), environment.data(),
+                                 plan.folder.c_str(), input.from.number(), output.to.number(),
+                                 errors.to.number(), failure.to.number(), ::getpid()});
   if (id < 0) return env::system_error("process", "vfork");
   // Not glibc's pidfd_open: its header is not for C++ in 2.36.
   Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
@@ -188,11 +199,36 @@ base::Result<Child> Child::start(const ChildPlan& plan) {
   const auto got =
       env::again_after_signals([&] { return ::read(failure.from.number(), &why, sizeof why); });
   if (got == static_cast<ssize_t>(sizeof why)) {
+    if (why.step == kStatStep)
+      return base::Error(base::ErrorCode::kCorrupt, plan.argv[0],
+                         why.number == 0
+                             ? std::string("is not the file that it was when it was allowed")
+                             : "is not there any more: " +
+                                   std::string(std::system_category().message(why.number)));
     const bool known = why.step >= 0 && static_cast<std::size_t>(why.step) < kSteps.size();
     return env::system_error(plan.argv[0], known ? kSteps[static_cast<std::size_t>(why.step)] : "?",
                              why.number);
   }
+  child.give_input(std::move(input.to), plan.input);
   return child;
+}
+
+void Child::give_input(Descriptor to, std::string_view input) {
+  input_ = std::move(to);
+  unwritten_ = input;
+  feed();
+}
+
+void Child::feed() {
+  while (input_.is_open() && !unwritten_.empty()) {
+    const auto written = env::again_after_signals(
+        [&] { return ::write(input_.number(), unwritten_.data(), unwritten_.size()); });
+    if (written < 0 && errno == EAGAIN) return;
+    if (written <= 0) break;  // nobody reads it any more
+    unwritten_.remove_prefix(static_cast<std::size_t>(written));
+  }
+  unwritten_ = {};
+  input_ = Descriptor();
 }
 
 Child::~Child() {

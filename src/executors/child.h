@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Child: a process that was started by us, with its process group. No shell, no environment and no
-// descriptor of ours; no signal handler, no core file. It dies when the thread that started it
-// does, and it is killed and waited for when this goes.
+// descriptor of ours; no signal handler, no core file, and the usual number of descriptors. It dies
+// when the thread that started it does, and it is killed and waited for when this goes.
+//
+// Its input is a pipe, or /dev/null if there is none: nothing that can be mapped into memory, so a
+// library that somebody writes there cannot be loaded from there. We have to feed it: what was
+// given must live as long as there is an input.
 #pragma once
 
 #include <sys/types.h>
@@ -14,10 +18,12 @@
 
 #include "base/result.h"
 #include "env/descriptor.h"
+#include "executors/program.h"
 
 namespace holdfast::executors {
 
 struct ChildPlan {
+  FileIdentity program;                  // what must be at that path
   std::vector<std::string> argv;         // the first is the whole path of the program
   std::vector<std::string> environment;  // NAME=value
   std::string folder;
@@ -40,7 +46,7 @@ bool reap_group(pid_t group) noexcept;
 class Child {
  public:
   // An error says which call failed, in the child too. kConflict: the program around us ignores
-  // SIGCHLD, so nobody could say how a child ended.
+  // SIGCHLD, so nobody could say how a child ended. kCorrupt: the program is another file.
   static base::Result<Child> start(const ChildPlan& plan);
   ~Child();
   Child(Child&& other) noexcept = default;
@@ -50,6 +56,10 @@ class Child {
   int ended() const noexcept { return process_.number(); }
   int output() const noexcept { return output_.number(); }
   int errors() const noexcept { return errors_.number(); }
+  // Can be written to as long as there is something to write; then it is closed.
+  int input() const noexcept { return input_.number(); }
+  // On a thread that SIGPIPE is not delivered to.
+  void feed();
   void close_output() { output_ = env::Descriptor(); }
   void close_errors() { errors_ = env::Descriptor(); }
 
@@ -63,6 +73,7 @@ class Child {
 
  private:
   Child(pid_t id, env::Descriptor process, env::Descriptor output, env::Descriptor errors);
+  void give_input(env::Descriptor to, std::string_view input);
 
   struct Number {  // moves leave nothing behind
     pid_t value = -1;
@@ -73,6 +84,8 @@ class Child {
   env::Descriptor process_;
   env::Descriptor output_;
   env::Descriptor errors_;
+  env::Descriptor input_;
+  std::string_view unwritten_;
 };
 
 }  // namespace holdfast::executors

@@ -61,8 +61,9 @@ base::Result<void> read_argv(const Params& params, ChildPlan& plan) {
   return {};
 }
 
-base::Result<void> read_environment(const Params& params, const SecretSource* secrets,
-                                    Request& request) {
+// Only what stands in both lists: `process.variable_refused` names the first that does not.
+base::Result<void> read_environment(const Params& params, const ProcessOptions& options,
+                                    const SecretSource* secrets, Request& request) {
   const auto environment = params.find("env");
   if (!environment) return {};
   request.plan.environment.reserve(environment->size() + 1);  // nothing moves, and stays unwiped
@@ -71,6 +72,11 @@ base::Result<void> read_environment(const Params& params, const SecretSource* se
     if (!name || name->empty() || has_zero(*name) || name->find('=') != std::string_view::npos ||
         *name == kKeyVariable)
       return base::invalid("$.env", "a variable cannot have this name");
+    if (std::find(options.variables.begin(), options.variables.end(), *name) ==
+        options.variables.end())
+      return base::Error(base::ErrorCode::kConflict, "$.env",
+                         "this node does not let params set " + std::string(*name) +
+                             ": it is not one of its program-variables");
     const std::string_view text = TRY(revealed(value, "env", secrets, request.secrets));
     if (has_zero(text)) return base::invalid("$.env", "must be without zeros");
     std::string& variable = request.plan.environment.emplace_back();
@@ -85,7 +91,7 @@ base::Result<Request> read_request(const kernel::OpenIntent& intent, const Proce
   const Params params(intent.params);
   Request request;
   TRY(read_argv(params, request.plan));
-  TRY(read_environment(params, secrets, request));
+  TRY(read_environment(params, options, secrets, request));
   request.plan.environment.push_back(std::string(kKeyVariable) + "=" + intent.intent.to_text());
   request.plan.folder = TRY(params.optional_text("cwd")).value_or("/");
   if (has_zero(request.plan.folder)) return base::invalid("$.cwd", "must be without zeros");
@@ -117,7 +123,7 @@ struct Captured {
 enum class Stage : std::uint8_t { kRuns, kAsked, kKilled };  // asked to end, made to end
 
 struct Run {
-  base::Hash intent;
+  kernel::OpenIntent intent;  // whose params the program still reads
   Request request;
   Child child;
   std::uint64_t started_at_ns;  // by the wall clock
@@ -130,9 +136,13 @@ struct Run {
 
 class ProcessPerformer : public Performer {
  public:
-  ProcessPerformer(const ProcessOptions& options, env::Clock& clock, const SecretSource* secrets,
-                   WakeUp wake_up)
-      : options_(options), clock_(clock), secrets_(secrets), wake_up_(std::move(wake_up)) {}
+  ProcessPerformer(const ProcessOptions& options, std::vector<Program> programs, env::Clock& clock,
+                   const SecretSource* secrets, WakeUp wake_up)
+      : options_(options),
+        clock_(clock),
+        secrets_(secrets),
+        wake_up_(std::move(wake_up)),
+        programs_(std::move(programs)) {}
 
   void perform(Desk& desk) override;
   void wake() noexcept override { wake_up_.call(); }
@@ -151,6 +161,8 @@ class ProcessPerformer : public Performer {
   bool go_on(Run& run, Desk& desk, const pollfd* polled);
   Receipt receipt_of(Run& run, const Ending& ending);
 
+  static constexpr std::size_t kPolledOfRun = 4;
+
   const ProcessOptions options_;
   env::Clock& clock_;
   const SecretSource* const secrets_;
@@ -158,7 +170,8 @@ class ProcessPerformer : public Performer {
   std::list<Run> runs_;
   std::vector<pid_t>
       left_over_;               // groups of which something of ours has been killed and is not gone
-  std::vector<pollfd> polled_;  // the wake-up, then three a run
+  std::vector<pollfd> polled_;  // the wake-up, then those of each run
+  const std::vector<Program> programs_;
 };
 
 // The program; empty: the params do not say.
@@ -180,7 +193,7 @@ void ProcessPerformer::perform(Desk& desk) {
     }
     for (const base::Hash& stopped : orders.stops) {
       for (Run& run : runs_) {
-        if (run.intent == stopped) ask_to_end(run);
+        if (run.intent.intent == stopped) ask_to_end(run);
       }
     }
     for (const base::Hash& late : orders.late) {
@@ -193,32 +206,38 @@ void ProcessPerformer::perform(Desk& desk) {
     wake_up_.listened();
     std::erase_if(left_over_, [](pid_t group) { return !reap_group(group); });
     std::size_t index = 1;
-    for (auto run = runs_.begin(); run != runs_.end(); index += 3)
+    for (auto run = runs_.begin(); run != runs_.end(); index += kPolledOfRun)
       run = go_on(*run, desk, &polled_[index]) ? std::next(run) : runs_.erase(run);
   }
 }
 
 void ProcessPerformer::begin(const kernel::OpenIntent& intent, Desk& desk) {
   auto request = read_request(intent, options_, secrets_);
-  if (!request) return desk.done(intent.intent, failed("process.params", request.error()));
+  if (!request) {
+    const bool is_refused = request.error().code() == base::ErrorCode::kConflict;
+    return desk.done(
+        intent.intent,
+        failed(is_refused ? "process.variable_refused" : "process.params", request.error()));
+  }
   // Letter by letter: there is no second way to say it.
   const std::string& program = request->plan.argv.front();
-  if (std::find(options_.programs.begin(), options_.programs.end(), program) ==
-      options_.programs.end())
+  const auto allowed = std::find_if(programs_.begin(), programs_.end(),
+                                    [&](const Program& each) { return each.path == program; });
+  if (allowed == programs_.end())
     return desk.done(intent.intent,
                      failed("process.program_refused", "this node does not run " + program));
   const auto started_at = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
+  request->plan.program = allowed->file;
   auto child = Child::start(request->plan);
-  request->plan.input = {};  // it was a part of the intent, which goes
+  if (!child && child.error().code() == base::ErrorCode::kCorrupt)
+    return desk.done(
+        intent.intent,
+        failed("process.program_changed",
+               child.error().to_string() + "; start the node again to allow it", Retry::kMayHelp));
   if (!child) return desk.done(intent.intent, failed("process.not_started", child.error()));
   const std::uint64_t limit = request->time_limit_ns;
-  runs_.push_back({intent.intent,
-                   std::move(*request),
-                   std::move(*child),
-                   started_at,
-                   now_ns() + limit,
-                   {},
-                   {}});
+  runs_.push_back(
+      {intent, std::move(*request), std::move(*child), started_at, now_ns() + limit, {}, {}});
 }
 
 void ProcessPerformer::ask_to_end(Run& run) {
@@ -248,6 +267,7 @@ void ProcessPerformer::wait_for_something() {
     polled_.push_back({run.child.ended(), POLLIN, 0});
     polled_.push_back({run.child.output(), POLLIN, 0});
     polled_.push_back({run.child.errors(), POLLIN, 0});
+    polled_.push_back({run.child.input(), POLLOUT, 0});
     if (run.stage != Stage::kKilled) next = std::min(next, run.next_step_ns);
   }
   // What was killed goes soon, and does not say so.
@@ -287,6 +307,7 @@ bool ProcessPerformer::go_on(Run& run, Desk& desk, const pollfd* polled) {
   if ((has_ended || polled[2].revents != 0) && run.child.errors() >= 0 &&
       !read_some(run.child.errors(), run.errors, keep, most))
     run.child.close_errors();
+  if (polled[3].revents != 0) run.child.feed();
   if (!has_ended) {
     if (run.next_step_ns <= now_ns()) step(run);
     return true;
@@ -294,7 +315,8 @@ bool ProcessPerformer::go_on(Run& run, Desk& desk, const pollfd* polled) {
   const pid_t group = run.child.group();
   auto ending = run.child.wait();
   if (reap_group(group)) left_over_.push_back(group);
-  desk.done(run.intent, ending ? receipt_of(run, *ending) : failed("process.lost", ending.error()));
+  desk.done(run.intent.intent,
+            ending ? receipt_of(run, *ending) : failed("process.lost", ending.error()));
   return false;
 }
 
@@ -330,19 +352,35 @@ Receipt ProcessPerformer::receipt_of(Run& run, const Ending& ending) {
 
 }  // namespace
 
+base::Result<void> check_variable(std::string_view name) {
+  const std::string quoted = "'" + std::string(name) + "'";
+  if (name.empty() || has_zero(name) || name.find('=') != std::string_view::npos)
+    return base::invalid("process", quoted + " is not the name of a variable");
+  if (name == kKeyVariable)
+    return base::invalid("process", quoted + " is set by the node, and not by params");
+  const bool loads_code =
+      name.starts_with("LD_") || name == "GLIBC_TUNABLES" || name == "GCONV_PATH";
+  if (loads_code)
+    return base::invalid("process", quoted +
+                                        " makes any program load other code, so params may "
+                                        "never set it");
+  return {};
+}
+
 base::Result<std::unique_ptr<Executor>> process_executor(const ProcessOptions& options,
                                                          env::Clock& clock,
                                                          const SecretSource* secrets) {
   if (options.queue.at_once == 0) return base::invalid("process", "none at once is too few");
   if (options.output_bytes > kMaxOutputBytes)
     return base::invalid("process", "a receipt cannot hold so much output");
-  for (const std::string& program : options.programs) {
-    if (!program.starts_with('/') || has_zero(program))
-      return base::invalid("process", "'" + program + "' is not the whole path of a program");
-  }
+  std::vector<Program> programs;
+  for (const std::string& program : options.programs)
+    programs.push_back(TRY(Program::allow(program)));
+  for (const std::string& variable : options.variables) TRY(check_variable(variable));
   TRY(check_child_signal());
   WakeUp wake_up = TRY(WakeUp::make());
-  auto performer = std::make_unique<ProcessPerformer>(options, clock, secrets, std::move(wake_up));
+  auto performer = std::make_unique<ProcessPerformer>(options, std::move(programs), clock, secrets,
+                                                      std::move(wake_up));
   return std::unique_ptr<Executor>(
       std::make_unique<ThreadExecutor>(std::move(performer), options.queue.waiting));
 }

@@ -2,8 +2,11 @@
 #include "executors/process.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +14,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/base64.h"
 #include "base/testing.h"
 #include "env/testing.h"
 #include "executors/testing.h"
@@ -27,15 +31,24 @@ class ProcessTest : public ::testing::Test {
  protected:
   ProcessTest() { make({.grace_ns = 200 * kMs}); }
   static std::vector<std::string> programs() {
-    return {"/bin/cat",     "/bin/echo",  "/bin/false", "/bin/ls",          "/bin/pwd",   "/bin/sh",
-            "/usr/bin/env", "/bin/sleep", "/bin/true",  "/no/such/program", "/etc/passwd"};
+    return {"/bin/cat", "/bin/echo",    "/bin/false", "/bin/ls",  "/bin/pwd",
+            "/bin/sh",  "/usr/bin/env", "/bin/sleep", "/bin/true"};
   }
   void make(ProcessOptions options) {
     executor_.reset();
-    options.programs = programs();
+    if (options.programs.empty()) options.programs = programs();
+    options.variables = {"A", "K", "PATH"};
     auto made = process_executor(options, *clock_, &secrets_);
-    ASSERT_TRUE(made);
+    ASSERT_TRUE(made) << made.error().to_string();
     executor_ = std::move(*made);
+  }
+  // A script that anybody may run, in place of what has that name.
+  std::string tool(const std::string& script) {
+    const std::string path = folder_.path() + "/tool";
+    std::ofstream(path + ".new") << script;
+    EXPECT_EQ(::chmod((path + ".new").c_str(), 0755), 0);
+    std::filesystem::rename(path + ".new", path);
+    return path;
   }
   void start(std::uint64_t n, std::string_view json) {
     executor_->start(testing::intent(n, testing::value("sys/ProcessRunParams@1", json)), heard_);
@@ -52,6 +65,11 @@ class ProcessTest : public ::testing::Test {
   }
   static std::string sh(const std::string& script, const std::string& more = "") {
     return R"({"argv":["/bin/sh","-c",")" + script + R"("])" + more + "}";
+  }
+  static std::string base64(std::string_view bytes) {
+    std::string text;
+    base::base64_encode_append(base::as_bytes(bytes), text);
+    return text;
   }
   // A line of a file that a child writes, when it is there.
   std::string line_of(const std::string& file) {
@@ -140,6 +158,27 @@ TEST_F(ProcessTest, the_environment_is_what_is_asked_for_and_the_key) {
             "HOLDFAST_IDEMPOTENCY_KEY=" + name(2).to_text() + "\n");
 }
 
+TEST_F(ProcessTest, params_set_no_variable_that_the_node_does_not_list) {
+  for (const char* name : {"LD_PRELOAD", "LD_LIBRARY_PATH", "B", "HOME", "a", "AA"}) {
+    const HeardReceipt receipt =
+        run(std::hash<std::string>()(name),
+            R"({"argv":["/usr/bin/env"],"env":{"A":{"literal":"1"},")" + std::string(name) +
+                R"(":{"literal":"/proc/self/fd/0"}}})");
+    EXPECT_EQ(receipt.code(), "process.variable_refused") << name;
+    EXPECT_NE(receipt.text("message").find(name), std::string::npos) << receipt.json();
+  }
+}
+
+TEST_F(ProcessTest, no_list_may_have_a_variable_that_loads_code) {
+  for (const char* name : {"LD_PRELOAD", "LD_AUDIT", "LD_", "GLIBC_TUNABLES", "GCONV_PATH", "",
+                           "A=B", "HOLDFAST_IDEMPOTENCY_KEY"}) {
+    const auto made = process_executor({.variables = {"A", name}}, *clock_, nullptr);
+    ASSERT_FALSE(made) << name;
+    EXPECT_EQ(made.error().code(), base::ErrorCode::kInvalid);
+    EXPECT_NE(made.error().message().find("'" + std::string(name) + "'"), std::string::npos);
+  }
+}
+
 TEST_F(ProcessTest, the_working_directory_is_what_is_asked_for) {
   EXPECT_EQ(run(1, R"({"argv":["/bin/pwd"]})").text("stdout"), "/\n");
   EXPECT_EQ(run(2, R"({"argv":["/bin/pwd"],"cwd":")" + folder_.path() + R"("})").text("stdout"),
@@ -155,6 +194,84 @@ TEST_F(ProcessTest, stdin_comes_from_the_params_and_is_empty_otherwise) {
   EXPECT_EQ(
       run(3, R"({"argv":["/bin/true"],"stdin":{"literal":")" + much + R"("}})").number("exit_code"),
       0);
+}
+
+TEST_F(ProcessTest, more_input_than_a_pipe_holds_is_read_whole) {
+  const std::string text(300'000, 'x');
+  const std::string input = R"({"literal":")" + base64(text) + R"("})";
+  EXPECT_EQ(run(1, R"({"argv":["/bin/cat"],"stdin":)" + input + "}").text("stdout"), text);
+  // Some of it, and then no more.
+  EXPECT_EQ(run(2, sh("head -c 5; exit 7", R"(,"stdin":)" + input)).number("exit_code"), 7);
+}
+
+// A file that can be mapped would be a way to run anything, through whatever reads it.
+TEST_F(ProcessTest, a_library_on_stdin_cannot_be_loaded_from_there) {
+  std::string library;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* found) {
+        if (std::string_view(info->dlpi_name).find("libgcc_s") != std::string_view::npos)
+          *static_cast<std::string*>(found) = info->dlpi_name;
+        return 0;
+      },
+      &library);
+  ASSERT_FALSE(library.empty());
+  const auto preload = [](const std::string& path) { return "LD_PRELOAD=" + path + " /bin/true"; };
+  EXPECT_EQ(run(1, sh(preload(library))).text("stderr"), "") << "it can be loaded from a file";
+  const std::string bytes = base::testing::file_text(library);
+  const HeardReceipt receipt =
+      run(2, sh(preload("/proc/self/fd/0"), R"(,"stdin":{"literal":")" + base64(bytes) + R"("})"));
+  EXPECT_NE(receipt.text("stderr").find("cannot be preloaded"), std::string::npos)
+      << receipt.text("stderr");
+  EXPECT_EQ(
+      run(3, sh("test -p /dev/stdin", R"(,"stdin":{"literal":"aGVsbG8="})")).number("exit_code"),
+      0);
+}
+
+TEST_F(ProcessTest, a_program_is_the_file_that_it_was_when_it_was_allowed) {
+  const std::string path = tool("#!/bin/sh\nexit 3\n");
+  const std::string json = R"({"argv":[")" + path + R"("]})";
+  make({.programs = {path}});
+  EXPECT_EQ(run(1, json).number("exit_code"), 3);
+
+  struct stat before {};
+  ASSERT_EQ(::stat(path.c_str(), &before), 0);
+  std::fstream(path, std::ios::in | std::ios::out) << "#!/bin/sh\nexit 4\n";
+  const timespec times[] = {before.st_atim, before.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  const HeardReceipt written = run(2, json);
+  EXPECT_EQ(written.code(), "process.program_changed") << "of the same size and time";
+  EXPECT_TRUE(*written.view().find("retryable")->boolean());
+  EXPECT_NE(written.text("message").find(path), std::string::npos);
+
+  tool("#!/bin/sh\nexit 5\n");
+  EXPECT_EQ(run(3, json).code(), "process.program_changed") << "another file";
+  std::filesystem::remove(path);
+  EXPECT_EQ(run(4, json).code(), "process.program_changed") << "none";
+  tool("#!/bin/sh\nexit 6\n");
+  make({.programs = {path}});
+  EXPECT_EQ(run(5, json).number("exit_code"), 6) << "allowed as it is now";
+}
+
+TEST_F(ProcessTest, what_is_not_there_or_cannot_be_run_is_not_allowed) {
+  for (const std::string& wrong :
+       {std::string("/no/such/program"), std::string("/etc/passwd"), folder_.path()}) {
+    const auto made = process_executor({.programs = {wrong}}, *clock_, nullptr);
+    ASSERT_FALSE(made) << wrong;
+    EXPECT_EQ(made.error().code(), base::ErrorCode::kInvalid);
+    EXPECT_NE(made.error().message().find("'" + wrong + "'"), std::string::npos);
+  }
+}
+
+TEST_F(ProcessTest, a_child_has_the_usual_number_of_descriptors_and_leaves_no_core_file) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit raised = before;
+  raised.rlim_cur = raised.rlim_max;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &raised), 0);
+  const HeardReceipt receipt = run(1, sh("ulimit -n; ulimit -c"));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlim_t expected = std::min<rlim_t>(raised.rlim_max, 1024);
+  EXPECT_EQ(receipt.text("stdout"), std::to_string(expected) + "\n0\n");
 }
 
 TEST_F(ProcessTest, no_descriptor_of_ours_reaches_a_child) {
@@ -175,10 +292,11 @@ TEST_F(ProcessTest, more_output_than_the_limit_is_counted_and_not_kept) {
 }
 
 TEST_F(ProcessTest, one_that_cannot_be_started_is_an_error) {
+  const std::string garbage = tool("this is no program");
+  make({.programs = {garbage, "/bin/ls"}});
   for (const auto& [json, code, word] : std::vector<std::array<std::string, 3>>{
-           {R"({"argv":["/no/such/program"]})", "process.not_started", "execve"},
+           {R"({"argv":[")" + garbage + R"("]})", "process.not_started", "execve"},
            {R"({"argv":["/bin/ls"],"cwd":"/no/such/folder"})", "process.not_started", "chdir"},
-           {R"({"argv":["/etc/passwd"]})", "process.not_started", "execve"},
            {R"({"argv":["ls"]})", "process.params", "whole path"},
            {R"({"argv":[]})", "process.params", "argv"},
            {R"({"argv":["/bin/ls"],"env":{"A=B":{"literal":""}}})", "process.params", "env"},

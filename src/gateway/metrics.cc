@@ -39,6 +39,11 @@ void put_journal(MetricsText& text, const Seen& seen) {
   if (seen.has_world)
     text.gauge("holdfast_records_behind_snapshot", "Records that a restart would replay.",
                measures.behind_snapshot);
+  if (seen.has_world) {
+    text.family("holdfast_clock_ahead_seconds", "gauge",
+                "How far the world's time is ahead of the wall clock.");
+    text.signed_seconds({}, measures.clock_ahead_ns);
+  }
   text.gauge("holdfast_history_lag", "Durable records that the index has not seen.",
              figures.history_lag);
   text.counter("holdfast_history_failures_total", "Failures of the index.",

@@ -60,6 +60,10 @@ void MetricsText::seconds(Labels labels, std::uint64_t ns) {
   write("", labels, "", text_of(static_cast<double>(ns) / kNsPerSecond));
 }
 
+void MetricsText::signed_seconds(Labels labels, std::int64_t ns) {
+  write("", labels, "", text_of(static_cast<double>(ns) / kNsPerSecond));
+}
+
 void MetricsText::histogram(Labels labels, const Histogram& histogram) {
   write_histogram(labels, histogram, 1);
 }

@@ -23,6 +23,7 @@ class MetricsText {
   void family(std::string_view name, std::string_view kind, std::string_view help);
   void sample(Labels labels, std::uint64_t value);
   void seconds(Labels labels, std::uint64_t ns);
+  void signed_seconds(Labels labels, std::int64_t ns);
   void histogram(Labels labels, const Histogram& histogram);
   void time_histogram(Labels labels, const Histogram& of_ns);  // in seconds
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -202,6 +204,94 @@ TEST_F(ResourcesTest, many_threads_that_ask_get_the_same) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(made, 1);
   EXPECT_EQ(sum, 88);
+}
+
+// The factory waits until it is told to go on.
+class SlowFactory {
+ public:
+  int make() {
+    std::unique_lock lock(mutex_);
+    ++calls_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return goes_on_; });
+    return 7;
+  }
+  void wait_until_called() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return calls_ != 0; });
+  }
+  void go_on() {
+    const std::lock_guard lock(mutex_);
+    goes_on_ = true;
+    changed_.notify_all();
+  }
+  int calls() {
+    const std::lock_guard lock(mutex_);
+    return calls_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int calls_ = 0;
+  bool goes_on_ = false;
+};
+
+TEST_F(ResourcesTest, one_that_takes_long_keeps_nobody_from_the_others) {
+  SlowFactory factory;
+  all->add<int>("slow", [&] { return factory.make(); })
+      .add<Db>("db", make<Db>("db"))
+      .add<Config>("config", make<Config>("config"));
+  ResourceMaker(all).get<Db>();
+  int got = 0;
+  std::thread slow([&] { got = ResourceMaker(all).get<int>(); });
+  factory.wait_until_called();
+  EXPECT_EQ(ResourceMaker(all).get<Db>().name, "db") << "was there";
+  EXPECT_EQ(ResourceMaker(all).get<Config>().name, "config") << "is made";
+  factory.go_on();
+  EXPECT_EQ(ResourceMaker(all).get<int>(), 7);
+  slow.join();
+  EXPECT_EQ(got, 7);
+  EXPECT_EQ(factory.calls(), 1);
+}
+
+// Each thread has made one half of the circle when it asks for the other.
+TEST_F(ResourcesTest, that_need_each_other_are_refused_on_different_threads_too) {
+  std::atomic<int> begun = 0;
+  const auto needing = [&](const char* other) {
+    return [&begun, other](ResourceMaker& maker) {
+      ++begun;
+      while (begun < 2) std::this_thread::yield();
+      return maker.get<std::string>(other);
+    };
+  };
+  all->add<std::string>("a", needing("b")).add<std::string>("b", needing("a"));
+  std::string first;
+  std::thread other([&] { first = thrown([&] { ResourceMaker(all).get<std::string>("a"); }); });
+  const std::string second = thrown([&] { ResourceMaker(all).get<std::string>("b"); });
+  other.join();
+  for (const std::string& refused : {first, second}) {
+    EXPECT_TRUE(refused == "step.resource_cycle: 'a' needs 'b' needs 'a'" ||
+                refused == "step.resource_cycle: 'b' needs 'a' needs 'b'")
+        << refused;
+  }
+}
+
+TEST_F(ResourcesTest, who_waits_for_a_factory_that_throws_asks_it_again) {
+  std::atomic<int> calls = 0;
+  std::atomic<bool> is_waited_for = false;
+  all->add<int>("n", [&] {
+    if (++calls > 1) return 7;
+    while (!is_waited_for) std::this_thread::yield();
+    throw StepError("n.away", "nobody there");
+  });
+  std::string first;
+  std::thread failing([&] { first = thrown([&] { ResourceMaker(all).get<int>(); }); });
+  while (calls == 0) std::this_thread::yield();
+  is_waited_for = true;
+  EXPECT_EQ(ResourceMaker(all).get<int>(), 7);
+  failing.join();
+  EXPECT_EQ(first, "n.away: nobody there");
 }
 
 struct Begin {

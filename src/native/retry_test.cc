@@ -41,6 +41,32 @@ TEST(Retry, a_wait_never_passes_its_bound) {
   EXPECT_EQ(incrementing(1s, 1h)(failure(UINT64_MAX)), kLongestWait);
 }
 
+// One that wrapped around would be below nothing, and tried again at once for ever.
+TEST(Retry, waits_that_are_added_stay_at_the_longest_there_is) {
+  const Retry retry(fixed(Duration::max()) + fixed(1s), never_stop());
+  EXPECT_EQ(retry.judge(failure(1)), Duration::max());
+  EXPECT_EQ((fixed(Duration::min()) + fixed(-1s))(failure(1)), Duration::min());
+  EXPECT_EQ((fixed(Duration::max()) + fixed(-1s))(failure(1)), Duration::max() - 1s);
+  for (std::uint64_t seed = 0; seed < 4; ++seed) {
+    EXPECT_GE(random_wait(Duration::min(), Duration::max())(failure(1, {}, seed)), Duration::min());
+    EXPECT_GE(random_wait(-1s, Duration::max())(failure(1, {}, seed)), -1s);
+    EXPECT_EQ(random_wait(3s, 1s)(failure(1, {}, seed)), 3s);
+  }
+}
+
+TEST(Retry, a_next_attempt_beyond_all_time_is_not_before_anything) {
+  const Retry retry(fixed(Duration::max()), before(1min));
+  EXPECT_FALSE(retry.judge(failure(1, 1s)));
+}
+
+TEST(Retry, numbers_that_make_no_sense_are_no_reason_to_try_again_at_once) {
+  EXPECT_EQ(exponential(1s, std::nan(""), 9s)(failure(2)), 9s);
+  EXPECT_EQ(exponential(0s)(failure(10'000)), 0s);
+  EXPECT_EQ(exponential(1s)(failure(0)), 1s);
+  EXPECT_EQ(incrementing(1s, 1s)(failure(0)), 1s);
+  EXPECT_EQ(chain({fixed(1s), fixed(7s)})(failure(0)), 1s);
+}
+
 TEST(Retry, chance_is_the_same_for_the_same_failure) {
   const Wait wait = random_wait(1s, 3s);
   bool differs = false;

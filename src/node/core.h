@@ -98,6 +98,11 @@ class Core {
   // To ring when the next one is due, if there is one. False: it is due already.
   [[nodiscard]] bool set(env::Alarm& alarm);
 
+  // See WorldClock: how far the world is ahead of the wall clock, and what an operator is told.
+  std::int64_t clock_ahead_ns() { return clock_.ahead_ns(); }
+  bool has_clock_news() const noexcept { return clock_.has_news(); }
+  std::string take_clock_news() { return clock_.take_news(); }
+
   // The time of the last tick, or later.
   std::uint64_t last_ns() const noexcept { return clock_.last_ns(); }
 

@@ -65,7 +65,7 @@ class EffectsTest : public ::testing::Test {
     executors_.push_back(std::move(*executors::http_executor({.hosts = {{"127.0.0.1", 0, true}}},
                                                              {*clock_, &secrets_, blobs_.get()})));
     executors_.push_back(std::move(*executors::process_executor(
-        {.programs = {"/bin/sh", "/no/such/program"}}, *clock_, &secrets_)));
+        {.programs = {"/bin/sh"}, .variables = {"T"}}, *clock_, &secrets_)));
     executors_.push_back(executors::blob_put_executor({}, *blobs_));
     auto started = Node::start(world_->world(), world_->journal(), *clock_, *random_,
                                {{"http", executors_[0].get()},

@@ -189,8 +189,8 @@ bool Loop::can_turn() const {
   if (failure_) return has_ended();
   const bool has_more = has_input() || (core_.wants_to_go_on() && !stopping_ && !is_full_);
   const bool rests = rests_for_snapshot();
-  return (stopping_ && core_.has_watchers()) || writes_ahead() || core_.may_start_held() ||
-         (has_room() && has_more && !rests) ||
+  return (stopping_ && core_.has_watchers()) || core_.has_clock_news() || writes_ahead() ||
+         core_.may_start_held() || (has_room() && has_more && !rests) ||
          (has_room() && !control_.empty() && rests && rests_but_for_control()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
@@ -260,6 +260,8 @@ void Loop::turn() {
   if (!is_alive()) return;
   auto reduced = core_.start_held(kHeldPerTurn);
   if (reduced) reduced = reduce_some();
+  if (std::string news = core_.take_clock_news(); !news.empty())
+    say_trouble({base::ErrorCode::kConflict, std::move(news)}, "clock");
   if (reduced) reduced = write_ahead_if_due();
   if (reduced) reduced = begin_snapshot_if_due();
   if (!reduced) return end_with(std::unique_lock(mutex_), std::move(reduced).error());

@@ -77,6 +77,7 @@ TEST_F(LoopTest, progress_beyond_what_may_wait_is_let_go_of) {
 
 TEST_F(LoopTest, an_effect_beyond_its_time_limit_is_stopped_and_settles_once) {
   begin();
+  clock_.set_wall_ns(1000 * kSecond);  // ahead of the world, which goes by it
   start();
   ask(1);
   ASSERT_EQ(hand_.held.size(), 1u);

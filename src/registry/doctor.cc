@@ -7,6 +7,7 @@
 
 #include "registry/session.h"
 #include "registry/signals.h"
+#include "registry/swap_log.h"
 
 namespace holdfast::registry {
 namespace {
@@ -34,7 +35,7 @@ class Doctor {
     }
     TRY(look_at_files(*names, state ? &*state : nullptr));
     if (state && has(*names, ".workflows.lock")) TRY(look_at_swap());
-    TRY(look_at_log());
+    TRY(look_at_log(*names));
     return std::move(findings_);
   }
 
@@ -104,6 +105,10 @@ class Doctor {
       } else if (name.starts_with("workflows.json.corrupt-")) {
         needs_somebody(site_.place.signal(name), "is a copy of a state that could not be read",
                        "look at it, and remove it");
+      } else if (name.starts_with(kBrokenLogPrefix)) {
+        needs_somebody(site_.place.signal(name), "is a swap log that could not be used",
+                       "look at it, and remove it; after " + std::to_string(kMostBrokenLogs) +
+                           " of them nothing is logged any more");
       } else if (state != nullptr && name.starts_with(kSignalPrefix) && !signals.contains(name)) {
         needs_somebody(site_.place.signal(name), "is a signal file that is nobody's",
                        "it asks nobody to yield; remove it");
@@ -146,13 +151,22 @@ class Doctor {
     return {};
   }
 
-  base::Result<void> look_at_log() {
-    const auto file = site_.host.disk.open(site_.place.log(), env::OpenMode::kRead);
-    if (!file) return {};
-    const std::uint64_t size = TRY((*file)->size());
-    std::uint8_t last = '\n';
-    if (size > 0) TRY(env::read_all(**file, size - 1, {&last, 1}));
-    if (last != '\n') {
+  base::Result<void> look_at_log(const std::vector<std::string>& names) {
+    if (!has(names, "swap_log.jsonl")) return {};
+    const auto last_byte = [this]() -> base::Result<std::uint8_t> {
+      const auto file = TRY(site_.host.disk.open(site_.place.log(), env::OpenMode::kRead));
+      const std::uint64_t size = TRY(file->size());
+      std::uint8_t last = '\n';
+      if (size > 0) TRY(env::read_all(*file, size - 1, {&last, 1}));
+      return last;
+    };
+    const auto last = last_byte();
+    if (!last) {
+      mends_itself(site_.place.log(), "cannot be used: " + last.error().to_string(),
+                   "the next line goes to a new log, and this one is set aside");
+      return {};
+    }
+    if (*last != '\n') {
       mends_itself(site_.place.log(), "ends with a line that was cut short",
                    "the next line takes its place");
     }

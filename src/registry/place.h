@@ -9,6 +9,8 @@
 
 namespace holdfast::registry {
 
+inline constexpr std::string_view kBrokenLogPrefix = "swap_log.broken-";
+
 struct Place {
   std::string folder;
 
@@ -17,6 +19,10 @@ struct Place {
   std::string swap_lock() const { return folder + "/.swap.lock"; }
   std::string log() const { return folder + "/swap_log.jsonl"; }
   std::string older_log() const { return folder + "/swap_log.1.jsonl"; }
+  // One of the places of a log that could not be used.
+  std::string broken_log(std::size_t number) const {
+    return folder + "/" + std::string(kBrokenLogPrefix) + std::to_string(number) + ".jsonl";
+  }
   std::string signal(std::string_view name) const { return folder + "/" + std::string(name); }
 };
 

@@ -9,9 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 
+#include "base/testing.h"
 #include "env/posix_disk.h"
 #include "env/testing.h"
 
@@ -190,6 +193,67 @@ TEST_F(RegistryTest, killed_coordinator_is_in_nobodys_way) {
 }
 
 // The child has all descriptors of its parent, and outlives it.
+// Nobody else could go on until somebody repairs the log.
+TEST_F(RegistryTest, killed_coordinator_is_in_nobodys_way_although_the_log_cannot_be_used) {
+  const std::string log = folder.path() + "/a/b/swap_log.jsonl";
+  const std::vector<std::function<void()>> breaks = {
+      [&] { std::filesystem::create_directory(log); },
+      [&] { std::filesystem::create_symlink(folder.path() + "/no/such/folder/log", log); },
+      [&] { std::filesystem::create_symlink(log, log); },
+  };
+  for (std::size_t i = 0; i < breaks.size(); ++i) {
+    {
+      Other coordinator([&] {
+        static auto swap = registry->begin_swap({.recipe = "qwen"});
+        return static_cast<bool>(swap);
+      });
+      ASSERT_TRUE(std::filesystem::remove(log));
+      breaks[i]();
+      EXPECT_EQ(registry->list()->swap->recipe, "qwen");
+    }
+    const auto found = registry->diagnose();
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(std::any_of(found->begin(), found->end(), [&](const auto& finding) {
+      return finding.place == log && finding.problem.starts_with("cannot be used");
+    })) << i;
+    const auto listed = registry->list();
+    ASSERT_TRUE(listed) << listed.error().message;
+    EXPECT_FALSE(listed->swap);
+    auto lease = registry->take_lease({.name = "train", .recipe = "llama"});
+    ASSERT_TRUE(lease);
+    EXPECT_TRUE(lease->release());
+    EXPECT_EQ(orphan_lines(), 1u) << "in the new log";
+    EXPECT_NE(base::testing::file_text(log).find("\"log_set_aside\""), std::string::npos);
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.path() + "/a/b/swap_log.broken-" +
+                                            std::to_string(i + 1) + ".jsonl") ||
+                i == 0);
+    const auto after = registry->diagnose();
+    ASSERT_TRUE(after);
+    EXPECT_EQ(after->size(), i + 1) << "the logs that were set aside";
+  }
+}
+
+TEST_F(RegistryTest, when_nothing_can_be_set_aside_any_more_only_the_log_is_missing) {
+  const std::string log = folder.path() + "/a/b/swap_log.jsonl";
+  {
+    Other coordinator([&] {
+      static auto swap = registry->begin_swap({.recipe = "qwen"});
+      return static_cast<bool>(swap);
+    });
+    ASSERT_TRUE(std::filesystem::remove(log));
+    ASSERT_TRUE(std::filesystem::create_directory(log));
+    for (int n = 1; n <= 9; ++n)
+      std::ofstream(folder.path() + "/a/b/swap_log.broken-" + std::to_string(n) + ".jsonl");
+  }
+  const auto listed = registry->list();
+  ASSERT_TRUE(listed) << listed.error().message;
+  EXPECT_FALSE(listed->swap);
+  const auto swap = registry->begin_swap({.recipe = "llama"});
+  ASSERT_FALSE(swap);
+  EXPECT_NE(swap.error().message.find("9 logs have been set aside already"), std::string::npos)
+      << swap.error().message;
+}
+
 TEST_F(RegistryTest, forked_child_does_not_keep_a_dead_holder_alive) {
   int child_id[2];
   ASSERT_EQ(::pipe(child_id), 0);

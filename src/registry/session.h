@@ -36,7 +36,8 @@ class Session {
   base::Result<std::optional<std::string>> orphaned() const;
 
   // Clears a marker that is nobody's, withdraws what its swap asked for, and logs it, once. Does
-  // nothing else. True: there was one; it is gone for good when the state is saved.
+  // nothing else. True: there was one; it is gone for good when the state is saved. A log that
+  // cannot be written does not keep the marker: everybody would have to wait for it.
   base::Result<bool> reconcile();
 
   // The caller has the swap lock, so no marker can be anybody's.

@@ -34,7 +34,7 @@ std::string text_of(const Site& site, const LogLine& line) {
   if (!line.recipe.empty()) text("recipe", line.recipe);
   if (!line.who.nonce.empty()) text("swap_id", line.who.nonce);
   integer("pid", line.who.pid);
-  integer("start_ns", line.who.start_ns);
+  if (line.event != SwapEvent::kLogSetAside) integer("start_ns", line.who.start_ns);
   if (!line.reason.empty()) text("reason", codec::printable(line.reason, kMaxReason));
   if (!line.workflows.empty()) {
     ++members;
@@ -82,13 +82,61 @@ base::Result<std::uint64_t> whole_lines(const env::File& file) {
   return size - tail.size() + (end == std::string::npos ? 0 : end + 1);
 }
 
-base::Result<void> append_line(const Site& site, const LogLine& line) {
+// A log that can be used, and where its next line goes.
+struct OpenLog {
+  std::unique_ptr<env::File> file;
+  std::uint64_t size;
+};
+
+base::Result<OpenLog> open_log(const Site& site) {
   TRY(put_aside_when_large(site));
-  const auto file = TRY(open_or_make(site));
+  auto file = TRY(open_or_make(site));
   const std::uint64_t size = TRY(whole_lines(*file));
-  if (size < TRY(file->size())) TRY(file->truncate(size));
-  TRY(env::write_all(*file, size, base::as_bytes(text_of(site, line))));
-  return file->sync_data();
+  return OpenLog{std::move(file), size};
+}
+
+base::Result<void> write_line(const Site& site, OpenLog log, const LogLine& line) {
+  if (log.size < TRY(log.file->size())) TRY(log.file->truncate(log.size));
+  TRY(env::write_all(*log.file, log.size, base::as_bytes(text_of(site, line))));
+  return log.file->sync_data();
+}
+
+bool is_broken(const base::Error& error) { return error.code() != base::ErrorCode::kUnavailable; }
+
+// Under the first name that is free. The line about it opens the new log.
+base::Result<void> set_aside(const Site& site, const base::Error& why) {
+  env::Disk& disk = site.host.disk;
+  const std::vector<std::string> names = TRY(disk.list(site.place.folder));
+  for (std::size_t number = 1; number <= kMostBrokenLogs; ++number) {
+    const std::string place = site.place.broken_log(number);
+    if (std::find(names.begin(), names.end(), place.substr(site.place.folder.size() + 1)) !=
+        names.end())
+      continue;
+    TRY(disk.rename(site.place.log(), place));
+    LogLine line{.event = SwapEvent::kLogSetAside};
+    line.who.pid = site.host.process.id();
+    line.reason = why.to_string() + "; it is " + place + " now";
+    return write_line(site, TRY(open_log(site)), line);
+  }
+  return base::Error(base::ErrorCode::kIo, site.place.log(),
+                     why.message() + "; and " + std::to_string(kMostBrokenLogs) +
+                         " logs have been set aside already");
+}
+
+base::Result<void> append_line(const Site& site, const LogLine& line) {
+  auto log = open_log(site);
+  if (!log && is_broken(log.error())) {
+    TRY(set_aside(site, log.error()));
+    log = open_log(site);
+  }
+  return write_line(site, TRY(std::move(log)), line);
+}
+
+base::Result<void> append_line_or_begin_anew(const Site& site, const LogLine& line) {
+  auto written = append_line(site, line);
+  if (written || !is_broken(written.error())) return written;
+  TRY(set_aside(site, written.error()));
+  return append_line(site, line);
 }
 
 }  // namespace
@@ -101,12 +149,17 @@ std::string_view to_string(SwapEvent event) {
     case SwapEvent::kAborted: return "swap_aborted";
     case SwapEvent::kOrphanCleared: return "orphan_marker_cleared";
     case SwapEvent::kPreemptRequested: return "preempt_requested";
+    case SwapEvent::kLogSetAside: return "log_set_aside";
   }
   return "unknown";
 }
 
 base::Result<void> append(const Site& site, const LogLine& line) {
   return not_busy(append_line(site, line));
+}
+
+base::Result<void> append_or_begin_anew(const Site& site, const LogLine& line) {
+  return not_busy(append_line_or_begin_anew(site, line));
 }
 
 base::Result<bool> is_logged(const Site& site, SwapEvent event, std::string_view swap_id) {

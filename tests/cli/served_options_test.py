@@ -61,12 +61,12 @@ class ServedOptions(ServingTest):
                 process.kill()
 
     def begin(self, at, name, **how):
-        event = {"id": name, "url": "", "argv": [], "with_secret": False, **how}
+        event = {"id": name, "url": "", "argv": [], "env": {}, "with_secret": False, **how}
         self.assertEqual(self.ask(at, "start", "test/Reach@1", json.dumps(event))["deliveries"], 1)
 
     def go(self, at, name, **how):
         """How an instance ended: its result, or the code of its error."""
-        event = {"id": name, "url": "", "argv": [], "with_secret": False, **how}
+        event = {"id": name, "url": "", "argv": [], "env": {}, "with_secret": False, **how}
         done = self.run_program("start", "test/Reach@1", json.dumps(event), "--wait", "60000", "--server", at, "--json")
         instance = json.loads(done.stdout)["instance"]
         return instance["result"] if instance["status"] == "completed" else instance["error"]["code"]
@@ -95,6 +95,34 @@ class ServedOptions(ServingTest):
         with self.reaches("--programs", "/bin/false") as url:
             self.assertEqual(self.go(url, "said", argv=["/bin/false"]), 1)
             self.assertEqual(self.go(url, "not-said", argv=["/bin/echo", "a"]), "process.program_refused")
+
+    def test_params_set_only_variables_that_are_said(self):
+        def env(name, value="1"):
+            return {"argv": ["/usr/bin/env"], "env": {name: value}}
+        with self.reaches("--programs", "/usr/bin/env") as url:
+            self.assertEqual(self.go(url, "none", **env("LANG")), "process.variable_refused")
+        with self.reaches("--programs", "/usr/bin/env", "--program-variables", "LANG,TZ") as url:
+            self.assertEqual(self.go(url, "flag", **env("TZ")), 0)
+            self.assertEqual(self.go(url, "other", **env("PATH")), "process.variable_refused")
+            self.assertEqual(self.go(url, "loader", **env("LD_PRELOAD", "/proc/self/fd/0")), "process.variable_refused")
+        with self.reaches("--programs", "/usr/bin/env", HOLDFAST_PROGRAM_VARIABLES="LANG") as url:
+            self.assertEqual(self.go(url, "variable", **env("LANG")), 0)
+        self.write("holdfast.yaml", "programs: [/usr/bin/env]\nprogram-variables: [LANG]\n")
+        with self.reaches() as url:
+            self.assertEqual(self.go(url, "file", **env("LANG")), 0)
+
+    def test_a_program_that_was_changed_is_not_run_until_the_next_start(self):
+        tool = self.folder / "tool"
+        self.write("tool", "#!/bin/sh\nexit 3\n")
+        tool.chmod(0o755)
+        with self.reaches("--programs", str(tool)) as url:
+            self.assertEqual(self.go(url, "as-it-was", argv=[str(tool)]), 3)
+            self.write("other", "#!/bin/sh\nexit 4\n")
+            (self.folder / "other").chmod(0o755)
+            (self.folder / "other").rename(tool)
+            self.assertEqual(self.go(url, "changed", argv=[str(tool)]), "process.program_changed")
+        with self.reaches("--programs", str(tool)) as url:
+            self.assertEqual(self.go(url, "allowed-again", argv=[str(tool)]), 4)
 
     def declare_secret(self, url, binding):
         definitions = self.ask(url, "manifest")["definitions"]
@@ -161,6 +189,12 @@ class ServedOptions(ServingTest):
                 (("--http-hosts", "a:b"), "--http-hosts: 'a:b' is no host: expected HOST[:PORT][/private]"),
                 (("--http-hosts", "http://a/"), "--http-hosts: 'http://a/' is no host: expected HOST[:PORT][/private]"),
                 (("--programs", "echo"), "--programs: 'echo' is not the whole path of a program"),
+                (("--programs", "/no/such/program"),
+                 "--programs: '/no/such/program' is not there: No such file or directory"),
+                (("--programs", "/etc/passwd"), "--programs: '/etc/passwd' is not a file that can be run"),
+                (("--program-variables", "LANG,LD_PRELOAD"),
+                 "--program-variables: 'LD_PRELOAD' makes any program load other code, so params may never set it"),
+                (("--program-variables", "A=B"), "--program-variables: 'A=B' is not the name of a variable"),
                 (("--retention", "1w"), "--retention: expected a time up to 100 years, as 7d, 12h, 30m or 90s"),
                 (("--retention", "40000d"), "--retention: expected a time up to 100 years, as 7d, 12h, 30m or 90s"),
                 (("--snapshot-every", "-1"), "--snapshot-every: expected a number of records"),

@@ -74,6 +74,7 @@ class Metrics(ServerTest):
         paint = {"effect": "test/paint@1", "executor": "outside"}
         self.assertEqual(self.value("holdfast_open_effects_by_kind", **paint), 3)
         self.assertGreater(self.value("holdfast_recovery_seconds"), 0)
+        self.assertLess(abs(self.value("holdfast_clock_ahead_seconds")), 60)
         self.assertGreater(self.value("holdfast_replayed_records"), 0)
         self.client().post("/v1/instances/test/House@1/a/cancel", {})
         self.assertEqual(self.value("holdfast_open_effects_by_kind", **paint), 0)

@@ -47,6 +47,7 @@ struct Run {
   static constexpr holdfast::Executor kExecutor = holdfast::built_in("process");
   struct Params {
     std::vector<std::string> argv;
+    std::map<std::string, std::string> env;
   };
   struct Receipt {
     std::optional<std::int64_t> exit_code;
@@ -65,6 +66,7 @@ struct Go {
   std::string id;
   std::string url;
   std::vector<std::string> argv;
+  std::map<std::string, std::string> env;
   bool with_secret = false;
 };
 
@@ -77,7 +79,7 @@ struct Reach {
 
   static void step(State&, const Go& go, Context& context) {
     if (!go.argv.empty()) {
-      context.open<Run>({.argv = go.argv});
+      context.open<Run>({.argv = go.argv, .env = go.env});
       return;
     }
     Fetch::Params params{.method = "GET", .url = go.url, .headers = {}};
