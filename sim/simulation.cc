@@ -52,6 +52,7 @@ class Simulation {
     // Runs of steps leave memory as soon as a snapshot has them, and large values before that.
     if (load_ == Load::kWithSteps) {
       cells_.clean_cells = dice_.below(3);
+      cells_.clean_bytes = cells_.clean_cells * 4096;
       if (dice_.one_in(2)) cells_.dirty_bytes = 1024;
       limits_.snapshot_every = 3 + dice_.below(20);
     }

@@ -169,6 +169,8 @@ struct Instance {
 enum class Condition : std::uint8_t {
   kReady,
   kDiskFull,  // nothing new is taken until there is room
+  kNoFiles,   // nothing new is taken: the system gives the journal no next file, as when no file
+              // descriptors are left; the log says why
   kEnded,     // it was closed, or something has ended it
 };
 
@@ -321,18 +323,24 @@ class Engine {
   // waits with callbacks for what may never end needs this, as only so many can wait.
   void stop_waiting(WaitId wait);
 
-  // kNotFound: there is no such instance; kConflict: it has ended.
+  // kNotFound: there is no such instance; kConflict: it has ended. `by` is who asked, for the
+  // record: up to 1024 bytes of the program's choice. Empty: the program itself.
   template <class Workflow>
-  Result<Done> cancel(const KeyOf<Workflow>& key, std::string_view reason) {
-    return control_raw(Control::kCancel, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
+  Result<Done> cancel(const KeyOf<Workflow>& key, std::string_view reason,
+                      std::string_view by = {}) {
+    return control_raw(Control::kCancel, Workflow::kWorkflow, detail::bytes_of_key(key), reason,
+                       by);
   }
   template <class Workflow>
-  Result<Done> pause(const KeyOf<Workflow>& key, std::string_view reason) {
-    return control_raw(Control::kPause, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
+  Result<Done> pause(const KeyOf<Workflow>& key, std::string_view reason,
+                     std::string_view by = {}) {
+    return control_raw(Control::kPause, Workflow::kWorkflow, detail::bytes_of_key(key), reason, by);
   }
   template <class Workflow>
-  Result<Done> resume(const KeyOf<Workflow>& key, std::string_view reason) {
-    return control_raw(Control::kResume, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
+  Result<Done> resume(const KeyOf<Workflow>& key, std::string_view reason,
+                      std::string_view by = {}) {
+    return control_raw(Control::kResume, Workflow::kWorkflow, detail::bytes_of_key(key), reason,
+                       by);
   }
 
   // What an instance has put out behind a sequence (0: from the beginning), from 1 to 1000 entries
@@ -399,9 +407,12 @@ class Engine {
     Bytes key;
   };
   using RawInstances = std::vector<Result<RawInstance>>;  // in the order of the names
-  void query_raw(std::vector<RawName> names, Then<RawInstances> then);
+  // When values of so many bytes were read, the rest of the names is left out: the answer is
+  // shorter than they are, but has one at least.
+  void query_raw(std::vector<RawName> names, Then<RawInstances> then,
+                 std::size_t bytes = ~std::size_t{0});
   void control_raw(Control control, std::string_view workflow, Bytes key, std::string_view reason,
-                   Then<Done> then);
+                   Then<Done> then, std::string_view by = {});
 
   WaitId wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
   Result<RawInstance> wait_raw(std::string_view workflow, Bytes key, Timeout timeout);
@@ -442,12 +453,13 @@ class Engine {
   // Makes definitions (CBOR, a list with its manifest) the world's own, or says whether that could
   // be done. Instances that stand in the way are no error. kInvalid: the definitions are not good,
   // or nobody here performs one of their effects.
-  void apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then);
+  void apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then, std::string_view by = {});
 
   // Proposals of definitions: made (CBOR, as above, or a patch of the present ones), tried, decided
   // and applied, in that order; kConflict: its turn has not come, or is over. What is told is the
   // record; that of the first names the proposal.
-  void propose_raw(Bytes document, std::string_view description, Then<std::uint64_t> then);
+  void propose_raw(Bytes document, std::string_view description, Then<std::uint64_t> then,
+                   std::string_view by = {});
   void proposals_raw(Then<std::vector<ProposalInfo>> then);
 
   // The trial run: a copy of the world, in memory and beside it, takes what came under the present
@@ -458,7 +470,7 @@ class Engine {
   // passes the limits. kEnded: it was stopped, or the engine closes. Only success is recorded.
   void try_proposal_raw(std::uint64_t proposal, TrialOptions options, Then<Tried> then);
   void decide_raw(const ProposalDecision& decision, Then<std::uint64_t> then);
-  void apply_proposal_raw(std::uint64_t proposal, Then<Applied> then);
+  void apply_proposal_raw(std::uint64_t proposal, Then<Applied> then, std::string_view by = {});
 
   // An effect that is open, whoever performs it. kNotFound: it is not.
   void effect_raw(const Hash& intent, Then<OpenEffect> then);
@@ -497,7 +509,7 @@ class Engine {
 
   explicit Engine(std::unique_ptr<Body> body);
   Result<Done> control_raw(Control control, std::string_view workflow, Bytes key,
-                           std::string_view reason);
+                           std::string_view reason, std::string_view by);
 
   // Calls `ask` with where the answer goes, and waits for it.
   template <class T, class Ask>

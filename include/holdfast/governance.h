@@ -53,6 +53,7 @@ struct TrialOptions {
   std::uint64_t bytes = std::uint64_t{512} << 20;  // of records and states that are read and made
   std::chrono::milliseconds time = std::chrono::seconds(60);
   std::function<bool()> stopped = {};  // asked now and then: nobody wants it any more
+  std::string by = {};                 // who asked, for the record
 };
 
 struct Tried {

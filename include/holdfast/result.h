@@ -26,6 +26,10 @@ enum class ErrorCode : std::uint8_t {
 struct Error {
   ErrorCode code = ErrorCode::kInvalid;
   std::string message;  // with the place that it speaks of
+
+  // It comes from the operating system or the storage, and the message may name files of this
+  // machine, which is nothing to show to strangers.
+  bool names_files = false;
 };
 
 template <class T>

@@ -39,4 +39,9 @@ Error Error::within(std::string_view place) && {
   return std::move(*this);
 }
 
+Error Error::from(Origin origin) && {
+  body_->origin = origin;
+  return std::move(*this);
+}
+
 }  // namespace holdfast::base

@@ -41,11 +41,24 @@ class [[nodiscard]] Error {
   // The same error, seen from outside: "file.json" around "$.type" gives "file.json: $.type".
   Error within(std::string_view place) &&;
 
+  // It comes from the operating system or a database, and may name files of this machine: kNotFound
+  // then says that a file is missing, not that a caller named something that does not exist.
+  bool is_of_system() const noexcept { return body_->origin != Origin::kOurs; }
+
+  // The process or the machine has no file descriptors left. The code is kUnavailable, as on a full
+  // disk, because trying again helps; but the disk is not what is short.
+  bool lacks_descriptors() const noexcept { return body_->origin == Origin::kDescriptors; }
+
+  enum class Origin : std::uint8_t { kOurs, kSystem, kDescriptors };
+  Origin origin() const noexcept { return body_->origin; }
+  Error from(Origin origin) &&;
+
  private:
   struct Body {
     ErrorCode code;
     std::string where;
     std::string message;
+    Origin origin = Origin::kOurs;
   };
   std::unique_ptr<Body> body_;
 };

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "codec/cbor_writer.h"
 #include "codec/testing.h"
 
 namespace holdfast::codec {
@@ -77,6 +79,35 @@ TEST(JsonWriter, writes_values_of_every_allowed_depth) {
 TEST(JsonWriter, maps_that_turn_out_to_be_no_objects_do_not_multiply_the_work) {
   EXPECT_EQ(json(repeat("a26161", 60) + "80" + repeat("8101f6", 60)),
             repeat("{\"$map\":[[\"a\",", 60) + "[]" + repeat("],[[1],null]]}", 60));
+}
+
+TEST(JsonPieces, come_to_the_same_as_all_at_once) {
+  Buffer long_ones;
+  write_list_head(long_ones, 3);
+  write_text(long_ones, std::string(200'000, '\x01') + "\u20ac");
+  write_bytes(long_ones, base::Bytes(100'001, 7));
+  write_text(long_ones, repeat("\u20ac", 50'000));
+  std::vector<base::Bytes> values{long_ones.to_bytes()};
+  for (const std::string& hex : {std::string("00"), std::string("60"), std::string("40"),
+                                 std::string("80"), std::string("a26161016162820203"),
+                                 "82" + repeat("a26161", 60) + "80" + repeat("8101f6", 60) + "01",
+                                 "98c8" + repeat("a201026131f6", 200)})
+    values.push_back(bytes_of(hex));
+  for (const base::Bytes& value : values) {
+    const std::string whole = to_json(View::of(value));
+    for (const std::size_t about : {std::size_t{1}, std::size_t{100}, std::size_t{65'536}}) {
+      JsonPieces pieces(View::of(value));
+      EXPECT_EQ(pieces.size(), whole.size());
+      std::string all;
+      Buffer piece;
+      for (bool has_more = true; has_more;) {
+        has_more = pieces.next(piece, about);
+        all += base::as_text(piece.view());
+        EXPECT_LE(piece.size(), about + 6 * 49'152 + 100) << "however long a text is";
+      }
+      EXPECT_EQ(all == whole, true) << whole.substr(0, 100);
+    }
+  }
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ Condition Engine::condition() {
   switch (body_->node->condition()) {
     case node::LoopCondition::kReady: return Condition::kReady;
     case node::LoopCondition::kDiskFull: return Condition::kDiskFull;
+    case node::LoopCondition::kNoFiles: return Condition::kNoFiles;
     case node::LoopCondition::kEnded: break;
   }
   return Condition::kEnded;
@@ -77,9 +78,9 @@ void Engine::send_raw(const RawEvent& event, Then<Sent> then) {
 }
 
 void Engine::control_raw(Control control, std::string_view workflow, Bytes key,
-                         std::string_view reason, Then<Done> then) {
+                         std::string_view reason, Then<Done> then, std::string_view by) {
   const kernel::ControlRequested request{kControls[static_cast<std::size_t>(control)], workflow,
-                                         key, reason};
+                                         key, reason, by};
   body_->send(node::Input::control(request),
               [then = std::move(then)](Result<kernel::Answer> answer) {
                 then(answer ? engine::done(*answer) : Result<Done>(answer.error()));
@@ -87,9 +88,9 @@ void Engine::control_raw(Control control, std::string_view workflow, Bytes key,
 }
 
 Result<Done> Engine::control_raw(Control control, std::string_view workflow, Bytes key,
-                                 std::string_view reason) {
+                                 std::string_view reason, std::string_view by) {
   return wait_for<Done>([&](Then<Done> then) {
-    control_raw(control, workflow, std::move(key), reason, std::move(then));
+    control_raw(control, workflow, std::move(key), reason, std::move(then), by);
   });
 }
 
@@ -97,14 +98,18 @@ void Engine::query_raw(std::string_view workflow, Bytes key, Then<RawInstance> t
   body_->query({std::string(workflow), std::move(key)}, std::move(then));
 }
 
-void Engine::query_raw(std::vector<RawName> names, Then<RawInstances> then) {
+void Engine::query_raw(std::vector<RawName> names, Then<RawInstances> then, std::size_t bytes) {
   const auto ticket = engine::ticket(std::move(then));
-  const auto asked = body_->node->look([names = std::move(names), ticket](node::Core& core) {
+  const auto asked = body_->node->look([names = std::move(names), ticket, bytes](node::Core& core) {
     core.ask([&](kernel::World& world) -> std::function<void()> {
       auto seen = std::make_shared<RawInstances>();
       seen->reserve(names.size());
-      for (const RawName& name : names)
+      std::size_t read = 0;
+      for (const RawName& name : names) {
+        if (read >= bytes) break;
         seen->push_back(engine::read(world, {name.workflow, name.key}));
+        if (const auto& last = seen->back()) read += last->state.size() + last->outcome.size();
+      }
       return [ticket, seen] { ticket->tell(std::move(*seen)); };
     });
   });

@@ -100,11 +100,11 @@ void Engine::Body::use_definitions(base::Bytes closure) {
   ++definitions_version;
 }
 
-void Engine::apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then) {
+void Engine::apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then, std::string_view by) {
   if (const auto performed = body_->check_performed(definitions); !performed)
     return then(engine::outside(performed.error()));
   const auto ticket = engine::ticket(std::move(then));
-  if (mode == ApplyMode::kApply) return body_->apply(node::Input::apply({definitions}), ticket);
+  if (mode == ApplyMode::kApply) return body_->apply(node::Input::apply({definitions, by}), ticket);
   const auto asked =
       body_->node->look([definitions = std::move(definitions), ticket](node::Core& core) {
         core.ask([&](kernel::World& world) -> std::function<void()> {
@@ -115,10 +115,11 @@ void Engine::apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then) {
   if (!asked) ticket->tell(engine::outside(asked.error()));
 }
 
-void Engine::propose_raw(Bytes document, std::string_view description, Then<std::uint64_t> then) {
+void Engine::propose_raw(Bytes document, std::string_view description, Then<std::uint64_t> then,
+                         std::string_view by) {
   if (const auto performed = body_->check_performed(document); !performed)
     return then(engine::outside(performed.error()));
-  body_->send(node::Input::propose({document, description}),
+  body_->send(node::Input::propose({document, description, by}),
               [then = std::move(then)](Result<kernel::Answer> answer) {
                 then(answer ? record_of(*answer) : Result<std::uint64_t>(answer.error()));
               });
@@ -147,23 +148,24 @@ void Engine::decide_raw(const ProposalDecision& decision, Then<std::uint64_t> th
 
 // A patch does not say all that it comes to, and those who perform effects may be others than when
 // it was proposed: so it is looked at as it is to be.
-void Engine::apply_proposal_raw(std::uint64_t proposal, Then<Applied> then) {
+void Engine::apply_proposal_raw(std::uint64_t proposal, Then<Applied> then, std::string_view by) {
   const auto ticket = engine::ticket(std::move(then));
   Body* const body = body_.get();
-  const auto asked = body->node->look([body, proposal, ticket](node::Core& core) {
-    core.ask([&](kernel::World& world) -> std::function<void()> {
-      auto definitions =
-          std::make_shared<base::Result<base::Bytes>>(world.proposed_definitions(proposal));
-      return [body, proposal, ticket, definitions] {
-        // Of one that is not there, the world says so.
-        if (*definitions) {
-          if (const auto performed = body->check_performed(**definitions); !performed)
-            return ticket->tell(engine::outside(performed.error()));
-        }
-        body->apply(node::Input::apply_proposal({proposal}), ticket);
-      };
-    });
-  });
+  const auto asked =
+      body->node->look([body, proposal, ticket, by = std::string(by)](node::Core& core) {
+        core.ask([&](kernel::World& world) -> std::function<void()> {
+          auto definitions =
+              std::make_shared<base::Result<base::Bytes>>(world.proposed_definitions(proposal));
+          return [body, proposal, ticket, definitions, by] {
+            // Of one that is not there, the world says so.
+            if (*definitions) {
+              if (const auto performed = body->check_performed(**definitions); !performed)
+                return ticket->tell(engine::outside(performed.error()));
+            }
+            body->apply(node::Input::apply_proposal({proposal, by}), ticket);
+          };
+        });
+      });
   if (!asked) ticket->tell(engine::outside(asked.error()));
 }
 

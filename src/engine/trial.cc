@@ -65,7 +65,7 @@ Result<Tried> Engine::Body::try_proposal(std::uint64_t proposal, const TrialOpti
   if (!*report) return engine::outside(report->error());
   Tried tried{.report = node::document_of(**report)};
   const auto answer = wait_for<kernel::Answer>([&](Then<kernel::Answer> then) {
-    send(node::Input::shadow({proposal, tried.report}), std::move(then));
+    send(node::Input::shadow({proposal, tried.report, how.by}), std::move(then));
   });
   if (!answer) return answer.error();
   if (const auto error = engine::refusal(*answer)) return engine::outside(*error);

@@ -3,9 +3,10 @@
 // promise what POSIX promises and no more: what was written may be lost until sync_data() on the
 // file, and names that were made, changed or removed until sync_directory() on their folder.
 //
-// Errors: kUnavailable when the disk is full, kNotFound when there is no such file, kConflict when
-// a lock is held, kIo for everything else. A sync that failed must not be tried again: the system
-// may have dropped what was written, and then the second try succeeds.
+// Errors: kUnavailable when the disk is full or there are no descriptors left (which the error
+// says: lacks_descriptors), kNotFound when there is no such file, kConflict when a lock is held,
+// kIo for everything else. A sync that failed must not be tried again: the system may have dropped
+// what was written, and then the second try succeeds.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "env/system_error.h"
+
 namespace holdfast::env {
 
 struct SimDisk::Body {
@@ -43,6 +45,7 @@ struct SimDisk::Body {
     const auto how = next_fault();
     if (how == DiskFault::kIoError) return io_error(path);
     if (how == DiskFault::kNoSpace) return no_space(path);
+    if (how == DiskFault::kNoDescriptors) return system_error(path, "open", EMFILE);
     return {};
   }
 
@@ -169,7 +172,8 @@ class SimFolderLock : public FileLock {
 };
 
 base::Error not_found(const std::string& path) {
-  return {base::ErrorCode::kNotFound, path, "there is no such file"};
+  return base::Error(base::ErrorCode::kNotFound, path, "there is no such file")
+      .from(base::Error::Origin::kSystem);
 }
 
 }  // namespace

@@ -13,10 +13,11 @@
 namespace holdfast::env {
 
 enum class DiskFault : std::uint8_t {
-  kIoError,      // half of a write arrives
-  kNoSpace,      // half of a write arrives
-  kInterrupted,  // a signal: a write does nothing, a sync fails
-  kShort,        // half of a write arrives, and is said to have; other calls succeed
+  kIoError,        // half of a write arrives
+  kNoSpace,        // half of a write arrives
+  kInterrupted,    // a signal: a write does nothing, a sync fails
+  kShort,          // half of a write arrives, and is said to have; other calls succeed
+  kNoDescriptors,  // for a call that makes a file: it is not opened
 };
 
 class SimDisk : public Disk {

@@ -21,8 +21,11 @@ base::ErrorCode code_of(int number) {
 }  // namespace
 
 base::Error system_error(std::string where, std::string_view call, int number) {
-  return {code_of(number), std::move(where),
-          std::string(call) + ": " + std::system_category().message(number)};
+  base::Error error(code_of(number), std::move(where),
+                    std::string(call) + ": " + std::system_category().message(number));
+  const bool lacks_descriptors = number == EMFILE || number == ENFILE;
+  using Origin = base::Error::Origin;
+  return std::move(error).from(lacks_descriptors ? Origin::kDescriptors : Origin::kSystem);
 }
 
 }  // namespace holdfast::env

@@ -34,7 +34,12 @@ base::ErrorCode inside(ErrorCode code) noexcept {
   return base::ErrorCode::kCorrupt;
 }
 
-Error outside(const base::Error& error) { return {outside(error.code()), error.to_string()}; }
+// A file of ours that is missing is nothing that a caller has named.
+Error outside(const base::Error& error) {
+  const bool is_missing_file = error.is_of_system() && error.code() == base::ErrorCode::kNotFound;
+  return {is_missing_file ? ErrorCode::kIo : outside(error.code()), error.to_string(),
+          error.is_of_system()};
+}
 
 base::Error inside(const Error& error) { return {inside(error.code), error.message}; }
 

@@ -14,7 +14,8 @@ ErrorCode outside(base::ErrorCode code) noexcept;
 // kTimedOut has nothing of its own inside: it is kUnavailable there, where trying again helps.
 base::ErrorCode inside(ErrorCode code) noexcept;
 
-// With the place in front of the message.
+// With the place in front of the message. A file that the system does not find is kIo: kNotFound is
+// for what a caller has named.
 Error outside(const base::Error& error);
 
 // The place stays part of the message.

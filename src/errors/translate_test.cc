@@ -24,6 +24,16 @@ TEST(Errors, code_of_base_comes_back_as_itself) {
   }
 }
 
+TEST(Errors, missing_file_of_ours_is_no_fault_of_the_caller) {
+  const Error told = outside(base::Error(base::ErrorCode::kNotFound, "w/journal/1.log", "open")
+                                 .from(base::Error::Origin::kSystem));
+  EXPECT_EQ(told.code, ErrorCode::kIo);
+  EXPECT_TRUE(told.names_files);
+  const Error named = outside(base::Error(base::ErrorCode::kNotFound, "record 7", "trimmed"));
+  EXPECT_EQ(named.code, ErrorCode::kNotFound);
+  EXPECT_FALSE(named.names_files);
+}
+
 TEST(Errors, what_timed_out_may_be_tried_again) {
   EXPECT_EQ(inside(ErrorCode::kTimedOut), base::ErrorCode::kUnavailable);
 }

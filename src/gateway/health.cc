@@ -14,6 +14,8 @@ void get_ready(Exchange& exchange) {
       if (exchange.service().is_stopping) break;
       return exchange.answer_text(200, "application/json", R"({"status":"ready"})");
     case Condition::kDiskFull: return exchange.refuse({ProblemCode::kDiskFull, "no new work"});
+    case Condition::kNoFiles:
+      return exchange.refuse({ProblemCode::kStorage, "the journal gets no next file"});
     case Condition::kEnded: break;
   }
   exchange.refuse({ProblemCode::kUnavailable, "the engine has ended"});

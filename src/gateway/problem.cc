@@ -38,6 +38,7 @@ constexpr std::array kKinds{
     ProblemKind{Code::kNotImplemented, "not_implemented", 501, "The server cannot do this"},
     ProblemKind{Code::kUnavailable, "unavailable", 503, "The server takes nothing now"},
     ProblemKind{Code::kHistory, "history", 503, "The history cannot be read now"},
+    ProblemKind{Code::kStorage, "storage", 503, "What is stored cannot be read or written now"},
     ProblemKind{Code::kVersion, "version", 505, "Only HTTP/1.0 and HTTP/1.1 are spoken"},
     ProblemKind{Code::kDiskFull, "disk_full", 507, "The disk is full"},
 };
@@ -89,18 +90,24 @@ Problem problem_of(const Error& error, Condition condition) {
   switch (error.code) {
     case ErrorCode::kInvalid: return {Code::kSchema, error.message};
     case ErrorCode::kTooLarge: return {Code::kTooLarge, error.message};
-    case ErrorCode::kNotFound: return {Code::kNotFound, error.message};
     case ErrorCode::kConflict: return {Code::kConflict, error.message};
-    case ErrorCode::kUnavailable:
-      if (condition == Condition::kDiskFull) return {Code::kDiskFull, error.message};
-      if (condition == Condition::kEnded) return {Code::kUnavailable, error.message};
-      return {Code::kFull, error.message};
     case ErrorCode::kTimedOut:
     case ErrorCode::kEnded: return {Code::kUnavailable, error.message};
+    case ErrorCode::kNotFound:
+    case ErrorCode::kUnavailable:
     case ErrorCode::kIo:
     case ErrorCode::kCorrupt: break;
   }
-  return {Code::kInternal, error.message};
+  // An engine that has ended answers everything with what ended it, which says nothing about what
+  // the request names.
+  if (condition == Condition::kEnded)
+    return {Code::kUnavailable, "the engine has ended; the log of the server says why"};
+  if (error.code == ErrorCode::kNotFound) return {Code::kNotFound, error.message};
+  if (error.code == ErrorCode::kIo) return {Code::kStorage, error.message};
+  if (error.code == ErrorCode::kCorrupt) return {Code::kInternal, error.message};
+  if (condition == Condition::kDiskFull) return {Code::kDiskFull, error.message};
+  if (condition == Condition::kNoFiles) return {Code::kStorage, error.message};
+  return {Code::kFull, error.message};
 }
 
 Problem problem_of(const base::Error& error, std::string_view base, ProblemCode code) {

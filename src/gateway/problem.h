@@ -39,6 +39,7 @@ enum class ProblemCode : std::uint8_t {
   kNotImplemented,
   kUnavailable,
   kHistory,
+  kStorage,
   kVersion,
   kDiskFull,
 };

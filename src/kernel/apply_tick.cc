@@ -74,7 +74,7 @@ std::optional<Answer> what_blocks(WorldState& world, const Program& program) {
 Answer could_not_keep(WorldState& world, base::Error error) {
   const base::ErrorCode code = error.code();
   if (code == base::ErrorCode::kUnavailable && !world.replaying)
-    return Refused{code, "there is no room for it: " + error.to_string()};
+    return Refused{code, "there is no room for it: " + error.message()};
   world.failure = std::move(error);
   return Refused{base::ErrorCode::kIo, "what the world is kept in could not be read or written"};
 }
@@ -114,6 +114,7 @@ Answer replace_program(WorldState& world, std::shared_ptr<const Program> program
 }
 
 Answer reduce_apply(WorldState& world, const ApplyManifest& apply) {
+  if (const auto refused = check_by(apply.by)) return *refused;
   Refused refusal;
   auto program = load_program(world, apply.definitions, refusal);
   if (program == nullptr) return refusal;

@@ -51,7 +51,7 @@ struct Cell {
   bool indexed = false;                  // the index has it, as it was once
   bool dirty = false;                    // changed since the index knows it
   bool state_known = false;              // what is in the blob was looked at before
-  std::size_t spillable = 0;             // what it counts for in Cells::spillable_bytes_
+  std::size_t spillable = 0;             // what it counts for in Cells::bytes_with
   Cell* newer = nullptr;                 // its place in the order of use, see cell_order.h
   Cell* older = nullptr;
   Cell* turn_after = nullptr;  // its place among those that are ready

@@ -67,6 +67,7 @@ Cell* Cells::find(const base::Hash& id) {
   cell = std::move(made).take();
   cell.indexed = true;
   clean_.add_newest(cell);
+  recount(cell);
   return &cell;
 }
 
@@ -93,7 +94,7 @@ Cell& Cells::begin(const base::Hash& id, base::ByteView key) {
 
 void Cells::erase(Cell& cell) {
   if (!cell.terminal()) --active_;
-  spillable_bytes_ -= cell.spillable;
+  bytes_with(cell) -= cell.spillable;
   order_of(cell).remove(cell);
   // What came and went between two flushes leaves nothing behind.
   if (cell.indexed) erased_.insert(cell.id);
@@ -104,13 +105,15 @@ void Cells::mark_dirty(Cell& cell) {
   if (cell.dirty) return;
   clean_.remove(cell);
   dirty_.add_newest(cell);
+  bytes_with(cell) -= cell.spillable;
   cell.dirty = true;
+  bytes_with(cell) += cell.spillable;
 }
 
 void Cells::recount(Cell& cell) noexcept {
-  const std::size_t now = cell.dirty ? spillable_in(cell) : 0;
-  spillable_bytes_ += now;
-  spillable_bytes_ -= cell.spillable;
+  const std::size_t now = spillable_in(cell);
+  bytes_with(cell) += now;
+  bytes_with(cell) -= cell.spillable;
   cell.spillable = now;
 }
 
@@ -197,14 +200,17 @@ base::Result<void> Cells::spill(Cell& cell) {
 
 // A cell that stands in a queue is needed soon, and others point to it.
 void Cells::let_go(std::size_t most) {
-  for (std::size_t looked_at = 0; clean_.size() > limits_.clean_cells && looked_at < most;
-       ++looked_at) {
+  const auto are_too_many = [this] {
+    return clean_.size() > limits_.clean_cells || clean_bytes_ > limits_.clean_bytes;
+  };
+  for (std::size_t looked_at = 0; are_too_many() && looked_at < most; ++looked_at) {
     Cell& oldest = *clean_.oldest();
     if (oldest.ready) {
       clean_.use(oldest);
       continue;
     }
     clean_.remove(oldest);
+    clean_bytes_ -= oldest.spillable;
     table_.erase(base::Hash(oldest.id));
   }
 }
@@ -243,9 +249,10 @@ base::Result<void> Cells::write(const std::vector<Cell*>& cells, HashTrie::Chang
   for (Cell* cell : cells) {
     if (!erased_.empty()) erased_.erase(cell->id);  // one that was begun again
     dirty_.remove(*cell);
+    bytes_with(*cell) -= cell->spillable;
     cell->dirty = false;
+    bytes_with(*cell) += cell->spillable;
     cell->indexed = true;
-    recount(*cell);
     clean_.add_newest(*cell);
   }
   return {};

@@ -31,6 +31,8 @@ struct CellLimits {
   std::size_t clean_cells = 4096;  // kept in memory beyond those in use
   // Of states, outcomes and mail that are too large for the index, before they move to blobs.
   std::size_t dirty_bytes = std::size_t{256} << 20;
+  // The same of clean cells, which have read them back from blobs, before the cells are let go of.
+  std::size_t clean_bytes = std::size_t{64} << 20;
 };
 
 class Cells {
@@ -114,6 +116,9 @@ class Cells {
   void gather_dirty();
   base::Result<void> write(const std::vector<Cell*>& cells, HashTrie::Changes changes);
   UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
+  std::size_t& bytes_with(const Cell& cell) noexcept {
+    return cell.dirty ? spillable_bytes_ : clean_bytes_;
+  }
 
   std::uint32_t workflow_;
   Blobs& blobs_;
@@ -123,6 +128,7 @@ class Cells {
   UseOrder clean_;
   UseOrder dirty_;
   std::size_t spillable_bytes_ = 0;  // of dirty cells; see spillable_in() in cells.cc
+  std::size_t clean_bytes_ = 0;      // the same of the others
   std::size_t refused_at_ = 0;       // so many of them when the disk had no room; 0: it has
   std::set<base::Hash> erased_;      // since the last flush, of those that the index has
   std::vector<base::Hash> ahead_;    // what is left of a round of flush_ahead, the next one last

@@ -48,6 +48,37 @@ TEST(CellsTest, the_clean_ones_in_memory_are_4096_by_default) {
   EXPECT_EQ(cells.in_memory(), 4096u);
 }
 
+TEST(CellsTest, the_clean_ones_in_memory_are_bounded_in_bytes_too) {
+  MemoryBlobs blobs;
+  CellLimits limits;
+  limits.clean_bytes = 100'000;
+  Cells cells(0, blobs, limits);
+  for (std::uint64_t n = 0; n < 100; ++n) add(cells, n, 10'000);
+  ASSERT_TRUE(cells.flush());
+  for (std::uint64_t round = 0; round < 2; ++round) {
+    for (std::uint64_t n = 0; n < 100; ++n) {
+      Cell* const cell = cells.find(id_of(n));
+      ASSERT_NE(cell, nullptr);
+      EXPECT_EQ(cells.state_of(*cell)->size(), 10'000u);
+      cells.trim();
+    }
+    std::size_t held = 0;
+    for (std::uint64_t n = 0; n < 100; ++n) {
+      if (!cells.holds(id_of(n))) continue;
+      held += cells.find(id_of(n))->state.size();
+    }
+    EXPECT_LE(held, limits.clean_bytes);
+    EXPECT_GT(held, limits.clean_bytes / 2) << "and they are kept as long as there is room";
+    // What changes is counted with the dirty ones, and comes back.
+    for (std::uint64_t n = 90; n < 100; ++n) {
+      Cell* const cell = cells.find(id_of(n));
+      cells.set_state(*cell, base::Bytes(10'000, 7));
+      cells.changed(*cell);
+    }
+    ASSERT_TRUE(cells.flush());
+  }
+}
+
 TEST(CellsTest, a_dirty_state_that_spills_stays_dirty_and_reads_back) {
   CountingBlobs blobs;
   Cells cells(0, blobs, {4096, 100'000});

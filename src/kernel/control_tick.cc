@@ -7,9 +7,15 @@
 
 namespace holdfast::kernel {
 
+std::optional<Refused> check_by(std::string_view by) {
+  if (is_text(by, kMaxReferenceBytes)) return std::nullopt;
+  return Refused{base::ErrorCode::kInvalid, "the name of who asks is too long, or not UTF-8"};
+}
+
 Answer reduce_control(WorldState& world, const ControlRequested& request) {
   if (!is_text(request.reason, kMaxReasonBytes))
     return Refused{base::ErrorCode::kInvalid, "the reason is too long, or not UTF-8"};
+  if (const auto refused = check_by(request.by)) return *refused;
   const auto workflow = world.program->workflow_named(request.workflow);
   Cell* cell = workflow ? world.cells[*workflow].find(key_hash(request.key)) : nullptr;
   if (cell == nullptr) return Refused{base::ErrorCode::kNotFound, "there is no such instance"};

@@ -51,6 +51,7 @@ std::string_view missing_for_application(Stage stage) noexcept {
 Answer reduce_propose(WorldState& world, const Propose& propose) {
   if (!is_text(propose.description, kMaxReasonBytes))
     return Refused{base::ErrorCode::kInvalid, "the description is too long, or not UTF-8"};
+  if (const auto refused = check_by(propose.by)) return *refused;
   Refused refusal;
   const auto candidate = load_candidate(world, propose.document, refusal);
   if (candidate == nullptr) return refusal;
@@ -73,6 +74,7 @@ Answer reduce_propose(WorldState& world, const Propose& propose) {
 }
 
 Answer reduce_shadow(WorldState& world, const ReportShadow& shadow) {
+  if (const auto refused = check_by(shadow.by)) return *refused;
   const auto found = world.proposals.find(shadow.proposal);
   if (found == world.proposals.end()) return unknown(shadow.proposal);
   Proposal& proposal = found->second;
@@ -108,6 +110,7 @@ Answer reduce_decide(WorldState& world, const Decide& decide) {
 }
 
 Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply) {
+  if (const auto refused = check_by(apply.by)) return *refused;
   const auto found = world.proposals.find(apply.proposal);
   if (found == world.proposals.end()) return unknown(apply.proposal);
   Proposal& proposal = found->second;

@@ -23,6 +23,11 @@ template <class Out>
 
 struct TickWriter {
   Buffer& out;
+
+  // Who asked stands at the end, and only where it is known: so records without are as they were.
+  void write_by(std::string_view by) {
+    if (!by.empty()) codec::write_text(out, by);
+  }
   // The two that come most often write with a pen.
   void operator()(const EventArrived& event) {
     Pen pen(out);
@@ -65,25 +70,29 @@ struct TickWriter {
   }
   void operator()(const Continue&) { write_kind(out, TickKind::kContinue, 0); }
   void operator()(const ControlRequested& request) {
-    write_kind(out, TickKind::kControl, 4);
+    write_kind(out, TickKind::kControl, 4 + !request.by.empty());
     codec::write_nat(out, static_cast<std::uint64_t>(request.control));
     codec::write_text(out, request.workflow);
     codec::write_bytes(out, request.key);
     codec::write_text(out, request.reason);
+    write_by(request.by);
   }
   void operator()(const ApplyManifest& apply) {
-    write_kind(out, TickKind::kApply, 1);
+    write_kind(out, TickKind::kApply, 1 + !apply.by.empty());
     codec::write_bytes(out, apply.definitions);
+    write_by(apply.by);
   }
   void operator()(const Propose& propose) {
-    write_kind(out, TickKind::kPropose, 2);
+    write_kind(out, TickKind::kPropose, 2 + !propose.by.empty());
     codec::write_bytes(out, propose.document);
     codec::write_text(out, propose.description);
+    write_by(propose.by);
   }
   void operator()(const ReportShadow& shadow) {
-    write_kind(out, TickKind::kShadow, 2);
+    write_kind(out, TickKind::kShadow, 2 + !shadow.by.empty());
     codec::write_nat(out, shadow.proposal);
     codec::write_bytes(out, shadow.report);
+    write_by(shadow.by);
   }
   void operator()(const Decide& decide) {
     write_kind(out, TickKind::kDecide, 4);
@@ -93,8 +102,9 @@ struct TickWriter {
     codec::write_text(out, decide.reason);
   }
   void operator()(const ApplyProposal& apply) {
-    write_kind(out, TickKind::kApplyProposal, 1);
+    write_kind(out, TickKind::kApplyProposal, 1 + !apply.by.empty());
     codec::write_nat(out, apply.proposal);
+    write_by(apply.by);
   }
   void operator()(const ForgetEnded& forget) {
     write_kind(out, TickKind::kForget, 1);

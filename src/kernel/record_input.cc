@@ -9,6 +9,13 @@ namespace {
 
 // The fields of each kind, in their order.
 
+// Who asked, where that is said.
+void read_by(ListReader& list, std::string_view& by) {
+  if (list.at_end()) return;
+  by = list.text();
+  list.require(!by.empty());
+}
+
 void read(ListReader& list, EventArrived& event) {
   event.schema = list.text();
   event.value = list.next().encoded();
@@ -53,18 +60,24 @@ void read(ListReader& list, ControlRequested& request) {
   request.workflow = list.text();
   request.key = list.bytes();
   request.reason = list.text();
+  read_by(list, request.by);
 }
 
-void read(ListReader& list, ApplyManifest& apply) { apply.definitions = list.bytes(); }
+void read(ListReader& list, ApplyManifest& apply) {
+  apply.definitions = list.bytes();
+  read_by(list, apply.by);
+}
 
 void read(ListReader& list, Propose& propose) {
   propose.document = list.bytes();
   propose.description = list.text();
+  read_by(list, propose.by);
 }
 
 void read(ListReader& list, ReportShadow& shadow) {
   shadow.proposal = list.nat();
   shadow.report = list.bytes();
+  read_by(list, shadow.by);
 }
 
 void read(ListReader& list, Decide& decide) {
@@ -74,7 +87,10 @@ void read(ListReader& list, Decide& decide) {
   decide.reason = list.text();
 }
 
-void read(ListReader& list, ApplyProposal& apply) { apply.proposal = list.nat(); }
+void read(ListReader& list, ApplyProposal& apply) {
+  apply.proposal = list.nat();
+  read_by(list, apply.by);
+}
 
 void read(ListReader& list, ForgetEnded& forget) { forget.instances = list.bytes(); }
 

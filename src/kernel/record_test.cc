@@ -130,6 +130,42 @@ TEST_F(RecordTest, every_kind_of_tick_comes_back_out_of_its_record) {
   bench().expect_replays();
 }
 
+TEST_F(RecordTest, who_asked_stands_at_the_end_of_the_tick_and_only_where_it_is_known) {
+  begin(kToKeyed);
+  keyed_ = testing::work;
+  const base::Hash intent = opened(send("a", 3)).at(0);
+  const base::Bytes key = value(R"("a")");
+  bench().tick(ControlRequested{Control::kPause, "lab/Keyed@1", key, "r", "ci"});
+  const auto paused = tick_of(bench().journal().back());
+  EXPECT_EQ(std::get<ControlRequested>(paused->input).by, "ci");
+  const codec::View tick = at(codec::View::of(bench().journal().back()), 4);
+  EXPECT_EQ(tick.size(), 6u);
+  EXPECT_EQ(at(tick, 5).text(), "ci");
+  bench().tick(ControlRequested{Control::kResume, "lab/Keyed@1", key, "r"});
+  EXPECT_EQ(at(codec::View::of(bench().journal().back()), 4).size(), 5u) << "as it was before";
+  bench().receipt(intent, R"({"ok":true})");
+  const base::Bytes document = value(testing::lab(testing::kToSingle));
+  bench().tick(Propose{document, "d", "ann"});
+  EXPECT_EQ(std::get<Propose>(tick_of(bench().journal().back())->input).by, "ann");
+  const std::uint64_t id = bench().world().next_record() - 1;
+  const base::Bytes report = value("{}");
+  bench().tick(ReportShadow{id, report, "bob"});
+  EXPECT_EQ(std::get<ReportShadow>(tick_of(bench().journal().back())->input).by, "bob");
+  bench().tick(Decide{id, true, "eve", "reason"});
+  bench().tick(ApplyProposal{id, "dan"});
+  EXPECT_EQ(std::get<ApplyProposal>(tick_of(bench().journal().back())->input).by, "dan");
+  bench().tick(ApplyManifest{document, "fay"});
+  EXPECT_EQ(std::get<ApplyManifest>(tick_of(bench().journal().back())->input).by, "fay");
+  bench().expect_replays();
+  const std::size_t records = bench().journal().size();
+  const std::string much(2000, 'x');
+  for (const std::string_view by : {std::string_view(much), std::string_view("\xff")}) {
+    const Outcome outcome = bench().tick(ApplyManifest{document, by});
+    EXPECT_TRUE(std::holds_alternative<Refused>(outcome.answer));
+  }
+  EXPECT_EQ(bench().journal().size(), records) << "what is refused is not recorded";
+}
+
 TEST_F(RecordTest, bytes_that_are_no_record_are_refused) {
   send("a", 3);
   const base::Bytes good = bench().journal().back();

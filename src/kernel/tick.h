@@ -74,29 +74,34 @@ struct Continue {};
 
 enum class Control : std::uint8_t { kCancel, kPause, kResume };
 
-// Somebody's word about one instance.
+// Somebody's word about one instance. `by`, here and below, is who asked, as far as it is known:
+// the name of a token, or what the program says; empty: the program itself.
 struct ControlRequested {
   Control control = Control::kCancel;
   std::string_view workflow;
   base::ByteView key;  // canonical; empty if the workflow has no key
   std::string_view reason;
+  std::string_view by = {};
 };
 
 // Makes a manifest the world's own, if nothing is under way.
 struct ApplyManifest {
   base::ByteView definitions;  // CBOR: a list of definitions, the manifest among them
+  std::string_view by = {};
 };
 
 // A manifest that somebody would like to have. The proposal is named by the record of this tick.
 struct Propose {
   base::ByteView document;  // CBOR: a list of definitions, or a patch of the present manifest
   std::string_view description;
+  std::string_view by = {};
 };
 
 // What a trial run of a proposal showed.
 struct ReportShadow {
   std::uint64_t proposal = 0;
   base::ByteView report;  // CBOR
+  std::string_view by = {};
 };
 
 struct Decide {
@@ -109,6 +114,7 @@ struct Decide {
 // Applies an approved proposal, if nothing is under way.
 struct ApplyProposal {
   std::uint64_t proposal = 0;
+  std::string_view by = {};
 };
 
 // Lets go of instances that have ended: their keys may begin again. It names them, each with the

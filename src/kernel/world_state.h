@@ -241,6 +241,9 @@ Answer reduce_event(WorldState& world, const EventArrived& event);
 Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt);
 Answer reduce_progress(WorldState& world, const ProgressArrived& progress);
 Answer reduce_continue(WorldState& world, const Continue& unused);
+// Why it cannot stand in the record who asked; nothing: it can.
+std::optional<Refused> check_by(std::string_view by);
+
 Answer reduce_control(WorldState& world, const ControlRequested& request);
 Answer reduce_apply(WorldState& world, const ApplyManifest& apply);
 Answer reduce_propose(WorldState& world, const Propose& propose);

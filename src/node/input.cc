@@ -69,19 +69,20 @@ Input Input::progress(const kernel::ProgressArrived& progress) {
 }
 
 Input Input::control(const kernel::ControlRequested& request) {
-  return owning(request, [](auto& own) { return std::tie(own.workflow, own.key, own.reason); });
+  return owning(request,
+                [](auto& own) { return std::tie(own.workflow, own.key, own.reason, own.by); });
 }
 
 Input Input::apply(const kernel::ApplyManifest& apply) {
-  return owning(apply, [](auto& own) { return std::tie(own.definitions); });
+  return owning(apply, [](auto& own) { return std::tie(own.definitions, own.by); });
 }
 
 Input Input::propose(const kernel::Propose& propose) {
-  return owning(propose, [](auto& own) { return std::tie(own.document, own.description); });
+  return owning(propose, [](auto& own) { return std::tie(own.document, own.description, own.by); });
 }
 
 Input Input::shadow(const kernel::ReportShadow& report) {
-  return owning(report, [](auto& own) { return std::tie(own.report); });
+  return owning(report, [](auto& own) { return std::tie(own.report, own.by); });
 }
 
 Input Input::decide(const kernel::Decide& decide) {
@@ -95,6 +96,10 @@ bool Input::is_control() const noexcept {
          std::holds_alternative<kernel::ReportShadow>(tick_) ||
          std::holds_alternative<kernel::Decide>(tick_) ||
          std::holds_alternative<kernel::ApplyProposal>(tick_);
+}
+
+Input Input::apply_proposal(const kernel::ApplyProposal& apply) {
+  return owning(apply, [](auto& own) { return std::tie(own.by); });
 }
 
 Input Input::forget(const kernel::ForgetEnded& forget) {

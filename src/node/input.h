@@ -27,9 +27,7 @@ class Input {
   static Input propose(const kernel::Propose& propose);
   static Input shadow(const kernel::ReportShadow& report);
   static Input decide(const kernel::Decide& decide);
-  static Input apply_proposal(const kernel::ApplyProposal& apply) {
-    return Input(apply, nullptr, 0);
-  }
+  static Input apply_proposal(const kernel::ApplyProposal& apply);
   static Input forget(const kernel::ForgetEnded& forget);
   static Input go_on() { return Input(kernel::Continue{}, nullptr, 0); }
 

@@ -165,12 +165,15 @@ LoopFigures Loop::figures() {
 LoopCondition Loop::condition() {
   const std::lock_guard lock(mutex_);
   if (stopping_ || failure_) return LoopCondition::kEnded;
-  return is_full_ ? LoopCondition::kDiskFull : LoopCondition::kReady;
+  if (!is_full_) return LoopCondition::kReady;
+  return not_prepared_.empty() ? LoopCondition::kDiskFull : LoopCondition::kNoFiles;
 }
 
 base::Error Loop::why_ended() const {
   if (!failure_) return {base::ErrorCode::kEnded, "the node has stopped"};
-  return {failure_->code(), std::string(failure_->where()), std::string(failure_->message())};
+  return base::Error(failure_->code(), std::string(failure_->where()),
+                     std::string(failure_->message()))
+      .from(failure_->origin());
 }
 
 bool Loop::has_ended() const {

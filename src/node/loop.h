@@ -97,7 +97,12 @@ struct LoopFigures {
   Histogram batch_records{kCountBounds};
 };
 
-enum class LoopCondition : std::uint8_t { kReady, kDiskFull, kEnded };
+enum class LoopCondition : std::uint8_t {
+  kReady,
+  kDiskFull,
+  kNoFiles,  // the journal gets no next file, and not for want of room: the trouble was told
+  kEnded
+};
 
 class Loop : private Results {
  public:

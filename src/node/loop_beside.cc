@@ -147,12 +147,17 @@ base::Result<store::RecordNumber> Loop::append(Turn& turn, const Batch& batch) {
   if (batch.ends_work) return turn.append(records, store::Room::kReserve);
   auto written = turn.append(records, store::Room::kNormal);
   if (written || written.error().code() != base::ErrorCode::kUnavailable) return written;
+  const bool lacks_descriptors = written.error().lacks_descriptors();
+  bool is_new = false;
   {
     const std::lock_guard lock(mutex_);
     is_full_ = true;
     wants_preparing_ = false;  // it was just tried
     prepared_ns_ = clock_.since_boot_ns();
+    is_new = lacks_descriptors && not_prepared_.empty();
+    if (lacks_descriptors) not_prepared_ = written.error().to_string();
   }
+  if (is_new) say_trouble(std::move(written).error(), kNotPrepared);
   return turn.append(records, store::Room::kReserve);
 }
 
@@ -243,7 +248,8 @@ bool Loop::wait_for_preparing() {
 // one thing, a disk that does not do what it should another: whoever looks after the node is told.
 void Loop::prepare() {
   auto prepared = journal_.prepare();
-  const bool is_trouble = !prepared && prepared.error().code() != base::ErrorCode::kUnavailable;
+  const bool is_trouble = !prepared && (prepared.error().code() != base::ErrorCode::kUnavailable ||
+                                        prepared.error().lacks_descriptors());
   const std::string why = is_trouble ? prepared.error().to_string() : std::string();
   bool is_new = false;
   {
@@ -271,7 +277,8 @@ kernel::Refused Loop::refusal_for_want_of_room() {
 
 base::Error Loop::no_room() const {
   if (not_prepared_.empty()) return {base::ErrorCode::kUnavailable, "the disk is full"};
-  return {base::ErrorCode::kUnavailable, std::string(kNotPrepared), not_prepared_};
+  // The place on the disk is for those who look after the node, who were told.
+  return {base::ErrorCode::kUnavailable, std::string(kNotPrepared)};
 }
 
 // Keeping.

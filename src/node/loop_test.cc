@@ -79,6 +79,29 @@ TEST_F(LoopTest, a_journal_that_cannot_prepare_says_why_and_does_not_blame_a_ful
   EXPECT_EQ(refusal_.find("the disk is full"), std::string::npos) << refusal_;
 }
 
+TEST_F(LoopTest, a_want_of_descriptors_is_not_called_a_full_disk) {
+  begin();
+  std::vector<std::string> troubles;
+  LoopOptions options;
+  options.trouble = [&](const base::Error& error) { troubles.push_back(error.to_string()); };
+  start(std::move(options));
+  disk_->set_capacity(used());
+  for (std::size_t n = 0; n < 10'000 && refusal_.empty(); ++n) ask(n);
+  EXPECT_EQ(loop_->condition(), LoopCondition::kDiskFull);
+  clock_.advance_ns(kSecond);
+  disk_->fail_call(0, env::DiskFault::kNoDescriptors);
+  loop_->prepare();
+  EXPECT_EQ(loop_->condition(), LoopCondition::kNoFiles);
+  ASSERT_EQ(troubles.size(), 1u);
+  EXPECT_NE(troubles[0].find("Too many open files"), std::string::npos) << troubles[0];
+  ask(10'001);
+  EXPECT_EQ(refusal_, "the journal has no next file") << "and no place on the disk";
+  disk_->set_capacity(std::nullopt);
+  clock_.advance_ns(kSecond);
+  while (loop_->has_preparing()) loop_->prepare();
+  EXPECT_EQ(loop_->condition(), LoopCondition::kReady) << "it goes on by itself";
+}
+
 TEST_F(LoopTest, what_waited_when_the_disk_became_full_is_refused_and_not_forgotten) {
   begin();
   start({.batch_bytes = 1});  // one input a batch

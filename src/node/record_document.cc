@@ -96,25 +96,29 @@ struct TickFields {
   }
   void operator()(const kernel::Continue&) { begin(kernel::TickKind::kContinue, 0); }
   void operator()(const kernel::ControlRequested& request) {
-    begin(kernel::TickKind::kControl, 4);
+    begin(kernel::TickKind::kControl, 4 + !request.by.empty());
     field(out, "control", name_of(request.control));
     field(out, "workflow", request.workflow);
     given(out, "key", request.key);
     field(out, "reason", request.reason);
+    write_by(request.by);
   }
   void operator()(const kernel::ApplyManifest& apply) {
-    begin(kernel::TickKind::kApply, 1);
+    begin(kernel::TickKind::kApply, 1 + !apply.by.empty());
     given(out, "definitions", apply.definitions);
+    write_by(apply.by);
   }
   void operator()(const kernel::Propose& propose) {
-    begin(kernel::TickKind::kPropose, 2);
+    begin(kernel::TickKind::kPropose, 2 + !propose.by.empty());
     given(out, "document", propose.document);
     field(out, "description", propose.description);
+    write_by(propose.by);
   }
   void operator()(const kernel::ReportShadow& shadow) {
-    begin(kernel::TickKind::kShadow, 2);
+    begin(kernel::TickKind::kShadow, 2 + !shadow.by.empty());
     field(out, "proposal", shadow.proposal);
     given(out, "report", shadow.report);
+    write_by(shadow.by);
   }
   void operator()(const kernel::Decide& decide) {
     begin(kernel::TickKind::kDecide, 4);
@@ -124,8 +128,9 @@ struct TickFields {
     field(out, "reason", decide.reason);
   }
   void operator()(const kernel::ApplyProposal& apply) {
-    begin(kernel::TickKind::kApplyProposal, 1);
+    begin(kernel::TickKind::kApplyProposal, 1 + !apply.by.empty());
     field(out, "proposal", apply.proposal);
+    write_by(apply.by);
   }
   void operator()(const kernel::ForgetEnded& forget) {
     begin(kernel::TickKind::kForget, 1);
@@ -139,6 +144,10 @@ struct TickFields {
       given(out, "key", name.key);
       field(out, "last_record", name.last_record);
     }
+  }
+
+  void write_by(std::string_view by) {
+    if (!by.empty()) field(out, "by", by);
   }
 
   static std::string_view name_of(kernel::Control control) noexcept {

@@ -72,7 +72,8 @@ base::Result<base::Bytes> BlobStore::get(const base::Hash& hash) {
 base::Result<base::Bytes> read_blob(SqliteStatement& find, const base::Hash& hash) {
   find.bind(1, base::ByteView(hash.bytes));
   if (!TRY(find.step()))
-    return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob");
+    return base::Error(base::ErrorCode::kNotFound, hash.to_text(), "there is no such blob")
+        .from(base::Error::Origin::kSystem);
   const base::ByteView stored = find.bytes(0);
   base::Bytes bytes(stored.begin(), stored.end());
   find.reset();

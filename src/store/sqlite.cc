@@ -21,7 +21,8 @@ base::ErrorCode code_of(int sqlite_code) {
 
 base::Error error_of(sqlite3* database, int code) {
   const char* const path = sqlite3_db_filename(database, nullptr);
-  return {code_of(code), path != nullptr ? path : "", sqlite3_errmsg(database)};
+  return base::Error(code_of(code), path != nullptr ? path : "", sqlite3_errmsg(database))
+      .from(base::Error::Origin::kSystem);
 }
 
 }  // namespace

@@ -123,6 +123,8 @@ int open(sqlite3_vfs* vfs, const char* path, sqlite3_file* file, int flags, int*
   if (!opened && (flags & SQLITE_OPEN_CREATE) != 0 &&
       opened.error().code() == base::ErrorCode::kNotFound)
     opened = disk.open(path, env::OpenMode::kCreate);
+  // A want of descriptors is no want of room.
+  if (!opened && opened.error().lacks_descriptors()) return SQLITE_CANTOPEN;
   if (!opened) return full_or(SQLITE_CANTOPEN, opened.error());
   // Also the name of a file that is there may not be durable yet: nobody knows who made it.
   new (file) OpenFile{{&kMethods}, std::move(*opened), &disk, env::parent_of(path), false};
