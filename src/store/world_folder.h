@@ -2,8 +2,8 @@
 // WorldFolder: the folder of a world, ours alone while this lives.
 //
 //   LOCK      held by one process; says which. Never removed.
-//   WORLD     the id of the world, and whether its journal was begun: a world that lost its
-//             journal is refused and not begun again.
+//   WORLD     the id of the world, whether its journal was begun (a world that lost its journal is
+//             refused and not begun again), and the backups that it was restored from.
 //   journal/  see docs/formats/journal.md
 #pragma once
 
@@ -14,11 +14,15 @@
 #include "env/process.h"
 #include "env/random.h"
 #include "store/journal_format.h"
+#include "store/world_file.h"
 
 namespace holdfast::store {
 
 // There while the world is being made out of a damaged one, by store/salvage.h.
 inline constexpr const char* kSalvagingFile = "SALVAGING";
+
+// There while the world is being restored from a backup, by store/restore_backup.h.
+inline constexpr const char* kRestoringFile = "RESTORING";
 
 class WorldFolder {
  public:
@@ -29,11 +33,15 @@ class WorldFolder {
 
   const std::string& path() const noexcept { return path_; }
   std::string journal_path() const { return path_ + "/journal"; }
-  const JournalId& id() const noexcept { return id_; }
+  const JournalId& id() const noexcept { return file_.id; }
   env::Disk& disk() const noexcept { return *disk_; }
   env::Random& random() const noexcept { return *random_; }
 
-  bool is_begun() const noexcept { return is_begun_; }
+  bool is_begun() const noexcept { return file_.is_begun; }
+
+  // The backups that it was restored from, from the oldest.
+  const std::vector<Restored>& restored() const noexcept { return file_.restored; }
+  std::uint32_t life() const noexcept { return file_.life(); }
   base::Result<void> set_begun();
 
  private:
@@ -47,8 +55,7 @@ class WorldFolder {
   env::Random* random_;
   std::string path_;
   std::unique_ptr<env::FileLock> lock_;
-  JournalId id_{};
-  bool is_begun_ = false;
+  WorldFile file_;
 };
 
 // The id of the world in the folder, without opening it.
