@@ -50,6 +50,7 @@ soak: everything ## the long set: many more cases per property, crashed disks, p
 	build/sim/sim --seeds 1..50000
 	build/sim/sim --timers 1000000
 	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_CRASH_KILLS=300 ../../tests/crash/crash_test.py
+	HOLDFAST_BUILD=$(CURDIR)/build HOLDFAST_BACKUPS=50 tests/cli/backup_test.py Load
 	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_REGISTRY_KILLS=1000 ../../tests/registry/kill_test.py
 	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_REGISTRY_ROUNDS=1000 ../../tests/registry/storm_test.py
 	tests/planted/run store

@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 18> kSettings{{
+inline constexpr std::array<SettingName, 19> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "the address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
@@ -61,6 +61,9 @@ inline constexpr std::array<SettingName, 18> kSettings{{
      SettingOf::kServer},
     {"snapshot-every", "HOLDFAST_SNAPSHOT_EVERY",
      "how many records come before a snapshot; 0: none is taken", SettingKind::kNumber,
+     SettingOf::kServer},
+    {"backup-folder", "HOLDFAST_BACKUP_FOLDER",
+     "the folder below which backups are made when somebody asks for one", SettingKind::kText,
      SettingOf::kServer},
     {"handler-threads", "HOLDFAST_HANDLER_THREADS",
      "how many threads run the handlers of the program", SettingKind::kNumber, SettingOf::kServer},
