@@ -153,7 +153,7 @@ class Server(BackupTest):
 
     def test_a_server_makes_one_below_its_folder_and_goes_on(self):
         self.make_world(snapshots=1, how=("recent",))
-        with self.server("--backup-folder", "backups") as url:
+        with self.server("--backup-folder", "backups", applies=False) as url:
             done = self.run_program("backup", "--server", url, "nightly", "--json")
             self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
             made = json.loads(done.stdout)
@@ -166,7 +166,7 @@ class Server(BackupTest):
 
     def test_names_lead_nowhere_else(self):
         self.make_world(how=("recent",))
-        with self.server("--backup-folder", "backups") as url:
+        with self.server("--backup-folder", "backups", applies=False) as url:
             for name in ("../outside", "/tmp/x", "a/b", "..", ".", "", ".hidden", "x" * 65, "a\u0000b", "a b"):
                 with self.assertRaises(urllib.error.HTTPError) as refused:
                     self.post(url, "/v1/backups", {"name": name})
@@ -177,7 +177,7 @@ class Server(BackupTest):
 
     def test_without_a_folder_it_is_refused(self):
         self.make_world(how=("recent",))
-        with self.server() as url:
+        with self.server(applies=False) as url:
             self.assertIn("there is no folder for backups", self.refused(url, "backup", "nightly"))
         done = self.run_program("serve", "--world", "world", "--any-file-system", "--backup-folder", "nowhere")
         self.assertEqual(done.returncode, 1)
@@ -185,7 +185,7 @@ class Server(BackupTest):
 
     def test_one_that_is_killed_in_the_middle_is_completed_by_the_next(self):
         self.make_world(orders=600, snapshots=2, how=("recent",))
-        with self.serving("--backup-folder", "backups") as (url, process):
+        with self.serving("--backup-folder", "backups", applies=False) as (url, process):
             self.post(url, "/v1/backups", {"name": "nightly"})
             wait_until(lambda: (self.folder / "backups/nightly/data").exists(), "it does not begin")
             process.kill()
@@ -195,14 +195,14 @@ class Server(BackupTest):
         self.assertIn(done.returncode, (0, 1))
         if done.returncode == 1:
             self.assertIn("there is no finished backup", done.stderr.decode())
-        with self.server("--backup-folder", "backups") as url:
+        with self.server("--backup-folder", "backups", applies=False) as url:
             self.ask(url, "backup", "nightly")
         self.restore("backups/nightly")
         self.assert_clean()
 
     def test_readers_of_streams_are_told_of_the_restore(self):
         self.make_world(how=("recent",))
-        with self.server("--backup-folder", "backups") as url:
+        with self.server("--backup-folder", "backups", applies=False) as url:
             self.ask(url, "backup", "nightly")
             for number in range(3):
                 self.post(url, "/v1/events", {"schema": "demo/OrderPlaced@1", "value":
@@ -221,7 +221,7 @@ class Server(BackupTest):
                             return line[4:].decode().strip()
             except urllib.error.HTTPError as error:
                 return json.loads(error.read())["code"]
-        with self.server("--backup-folder", "backups", world="restored") as url:
+        with self.server("--backup-folder", "backups", world="restored", applies=False) as url:
             # The world has gone on beyond what the reader has seen: other records have these numbers now.
             while self.get(url, "/v1/journal?limit=1")["last"] <= seen:
                 self.post(url, "/v1/events", {"schema": "demo/OrderPlaced@1", "value":
@@ -236,7 +236,7 @@ class Server(BackupTest):
             self.assertEqual(follow(url, f"{int(life, 16) ^ 1:08x}.{shared}"), "stale_cursor")
             self.assertEqual(follow(url, str(seen << 16), "/v1/instances/demo/Order@1/o-1/stream"), "stale_cursor")
         # And in a world that was never restored, a cursor beyond its end is no reason to wait.
-        with self.server(world="world") as url:
+        with self.server(world="world", applies=False) as url:
             self.assertEqual(follow(url, str(10 ** 9)), "stale_cursor")
 
     def test_blobs_that_workflows_put_are_in_it(self):
