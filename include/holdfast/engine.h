@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "holdfast/backup.h"
 #include "holdfast/clock.h"
 #include "holdfast/detail/value_bytes.h"
 #include "holdfast/governance.h"
@@ -85,6 +86,9 @@ struct EngineOptions {
   // What has ended is forgotten when nothing came to it for so long, and its stream with it: it is
   // as if it had never been, and its key may begin again. 0: it is kept for ever.
   std::chrono::seconds retention = std::chrono::hours(7 * 24);
+
+  // The folder below which backups are made, each in a folder of its own; empty: nowhere.
+  std::string backup_folder = {};
 
   // Told, in one line each, what an operator would like to know. From any thread of the engine.
   std::function<void(std::string_view line)> log = {};
@@ -380,6 +384,24 @@ class Engine {
 
   // Takes one now: everything before the record that is told is in it.
   void take_snapshot(Then<std::uint64_t> then);
+
+  // Makes a backup of the world, which goes on, in the folder of this name below `backup_folder`;
+  // one that is there is brought up to date. Everything that was durable before the call is in it.
+  // Gives at once whether it begins; `then` hears what came of it. kInvalid: the name is not one
+  // to 64 letters, digits and ".-_", or begins with one of these. kConflict: there is no folder for
+  // backups, or the folder of this name holds something else. kUnavailable: another one is under
+  // way, or the disk has no room for it. kEnded: the engine closes; the same again completes it.
+  Result<Done> backup(const std::string& name, BackupOptions options, Then<BackupInfo> then);
+  Result<BackupInfo> backup(const std::string& name, BackupOptions options = {});
+
+  // Those that are there, by name. Reads files, and takes as long as that does.
+  Result<std::vector<BackupInfo>> list_backups();
+
+  // The lives that began with a restore, from the oldest; none: it was never restored.
+  std::vector<RestoredLife> restored_lives() const;
+
+  // The last record that is durable.
+  std::uint64_t last_durable() const noexcept;
 
   // Takes nothing new, makes durable what was taken, and ends. Whoever still waits is told so. An
   // error: why it had ended before.

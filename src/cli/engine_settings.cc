@@ -141,6 +141,8 @@ base::Result<void> use_settings(const Settings& settings, EngineOptions& options
     options.secrets.folder = setting->value;
   if (const Setting* setting = settings.find("secret-variables"))
     options.secrets.variables = parts_of(setting->value);
+  if (const Setting* setting = settings.find("backup-folder"))
+    options.backup_folder = setting->value;
   if (const Setting* setting = settings.find("history")) {
     if (setting->value != "true" && setting->value != "false")
       return bad(*setting, "expected true or false");

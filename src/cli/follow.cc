@@ -4,6 +4,7 @@
 // read in a folder, too.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,7 +24,7 @@ namespace {
 struct FollowOptions {
   Where where;
   std::string id;
-  std::uint64_t after = 0;
+  std::string after = "0";  // a number, or LIFE.NUMBER of a world that was restored
   bool is_after_said = false;
   std::uint64_t count = 0;  // 0: until it ends
 };
@@ -92,6 +93,14 @@ base::Error cut_off(std::string where, const std::string& last) {
           "the stream was cut off; it goes on with --after " + last};
 }
 
+// The number of an id.
+std::uint64_t number_of(const std::string& id) {
+  std::uint64_t number = 0;
+  const std::size_t begin = id.find('.') == std::string::npos ? 0 : id.find('.') + 1;
+  std::from_chars(id.data() + begin, id.data() + id.size(), number);
+  return number;
+}
+
 bool concerns(codec::View record, const std::string& instance) {
   if (instance.empty()) return true;
   for (const codec::View each : list_in(record, "instances"))
@@ -116,7 +125,7 @@ struct Followed {
 
 base::Result<ExitCode> tail(const FollowOptions& options, const ServerApi& api,
                             const Where& where) {
-  std::uint64_t after = options.after;
+  std::uint64_t after = number_of(options.after);
   if (!options.is_after_said) after = number_in(TRY(api.get("/v1/journal?limit=1")).view(), "last");
   Followed followed;
   if (!options.id.empty()) {
@@ -154,10 +163,10 @@ void print_event(const StreamEvent& event, bool json) {
   }
   const bool has_number =
       !event.id.empty() && event.id.find_first_not_of("0123456789") == std::string::npos;
-  print_line(
-      codec::printable_json("{\"id\":" + (has_number ? event.id : "null") +
-                            ",\"event\":" + json_text(event.name.empty() ? "message" : event.name) +
-                            ",\"data\":" + (event.data.empty() ? "null" : event.data) + "}"));
+  const std::string id = event.id.empty() ? "null" : has_number ? event.id : json_text(event.id);
+  print_line(codec::printable_json(
+      "{\"id\":" + id + ",\"event\":" + json_text(event.name.empty() ? "message" : event.name) +
+      ",\"data\":" + (event.data.empty() ? "null" : event.data) + "}"));
 }
 
 base::Result<ExitCode> stream(const FollowOptions& options, const ServerApi& api,
@@ -165,9 +174,9 @@ base::Result<ExitCode> stream(const FollowOptions& options, const ServerApi& api
   const auto source = TRY(server_source(where));
   const InstanceId id = TRY(resolve(*source, options.id));
   std::uint64_t printed = 0;
-  std::string last = std::to_string(options.after);
+  std::string last = options.after;
   bool is_over = false;
-  const std::string from = options.after == 0 ? "" : "?after=" + last;
+  const std::string from = number_of(last) == 0 ? "" : "?after=" + last;
   const ExitCode followed =
       TRY(follow(api, path_of(id) + "/stream" + from, [&](const StreamEvent& event) {
         if (!event.id.empty()) last = event.id;
@@ -181,16 +190,17 @@ base::Result<ExitCode> stream(const FollowOptions& options, const ServerApi& api
 
 // What a world in its folder has of it. Nothing more comes: nobody has the world open.
 ExitCode stream_offline(const FollowOptions& options, const std::vector<Module>& modules) {
-  return look_at(options.where, modules,
-                 [&](WorldSource& source, const Where& where) -> base::Result<ExitCode> {
-                   const InstanceId id = TRY(resolve(source, options.id));
-                   std::uint64_t printed = 0;
-                   TRY(recorded_stream(source, id, options.after, [&](const StreamEvent& event) {
-                     print_event(event, where.json);
-                     return output_is_wanted() && (options.count == 0 || ++printed < options.count);
-                   }));
-                   return ExitCode::kDone;
-                 });
+  return look_at(
+      options.where, modules,
+      [&](WorldSource& source, const Where& where) -> base::Result<ExitCode> {
+        const InstanceId id = TRY(resolve(source, options.id));
+        std::uint64_t printed = 0;
+        TRY(recorded_stream(source, id, number_of(options.after), [&](const StreamEvent& event) {
+          print_event(event, where.json);
+          return output_is_wanted() && (options.count == 0 || ++printed < options.count);
+        }));
+        return ExitCode::kDone;
+      });
 }
 
 using FollowRun = base::Result<ExitCode> (*)(const FollowOptions&, const ServerApi&, const Where&);
@@ -214,9 +224,25 @@ ExitCode run_stream(const FollowOptions& options, const std::vector<Module>& mod
   return where->is_offline() ? stream_offline(options, modules) : run(options, *where, stream);
 }
 
+// 4711, or 5f3a90c1.4711
+CLI::Validator is_event_id() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        const std::size_t dot = text.find('.');
+        const std::string number = dot == std::string::npos ? text : text.substr(dot + 1);
+        const bool is_good = !number.empty() && number.size() <= 19 &&
+                             number.find_first_not_of("0123456789") == std::string::npos &&
+                             (dot == std::string::npos ||
+                              (dot == 8 && text.find_first_not_of("0123456789abcdef") == dot));
+        return is_good ? "" : "'" + text + "' is not the id of an event";
+      },
+      "ID");
+}
+
 CLI::Option* add_options(CLI::App& command, FollowOptions& options) {
   CLI::Option* after =
-      command.add_option("--after", options.after, "only what is behind this number");
+      command.add_option("--after", options.after, "only what comes after the event of this id")
+          ->check(is_event_id());
   command.add_option("--count", options.count, "end after so many");
   return after;
 }

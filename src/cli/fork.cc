@@ -35,7 +35,7 @@ base::Result<node::ForkReport> fork(const ForkOptions& options, const std::strin
   const node::ForkPlace to{*disk,        *random,  *process,
                            options.into, now_ns(), options.any_file_system};
   Progress progress("replaying", journal.last());
-  return node::fork_world(journal, blobs.get(), machines,
+  return node::fork_world(store::WorldPlace::of(world->folder()), journal, blobs.get(), machines,
                           options.at == 0 ? journal.last() : options.at, to,
                           [&](store::RecordNumber record) { progress.at(record); });
 }

@@ -22,7 +22,7 @@ const std::vector<Group>& groups() {
         "graph", "manifest", "tail", "stream", "journal", "verify"}},
       {"Acting",
        {"send", "start", "signal", "cancel", "pause", "resume", "apply", "gov", "fork", "reindex",
-        "snapshot", "gc", "salvage"}},
+        "snapshot", "gc", "salvage", "backup", "restore"}},
       {"Others",
        {"init", "serve", "dev", "demo", "config", "completion", "token", "defs", "cbor", "bench",
         "registry", "swap", "preempt", "version", "help"}}};

@@ -13,7 +13,10 @@
 #include "cli/where.h"
 #include "codec/json_writer.h"
 #include "env/posix_disk.h"
+#include "native/machines.h"
 #include "node/blob_shapes.h"
+#include "node/local_world.h"
+#include "node/trial_replay.h"
 
 namespace holdfast::cli {
 namespace {
@@ -39,13 +42,39 @@ void print_text(const store::SalvageReport& report) {
                    ? "salvaged  " + name
                    : "left out  " + name + ": " + printable(snapshot.left_out));
   }
+  if (report.effect_blobs > 0)
+    print_line("salvaged  " + std::to_string(report.effect_blobs) + " blobs that workflows put");
   for (const store::LostRecords& lost : report.lost.records)
     print_line("lost      " + range(lost.first, lost.last));
   for (const store::LostBytes& lost : report.lost.bytes) {
-    print_line("lost      " + printable(lost.path) + " from " + std::to_string(lost.begin) +
-               " to " + std::to_string(lost.end) + ": " + printable(lost.why));
+    print_line("lost      " + printable(lost.path) +
+               (lost.end == 0
+                    ? ""
+                    : " from " + std::to_string(lost.begin) + " to " + std::to_string(lost.end)) +
+               ": " + printable(lost.why));
   }
-  if (report.lost.bytes.empty()) print_line("lost      nothing");
+  const bool has_all =
+      report.lost.bytes.empty() && report.lost.records.empty() && report.aside.empty() &&
+      std::ranges::all_of(report.snapshots,
+                          [](const auto& snapshot) { return snapshot.left_out.empty(); });
+  if (has_all) print_line("lost      nothing");
+}
+
+// Opens what was made, as a server would. What the code of this program is missing for cannot be
+// told, which is said.
+base::Result<void> check_that_it_opens(env::Disk& disk, env::Random& random, env::Process& process,
+                                       const std::string& path,
+                                       const std::vector<Module>& modules) {
+  const native::Machines machines(modules);
+  const node::WatchedMachines watched(machines);
+  node::LocalWorldOptions options;
+  options.any_file_system = true;  // it is there already
+  auto opened = node::LocalWorld::open(disk, random, process, path, watched, options);
+  if (opened) return (*opened)->journal().close();
+  if (watched.missing().empty()) return std::move(opened).error();
+  remark("whether the new world can be opened was not checked: this program has no code for " +
+         watched.missing());
+  return {};
 }
 
 bool saved_nothing(const store::SalvageReport& report) {
@@ -54,7 +83,7 @@ bool saved_nothing(const store::SalvageReport& report) {
                               [](const auto& snapshot) { return snapshot.left_out.empty(); });
 }
 
-ExitCode run(const SalvageOptions& options) {
+ExitCode run(const SalvageOptions& options, const std::vector<Module>& modules) {
   Where said = options.where;
   if (options.folders.size() > 1) said.folder = options.folders.front();
   const auto where = settle(said, Reach::kWorldOnly);
@@ -78,12 +107,17 @@ ExitCode run(const SalvageOptions& options) {
         base::Error(base::ErrorCode::kCorrupt, where->world,
                     "there is nothing in it that could be saved: the new world is empty"));
   }
+  const auto opens = check_that_it_opens(*disk, *random, *process, options.folders.back(), modules);
+  if (!opens) {
+    return refuse(base::Error(base::ErrorCode::kCorrupt, options.folders.back(),
+                              "the new world cannot be opened: " + opens.error().to_string()));
+  }
   return ExitCode::kDone;
 }
 
 }  // namespace
 
-void add_salvage(CLI::App& app, ExitCode& exit_code) {
+void add_salvage(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto options = std::make_shared<SalvageOptions>();
   CLI::App* command = app.add_subcommand(
       "salvage", "make a new world of what can be read of a damaged one, and say what is lost");
@@ -101,9 +135,11 @@ void add_salvage(CLI::App& app, ExitCode& exit_code) {
       "the\n"
       "next loss: what was accepted and done after it is unknown to it, and effects may be "
       "started\n"
-      "again. Readable records of other places are kept beside it.\n"
+      "again. Readable records of other places are kept beside it. Exits with 1 when the new "
+      "world\n"
+      "cannot be opened.\n"
       "Example: holdfast salvage ./damaged ./saved");
-  command->callback([options, &exit_code] { exit_code = run(*options); });
+  command->callback([options, &exit_code, &modules] { exit_code = run(*options, modules); });
 }
 
 }  // namespace holdfast::cli

@@ -76,8 +76,10 @@ Engine::Body::Body(EngineOptions the_options)
 
 Engine::Body::~Body() {
   trials.cancel();
+  backups.cancel();
   if (node) static_cast<void>(node->stop().has_value());
   trials.wait_for_end();
+  backups.wait_for_end();
   end_history();
 }
 
@@ -96,6 +98,7 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   if (options.retention.count() < 0 || options.retention > kLongestRetention)
     return base::invalid("retention", "must be from 0, which is for ever, to 100 years");
   auto functions = TRY(engine::functions_of(std::move(handlers)));
+  if (!options.backup_folder.empty()) TRY(disk->list(options.backup_folder));
 
   node::LocalWorldOptions world_options;
   world_options.any_file_system = options.any_file_system;
@@ -244,8 +247,10 @@ base::Result<void> Engine::Body::close() {
   }
   const std::lock_guard lock(closing);
   trials.cancel();
+  backups.cancel();
   auto stopped = node->stop();
   trials.wait_for_end();
+  backups.wait_for_end();
   end_history();
   durable_watch->close();
   TRY(std::move(stopped));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "defs/load.h"
+#include "engine/backup_desk.h"
 #include "engine/durable_watch.h"
 #include "engine/handlers.h"
 #include "engine/performers.h"
@@ -60,9 +61,12 @@ struct Engine::Body {
 
   // kInvalid: nobody here performs an effect of these definitions.
   base::Result<void> check_performed(base::ByteView document) const;
+  void log(const std::string& line) const;
   void apply(node::Input input, std::shared_ptr<engine::Ticket<Applied>> ticket);
   // On the thread of trials.
   Result<Tried> try_proposal(std::uint64_t proposal, const TrialOptions& how);
+  // On the thread of backups.
+  base::Result<BackupInfo> make_backup(const std::string& name, const BackupOptions& how);
   void refresh_definitions(const std::function<void()>& then = nullptr);
   void use_definitions(base::Bytes closure);
   Stop read_stream(node::StreamQuery query, engine::StreamReading how, Then<RawStreamPage> then);
@@ -87,6 +91,8 @@ struct Engine::Body {
   std::unique_ptr<node::Node> node;
   std::thread historian;
   engine::Trials trials;
+  engine::BackupDesk backup_desk;
+  engine::Trials backups;  // the same kind of thread
   std::atomic<std::uint64_t> next_question = 1;
   std::mutex closing;
   bool is_closed = false;
@@ -105,7 +111,6 @@ struct Engine::Body {
   void make_history();
   void end_history();
   base::Result<void> apply(const base::Bytes& closure);
-  void log(const std::string& line) const;
 };
 
 }  // namespace holdfast

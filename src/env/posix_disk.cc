@@ -174,7 +174,9 @@ bool is_read_only(const std::string& path) {
 
 class PosixDisk : public Disk {
  public:
-  explicit PosixDisk(Readers readers) : mode_(readers == Readers::kOwner ? 0600 : 0644) {}
+  explicit PosixDisk(Readers readers)
+      : mode_(readers == Readers::kOwner ? 0600 : 0644),
+        folder_mode_(readers == Readers::kOwner ? 0700 : 0755) {}
 
   base::Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override {
     Descriptor descriptor = TRY(open_descriptor(path, flags_of(mode), mode_));
@@ -192,7 +194,8 @@ class PosixDisk : public Disk {
   }
 
   base::Result<void> make_directory(const std::string& path) override {
-    if (::mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return system_error(path, "mkdir");
+    if (::mkdir(path.c_str(), folder_mode_) != 0 && errno != EEXIST)
+      return system_error(path, "mkdir");
     return {};
   }
 
@@ -249,6 +252,7 @@ class PosixDisk : public Disk {
 
  private:
   mode_t mode_;  // of the files that it makes
+  mode_t folder_mode_;
 };
 
 }  // namespace

@@ -23,19 +23,20 @@ void write_data(codec::Buffer& out, std::string_view name, base::ByteView value)
 
 }  // namespace
 
-void write_event(codec::Buffer& out, std::uint64_t id, std::string_view name,
+void write_event(codec::Buffer& out, std::string_view life, std::uint64_t id, std::string_view name,
                  base::ByteView value) {
   append(out, "id: ");
+  append(out, life);
   append(out, id);
   append(out, "\n");
   write_data(out, name, value);
 }
 
-void write_truncated(codec::Buffer& out, std::uint64_t up_to) {
+void write_truncated(codec::Buffer& out, std::string_view life, std::uint64_t up_to) {
   codec::Buffer value;
   codec::write_map_head(value, 1);
   put_number(value, "up_to", up_to);
-  write_event(out, up_to, "truncated", value.view());
+  write_event(out, life, up_to, "truncated", value.view());
 }
 
 void write_problem_event(codec::Buffer& out, const Problem& problem) {

@@ -32,12 +32,14 @@ class EventSource {
 inline constexpr std::size_t kEventsAtOnce = 100;
 inline constexpr std::size_t kEventBytesAtOnce = std::size_t{64} << 10;
 
-// One event. Its id is where a reader goes on behind it (Last-Event-ID); an event without name is a
-// message. The value is canonical CBOR, and goes out as JSON.
-void write_event(codec::Buffer& out, std::uint64_t id, std::string_view name, base::ByteView value);
+// One event. Its id is where a reader goes on behind it (Last-Event-ID), with the life of the world
+// in front (gateway/cursor.h); an event without name is a message. The value is canonical CBOR, and
+// goes out as JSON.
+void write_event(codec::Buffer& out, std::string_view life, std::uint64_t id, std::string_view name,
+                 base::ByteView value);
 
 // What came before this place cannot be read any more.
-void write_truncated(codec::Buffer& out, std::uint64_t up_to);
+void write_truncated(codec::Buffer& out, std::string_view life, std::uint64_t up_to);
 
 // Something went wrong; whoever comes again goes on behind the last id.
 void write_problem_event(codec::Buffer& out, const Problem& problem);

@@ -333,19 +333,6 @@ void Exchange::wake_reader() {
   if (auto waiter = std::exchange(waiter_, nullptr)) waiter.resume();
 }
 
-std::optional<std::uint64_t> Exchange::last_event(std::string_view parameter) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
-  // A reader that comes again has it from us; what stands in its target is where it began.
-  const std::string_view given = request_->field(Field::kLastEventId);
-  if (given.empty()) return number_in_query(parameter, 0, kMost);
-  std::uint64_t number = 0;
-  const char* const end = given.data() + given.size();
-  const auto read = std::from_chars(given.data(), end, number);
-  if (read.ec == std::errc() && read.ptr == end && number <= kMost) return number;
-  refuse({ProblemCode::kBadTarget, "Last-Event-ID is none of ours"});
-  return std::nullopt;
-}
-
 bool Exchange::wants_events() const noexcept {
   return request_->field(Field::kAccept).find(kEventStream) != std::string_view::npos;
 }

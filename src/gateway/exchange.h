@@ -133,9 +133,6 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // Says so, and ends.
   void fail_events(const Error& error, ProblemCode unreadable = ProblemCode::kInternal);
 
-  // The reader has seen everything up to here: what the header field says, or else the query. 0:
-  // nothing. Nothing at all: it is answered already.
-  std::optional<std::uint64_t> last_event(std::string_view parameter);
   bool wants_events() const noexcept;  // it accepts an event stream
 
   // A number from the query; `otherwise` if it is not there. Nothing: it is answered already.

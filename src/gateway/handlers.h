@@ -38,6 +38,8 @@ void list_effects(Exchange& exchange);
 
 void get_journal(Exchange& exchange);
 void take_snapshot(Exchange& exchange);
+void make_backup(Exchange& exchange);
+void list_backups(Exchange& exchange);
 void get_manifest(Exchange& exchange);
 
 void post_manifest(Exchange& exchange);

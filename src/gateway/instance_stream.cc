@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "defs/system_names.h"
+#include "gateway/cursor.h"
 #include "gateway/documents.h"
 #include "gateway/event_stream.h"
 #include "gateway/handlers.h"
@@ -24,18 +25,20 @@ std::string_view name_of(StreamEnd::Kind kind) noexcept {
   return "deleted";
 }
 
-void write_end(codec::Buffer& out, const StreamEnd& end) {
+void write_end(codec::Buffer& out, std::string_view life, const StreamEnd& end) {
   codec::Buffer value;
   codec::write_map_head(value, 1);
   put(value, "status", name_of(end.kind));
-  write_event(out, end.sequence, "end", value.view());
+  write_event(out, life, end.sequence, "end", value.view());
 }
 
 class InstanceEvents final : public EventSource,
                              public std::enable_shared_from_this<InstanceEvents> {
  public:
-  InstanceEvents(std::string workflow, Bytes key, std::uint64_t after, bool is_of_steps)
-      : workflow_(std::move(workflow)),
+  InstanceEvents(std::string life, std::string workflow, Bytes key, std::uint64_t after,
+                 bool is_of_steps)
+      : life_(std::move(life)),
+        workflow_(std::move(workflow)),
         key_(std::move(key)),
         after_(after),
         is_of_steps_(is_of_steps) {}
@@ -73,22 +76,23 @@ class InstanceEvents final : public EventSource,
     std::size_t bytes = 0;
     for (const auto& entry : page->entries) bytes += entry.value.size();
     if (!exchange.has_room_for(bytes)) return exchange.fail_events(too_much_waits());
-    if (page->truncated != 0) write_truncated(out, page->truncated);
+    if (page->truncated != 0) write_truncated(out, life_, page->truncated);
     for (const auto& [sequence, value] : page->entries) {
       if (!is_of_steps_) {
-        write_event(out, sequence, "", value);
+        write_event(out, life_, sequence, "", value);
         continue;
       }
       readable_.clear();
       steps::write_readable_entry(readable_, value);
-      write_event(out, sequence, "", readable_.view());
+      write_event(out, life_, sequence, "", readable_.view());
     }
     after_ = page->last;
     if (!page->end) return exchange.events_are_there();
-    write_end(out, *page->end);
+    write_end(out, life_, *page->end);
     exchange.end_events();
   }
 
+  const std::string life_;
   const std::string workflow_;
   const Bytes key_;
   std::uint64_t after_;
@@ -102,12 +106,13 @@ class InstanceEvents final : public EventSource,
 void stream_instance(Exchange& exchange) {
   auto key = exchange.key_in_path();
   if (!key) return;
-  const auto after = exchange.last_event("after");
+  const auto after = cursor_in(exchange, "after", CursorOf::kSequence);
   if (!after || !exchange.takes_place_of_stream()) return;
   const defs::WorkflowDef* workflow =
       exchange.service().definitions.workflow(exchange.path_value(0));
   const bool is_of_steps = workflow != nullptr && workflow->annotations == defs::kStepEntry;
-  std::make_shared<InstanceEvents>(exchange.path_value(0), std::move(*key), *after, is_of_steps)
+  std::make_shared<InstanceEvents>(life_prefix(exchange.service().engine.restored_lives()),
+                                   exchange.path_value(0), std::move(*key), *after, is_of_steps)
       ->begin(exchange);
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "gateway/cursor.h"
 #include "gateway/event_stream.h"
 
 namespace holdfast::gateway {
@@ -33,7 +34,7 @@ Result<Part> read_from(Engine& engine, std::uint64_t from) {
 
 class JournalEvents final : public EventSource, public std::enable_shared_from_this<JournalEvents> {
  public:
-  explicit JournalEvents(std::uint64_t from) : next_(from) {}
+  JournalEvents(std::string life, std::uint64_t from) : life_(std::move(life)), next_(from) {}
 
   void begin(Exchange& exchange) {
     Engine& engine = exchange.service().engine;
@@ -84,14 +85,15 @@ class JournalEvents final : public EventSource, public std::enable_shared_from_t
     std::size_t bytes = 0;
     for (const Bytes& record : records.records) bytes += record.size();
     if (!exchange.has_room_for(bytes)) return exchange.fail_events(too_much_waits());
-    if (part->truncated != 0) write_truncated(out, part->truncated);
+    if (part->truncated != 0) write_truncated(out, life_, part->truncated);
     std::uint64_t number = records.next - records.records.size();
-    for (const Bytes& record : records.records) write_event(out, number++, "", record);
+    for (const Bytes& record : records.records) write_event(out, life_, number++, "", record);
     next_ = records.next;
     has_more_ = records.next <= records.last;
     exchange.events_are_there();
   }
 
+  const std::string life_;
   std::uint64_t next_;  // the record that the reader wants to have
   bool has_more_ = false;
   Engine::Stop stop_;
@@ -100,7 +102,9 @@ class JournalEvents final : public EventSource, public std::enable_shared_from_t
 }  // namespace
 
 void stream_journal(Exchange& exchange, std::uint64_t from) {
-  if (exchange.takes_place_of_stream()) std::make_shared<JournalEvents>(from)->begin(exchange);
+  if (!exchange.takes_place_of_stream()) return;
+  std::string life = life_prefix(exchange.service().engine.restored_lives());
+  std::make_shared<JournalEvents>(std::move(life), from)->begin(exchange);
 }
 
 }  // namespace holdfast::gateway

@@ -25,6 +25,8 @@ constexpr std::array kKinds{
     ProblemKind{Code::kMethod, "method_not_allowed", 405, "The path does not have this method"},
     ProblemKind{Code::kTimeout, "timeout", 408, "The request came too slowly"},
     ProblemKind{Code::kConflict, "conflict", 409, "The present state does not allow this"},
+    ProblemKind{Code::kStaleCursor, "stale_cursor", 409,
+                "The stream does not have what the reader has seen"},
     ProblemKind{Code::kTooLarge, "too_large", 413, "Something is too large"},
     ProblemKind{Code::kTargetTooLong, "target_too_long", 414, "The path is too long"},
     ProblemKind{Code::kMediaType, "media_type", 415, "The body is of another type"},

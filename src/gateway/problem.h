@@ -27,6 +27,7 @@ enum class ProblemCode : std::uint8_t {
   kMethod,
   kTimeout,
   kConflict,
+  kStaleCursor,
   kTooLarge,
   kTargetTooLong,
   kMediaType,

@@ -203,6 +203,25 @@ inline constexpr std::string_view kSnapshot = R"({"type":"object","required":["n
 "properties":{"next_record":{"type":"integer",
 "description":"everything before it is in the snapshot"}}})";
 
+inline constexpr std::string_view kMakeBackup = R"({"type":"object","required":["name"],
+"additionalProperties":false,"properties":{"name":{"type":"string","maxLength":64,
+"pattern":"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+"description":"of its folder below the server's folder for backups; one that is there is brought up to date"}}})";
+
+inline constexpr std::string_view kBackup = R"({"type":"object",
+"required":["name","status","number","time_ns","first_record","last_record","bytes"],"properties":{
+"name":{"type":"string"},"status":{"enum":["unfinished","running","finished","failed"]},
+"number":{"type":"integer","description":"how many were finished under this name; 0: none"},
+"time_ns":{"type":"integer","description":"when the newest that is finished was begun"},
+"first_record":{"type":"integer"},"last_record":{"type":"integer"},"bytes":{"type":"integer"},
+"done_bytes":{"type":"integer","description":"of the one that runs"},
+"total_bytes":{"type":"integer"},
+"error":{"type":"string","description":"why it failed"}}})";
+
+inline constexpr std::string_view kBackups = R"({"type":"object","required":["backups"],
+"properties":{"backups":{"type":"array","items":{"type":"object",
+"required":["name","status","number","time_ns","first_record","last_record","bytes"]}}}})";
+
 inline constexpr std::string_view kStatus = R"({"type":"object","required":["status"],
 "properties":{"status":{"type":"string"}}})";
 

@@ -29,7 +29,8 @@ constexpr QueryParameter kCheck[] = {
 };
 
 constexpr QueryParameter kAfter[] = {
-    {"after", "go on behind this event; the header field Last-Event-ID goes before it"},
+    {"after", "go on after the event of this id; the header field Last-Event-ID goes before it",
+     true},
 };
 
 constexpr QueryParameter kOpenEffects[] = {
@@ -330,6 +331,23 @@ constexpr Route kRoutes[] = {
      .summary = "Takes a snapshot now, so that a restart replays less.",
      .answer = kSnapshot,
      .handle = take_snapshot},
+    {.method = Method::kGet,
+     .path = "/v1/backups",
+     .role = Role::kOperator,
+     .name = "backups",
+     .summary = "The backups of the world, and the one that is being made.",
+     .answer = kBackups,
+     .handle = list_backups},
+    {.method = Method::kPost,
+     .path = "/v1/backups",
+     .role = Role::kAdmin,
+     .name = "backup",
+     .summary = "Begins a backup of the world, which goes on meanwhile.",
+     .takes = Takes::kDocument,
+     .body = kMakeBackup,
+     .answer = kBackup,
+     .statuses = "202 it has begun",
+     .handle = make_backup},
     {.method = Method::kGet,
      .path = "/v1/limits",
      .role = Role::kViewer,

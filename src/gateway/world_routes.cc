@@ -2,6 +2,7 @@
 // What is about the whole world: its journal, its definitions, the limits of the server.
 #include "codec/limits.h"
 #include "codec/view.h"
+#include "gateway/cursor.h"
 #include "gateway/documents.h"
 #include "gateway/handlers.h"
 #include "gateway/journal_stream.h"
@@ -14,10 +15,11 @@ void get_journal(Exchange& exchange) {
   const auto limit = exchange.limit_in_query(100, kMostRecordsPerAnswer);
   if (!limit) return;
   if (exchange.wants_events()) {
-    const auto seen = exchange.last_event("from");
-    if (!seen) return;
-    const bool comes_again = !exchange.request().field(Field::kLastEventId).empty();
-    return stream_journal(exchange, comes_again ? *seen + 1 : *seen);
+    if (exchange.request().field(Field::kLastEventId).empty())
+      return stream_journal(exchange, *from);
+    const auto seen = cursor_in(exchange, "", CursorOf::kRecord);
+    if (seen) stream_journal(exchange, *seen + 1);
+    return;
   }
   Engine& engine = exchange.service().engine;
   exchange.read_files([&engine, from = *from,

@@ -86,7 +86,7 @@ TEST_F(ChildrenTest, in_a_fork_they_are_paused_and_answer_when_they_go_on) {
   {
     const auto journal = store::JournalFiles::open(open_->folder()).take();
     const auto report =
-        fork_world(journal, nullptr, machines_, last,
+        fork_world(store::WorldPlace::of(open_->folder()), journal, nullptr, machines_, last,
                    {*disk, *random_, *process_, path, ++now_s_ * 1'000'000'000, true});
     ASSERT_TRUE(report) << report.error().to_string();
     EXPECT_EQ(report->paused, 2u);
@@ -129,7 +129,7 @@ TEST_F(ChildrenTest, a_fork_of_a_family_that_is_about_to_end_lets_it_end) {
   const auto last = open_->world().next_record() - 1;
   const auto journal = store::JournalFiles::open(open_->folder()).take();
   const auto report = fork_world(
-      journal, nullptr, machines_, last,
+      store::WorldPlace::of(open_->folder()), journal, nullptr, machines_, last,
       {*disk, *random_, *process_, folder.path() + "/fork", ++now_s_ * 1'000'000'000, true});
   ASSERT_TRUE(report) << report.error().to_string();
   EXPECT_LT(report->settled, 9u) << "some were over before";

@@ -35,6 +35,13 @@ class WorldEffectBlobs : public executors::EffectBlobs {
     });
   }
 
+  // For whoever copies them: keeps all others waiting.
+  template <class Work>
+  auto with_database(Work&& work) {
+    const std::lock_guard lock(mutex_);
+    return work(store_->database());
+  }
+
  private:
   explicit WorldEffectBlobs(std::unique_ptr<store::BlobStore> store) : store_(std::move(store)) {}
 

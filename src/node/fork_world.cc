@@ -109,10 +109,21 @@ base::Result<void> quieten(kernel::World& world, store::Journal& journal, const 
   return {};
 }
 
+// What workflows put: the state may name any of it.
+base::Result<void> take_effect_blobs(store::WorldFolder& folder, const store::WorldPlace& from) {
+  const auto old = TRY(store::BlobsLook::open(from, store::kEffectBlobs));
+  if (!old) return {};
+  const auto blobs = TRY(store::BlobStore::open(folder, store::kEffectBlobs));
+  TRY(store::copy_all_blobs(*old, *blobs, [](std::uint64_t, const base::Error& why) {
+    return base::Result<void>(base::Error(why.code(), why.where(), why.message()));
+  }));
+  return {};
+}
+
 // A journal of one record, the snapshot behind it, and then what quietens it.
-base::Result<void> fill(store::WorldFolder& folder, PastWorld& past, const base::Bytes& last,
-                        const kernel::MachineSource& machines, const ForkPlace& to,
-                        ForkReport& report) {
+base::Result<void> fill(store::WorldFolder& folder, const store::WorldPlace& from, PastWorld& past,
+                        const base::Bytes& last, const kernel::MachineSource& machines,
+                        const ForkPlace& to, ForkReport& report) {
   const store::RecordNumber next = past.world().next_record();
   kernel::Entropy origin;
   to.random.fill(origin);
@@ -122,6 +133,7 @@ base::Result<void> fill(store::WorldFolder& folder, PastWorld& past, const base:
   const store::BlobShapes shapes = blob_shapes();
   TRY(store::copy_reachable([&](const base::Hash& hash) { return past.blobs().get(hash); }, *blobs,
                             shapes, {root, shapes.snapshot}));
+  TRY(take_effect_blobs(folder, from));
   const store::OpenedJournal opened =
       TRY(store::open_file_journal(folder, {.first_record = next - 1}));
   const base::ByteView record = last;
@@ -140,7 +152,8 @@ base::Result<void> fill(store::WorldFolder& folder, PastWorld& past, const base:
 
 }  // namespace
 
-base::Result<ForkReport> fork_world(const store::JournalFiles& journal, store::BlobsLook* stored,
+base::Result<ForkReport> fork_world(const store::WorldPlace& from,
+                                    const store::JournalFiles& journal, store::BlobsLook* stored,
                                     const kernel::MachineSource& machines,
                                     store::RecordNumber record, const ForkPlace& to,
                                     const ReplayProgress& progress) {
@@ -160,7 +173,7 @@ base::Result<ForkReport> fork_world(const store::JournalFiles& journal, store::B
         TRY(store::WorldFolder::open(to.disk, to.random, to.process, unfinished));
     const std::string marker = unfinished + "/" + store::kSalvagingFile;
     TRY(env::replace_file(to.disk, marker, base::as_bytes(kNotWhole)));
-    TRY(fill(folder, *past, last, machines, to, report));
+    TRY(fill(folder, from, *past, last, machines, to, report));
     TRY(to.disk.remove(marker));
     TRY(to.disk.sync_directory(unfinished));
   }

@@ -38,7 +38,9 @@ struct ForkPlace {
 
 // kConflict: the new folder is there already. What was begun and could not be ended stays under the
 // name of the new folder with ".unfinished" behind it, and keeps another fork from there.
-base::Result<ForkReport> fork_world(const store::JournalFiles& journal, store::BlobsLook* stored,
+// The blobs that workflows put in the other world (`from`) are taken along, all of them.
+base::Result<ForkReport> fork_world(const store::WorldPlace& from,
+                                    const store::JournalFiles& journal, store::BlobsLook* stored,
                                     const kernel::MachineSource& machines,
                                     store::RecordNumber record, const ForkPlace& to,
                                     const ReplayProgress& progress = {});

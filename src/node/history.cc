@@ -18,6 +18,9 @@ constexpr std::int64_t kLongestDelayNs = 60 * kFirstDelayNs;
 // Between two slices that are not full, when somebody waits for a list.
 constexpr std::int64_t kListGatherNs = 10'000'000;
 
+// Between two calls of a visit, for all others.
+constexpr std::int64_t kVisitGapNs = 4'000'000;
+
 bool is_of_index(const base::Error& error) {
   return error.where().find(store::kHistoryFile) != std::string::npos;
 }
@@ -79,6 +82,15 @@ base::Result<void> History::ask(store::HistoryQuery query, ToldList told) {
   return {};
 }
 
+base::Result<void> History::visit(Visit visit) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return base::Error(base::ErrorCode::kUnavailable, "the node has stopped");
+  if (asked_visit_) return base::Error(base::ErrorCode::kUnavailable, "it is visited already");
+  asked_visit_ = std::move(visit);
+  for_worker_.notify_one();
+  return {};
+}
+
 store::RecordNumber History::needs_from() const {
   const store::RecordNumber durable = journal_.durable();
   const store::RecordNumber bound = durable < options_.most_lag ? 0 : durable - options_.most_lag;
@@ -100,10 +112,13 @@ void History::stop() {
 // What they handed over may do anything when it goes, so it goes without the mutex.
 void History::finish() {
   sealing_.finish();
+  const Visit visiting = std::exchange(visiting_, nullptr);
   const std::deque<Query> parked = std::exchange(parked_, {});
   std::deque<Query> queries;
   std::deque<ListQuery> lists;
+  Visit asked_visit;
   const std::lock_guard lock(mutex_);
+  std::swap(asked_visit, asked_visit_);
   std::swap(queries, queries_);
   std::swap(lists, lists_);
 }
@@ -135,6 +150,7 @@ std::optional<std::int64_t> History::next_at() const {
   };
   or_at(feed_ ? feeds_at() : retry_ns_);
   if (feed_) or_at(looks_at());
+  if (visiting_) or_at(visit_ns_);
   return next;
 }
 
@@ -196,6 +212,7 @@ void History::work() {
     }
   }
   answer_list();
+  let_visit();
   if (feed_ && is_due(looks_at())) {
     if (auto looked = retention_->look(*index_); !looked) failed(std::move(looked).error());
   }
@@ -279,13 +296,28 @@ void History::failed(base::Error error) {
   const bool can_go_on = (error.code() == base::ErrorCode::kUnavailable || !is_of_index(error)) &&
                          index_ && !index_->has_ended();
   if (feed_ && can_go_on && !is_left_behind) return;
+  close_index();
+  if (!is_left_behind && !(is_of_index(error) && store::needs_rebuild(error))) return;
+  if (const auto begun = begin_anew(); !begun) close_index();
+}
+
+void History::close_index() {
+  visiting_ = nullptr;
   feed_.reset();
   index_.reset();
-  if (!is_left_behind && !(is_of_index(error) && store::needs_rebuild(error))) return;
-  if (const auto begun = begin_anew(); !begun) {
-    feed_.reset();
-    index_.reset();
+}
+
+void History::let_visit() {
+  if (!visiting_) {
+    const std::lock_guard lock(mutex_);
+    visiting_ = std::exchange(asked_visit_, nullptr);
+    visit_ns_ = 0;
   }
+  if (!visiting_ || visit_ns_ > clock_.since_boot_ns()) return;
+  const bool goes_on = visiting_(index_ ? &index_->database() : nullptr, sealing_.database());
+  if (!goes_on) visiting_ = nullptr;
+  // A clock that somebody moves may stand still.
+  visit_ns_ = clock_.since_boot_ns() + (options_.gather_ns == 0 ? 0 : kVisitGapNs);
 }
 
 void History::answer() {

@@ -88,6 +88,12 @@ class History {
   using ToldList = std::function<void(base::Result<HistoryList>)>;
   base::Result<void> ask(store::HistoryQuery query, ToldList told);
 
+  // For any thread. `visit` is called on the thread that works until it gives false, and others are
+  // answered between two calls; null stands for what is not open. It is let go of before what it
+  // was shown is closed, perhaps without having been called. kUnavailable: there is one already.
+  using Visit = std::function<bool(store::SqliteDatabase* index, store::SqliteDatabase* seals)>;
+  base::Result<void> visit(Visit visit);
+
   // For any thread: the first record that the journal must keep for it.
   store::RecordNumber needs_from() const;
   HistoryFigures figures() const;
@@ -124,7 +130,11 @@ class History {
   base::Result<void> begin_anew();
   base::Result<void> feed_slice();
   bool is_list_ready() const;
-  bool is_asked() const { return !queries_.empty() || is_list_ready(); }
+  bool is_asked() const {
+    return !queries_.empty() || is_list_ready() || (asked_visit_ && !visiting_);
+  }
+  void let_visit();
+  void close_index();
   std::size_t count_lists();
   void let_go_on(std::size_t lists);
   void answer();
@@ -149,10 +159,13 @@ class History {
   std::int64_t retry_ns_ = 0;
   std::int64_t delay_ns_;
   std::string last_trouble_;
+  Visit visiting_;  // after what it is shown
+  std::int64_t visit_ns_ = 0;
 
   mutable std::mutex mutex_;
   std::condition_variable for_worker_;
   std::deque<Query> queries_;
+  Visit asked_visit_;
   std::deque<ListQuery> lists_;  // only whoever works takes any out
   bool stopping_ = false;
   std::atomic<store::RecordNumber> wake_at_;

@@ -4,10 +4,14 @@
 // left out, changed or put elsewhere without breaking every seal behind it.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "executors/signing_key.h"
 #include "store/seals.h"
+#include "store/world_file.h"
 
 namespace holdfast::node {
 
@@ -23,7 +27,9 @@ class SealDraft {
   // SHA-256 of the canonical list of a fixed word, the seal before, the number of the first record,
   // and the hashes of all, one behind the other.
   base::Hash hash() const;
-  store::Seal sign(const executors::SigningKey& key, const store::JournalId& world) const;
+  // In this life of the world; 0: the first.
+  store::Seal sign(const executors::SigningKey& key, const store::JournalId& world,
+                   std::uint32_t life = 0) const;
 
  private:
   base::Hash before_;
@@ -31,7 +37,9 @@ class SealDraft {
   base::Bytes hashes_;
 };
 
-// Whether the key that it names has signed it, for this world: its records need not be there.
-bool is_signed(const store::Seal& seal, const store::JournalId& world);
+// Whether the key that it names has signed it, for this world and in one of its lives that the seal
+// may be of: one that went on after the records of the seal. Its records need not be there.
+bool is_signed(const store::Seal& seal, const store::JournalId& world,
+               const std::vector<store::Restored>& restored = {});
 
 }  // namespace holdfast::node

@@ -53,8 +53,9 @@ void SealCheck::next_seal() {
 // All that can be said of a seal without its records.
 bool SealCheck::is_good(const store::Seal& seal) {
   const std::size_t before = errors_.reported();
-  if (!is_signed(seal, seals_->world()))
-    wrong(store::kSealsFile, name_of_seal(seal) + " was not signed by the key that it names");
+  if (!is_signed(seal, seals_->world(), seals_->restored()))
+    wrong(store::kSealsFile, name_of_seal(seal) + " was not signed by the key that it names" +
+                                 (seals_->restored().empty() ? "" : ", in this life of the world"));
   if (terms_.key && seal.key != *terms_.key)
     wrong(store::kSealsFile,
           name_of_seal(seal) + " was signed by another key: " + base::to_hex(seal.key));

@@ -18,14 +18,15 @@ base::Error seals_do_not_fit(const std::string& why) {
 }
 
 // That what was sealed last is what stands there; its records may have been trimmed.
-base::Result<void> check_last(store::Journal& journal, const store::JournalId& world,
+base::Result<void> check_last(store::Journal& journal, const store::WorldFolder& world,
                               const store::Seal& last, const std::optional<store::Seal>& before) {
   const std::string name = "record " + std::to_string(last.last);
   if (last.last > journal.durable()) {
     return seals_do_not_fit("has sealed " + name + ", but the journal ends with record " +
                             std::to_string(journal.durable()));
   }
-  if (!is_signed(last, world)) return seals_do_not_fit("the seal of " + name + " is not signed");
+  if (!is_signed(last, world.id(), world.restored()))
+    return seals_do_not_fit("the seal of " + name + " is not signed");
   if (last.first < journal.first()) return {};
   const bool follows = before && before->last + 1 == last.first;
   SealDraft draft(follows ? before->hash : base::Hash{}, last.first);
@@ -55,8 +56,8 @@ base::Result<std::unique_ptr<Sealer>> Sealer::open(store::WorldFolder& world,
                                                    store::Journal& journal) {
   auto seals = TRY(store::Seals::open(world));
   auto key = TRY(key_for(world, seals->last()));
-  if (seals->last()) TRY(check_last(journal, world.id(), *seals->last(), seals->before_last()));
-  return std::unique_ptr<Sealer>(new Sealer(journal, world.id(), std::move(seals), std::move(key)));
+  if (seals->last()) TRY(check_last(journal, world, *seals->last(), seals->before_last()));
+  return std::unique_ptr<Sealer>(new Sealer(journal, world, std::move(seals), std::move(key)));
 }
 
 store::RecordNumber Sealer::next() const {
@@ -86,7 +87,7 @@ base::Result<bool> Sealer::run(const SliceLimits& limits) {
       ++records;
     }
     if (draft.records() == 0) break;
-    made.push_back(draft.sign(*key_, world_));
+    made.push_back(draft.sign(*key_, world_, life_));
     before = made.back().hash;
     first = made.back().last + 1;
   }

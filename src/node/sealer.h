@@ -26,17 +26,22 @@ class Sealer {
   store::RecordNumber lag() const { return journal_.durable() + 1 - next(); }
   store::RecordNumber next() const;
 
+  // For whoever copies it.
+  store::SqliteDatabase& database() noexcept { return seals_->database(); }
+
  private:
-  Sealer(store::Journal& journal, const store::JournalId& world,
+  Sealer(store::Journal& journal, const store::WorldFolder& world,
          std::unique_ptr<store::Seals> seals, std::unique_ptr<executors::SigningKey> key)
       : journal_(journal),
-        world_(world),
+        world_(world.id()),
+        life_(world.life()),
         seals_(std::move(seals)),
         key_(std::move(key)),
         first_(journal.first()) {}
 
   store::Journal& journal_;
   store::JournalId world_;
+  std::uint32_t life_;
   std::unique_ptr<store::Seals> seals_;
   std::unique_ptr<executors::SigningKey> key_;
   store::RecordNumber first_;  // of the journal, a while ago

@@ -43,6 +43,9 @@ class Sealing {
     return sealer_ && sealer_->lag() == 0 ? sealer_->next() : kNothing;
   }
 
+  // For whoever copies it, on the thread that works. Null: it is not open.
+  store::SqliteDatabase* database() { return sealer_ ? &sealer_->database() : nullptr; }
+
   // For any thread: the first record that the journal must keep for it, while it is well.
   store::RecordNumber needs_from() const { return needs_from_; }
 

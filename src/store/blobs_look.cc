@@ -20,6 +20,30 @@ base::Result<std::vector<SnapshotEntry>> BlobsLook::snapshots() {
   return read_snapshots(select);
 }
 
+base::Result<std::uint64_t> BlobsLook::last_number() {
+  auto select = TRY(look_->database().prepare(
+      "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'blobs'"));
+  if (!TRY(select.step())) return std::uint64_t{0};
+  return select.nat(0);
+}
+
+base::Result<base::Bytes> BlobsLook::numbered(std::uint64_t number) {
+  if (!has_find_number_) {
+    find_number_ = TRY(look_->database().prepare("SELECT hash, bytes FROM blobs WHERE id = ?1"));
+    has_find_number_ = true;
+  }
+  find_number_.bind(1, number);
+  const std::string name = look_->path() + ", blob number " + std::to_string(number);
+  if (!TRY(find_number_.step()))
+    return base::Error(base::ErrorCode::kNotFound, name, "there is no such blob");
+  const base::ByteView stored = find_number_.bytes(1);
+  base::Bytes bytes(stored.begin(), stored.end());
+  const bool is_whole = base::equal(find_number_.bytes(0), base::sha256(bytes).bytes);
+  find_number_.reset();
+  if (!is_whole) return base::Error(base::ErrorCode::kCorrupt, name, "is not what its hash says");
+  return bytes;
+}
+
 base::Result<std::uint64_t> BlobsLook::check(base::Errors& errors) {
   const std::string& path = look_->path();
   auto whole = TRY(look_->database().prepare("PRAGMA integrity_check(1)"));

@@ -20,6 +20,11 @@ class BlobsLook {
   // As BlobStore::get.
   base::Result<base::Bytes> get(const base::Hash& hash) { return read_blob(find_, hash); }
 
+  // Blobs have numbers from 1, with gaps. The last that was given; and the blob of a number: the
+  // same errors as get.
+  base::Result<std::uint64_t> last_number();
+  base::Result<base::Bytes> numbered(std::uint64_t number);
+
   // As Snapshots::list.
   base::Result<std::vector<SnapshotEntry>> snapshots();
 
@@ -33,6 +38,8 @@ class BlobsLook {
 
   std::unique_ptr<DatabaseLook> look_;
   SqliteStatement find_;
+  SqliteStatement find_number_;  // made when it is needed
+  bool has_find_number_ = false;
 };
 
 }  // namespace holdfast::store

@@ -42,4 +42,25 @@ base::Result<void> copy_reachable(const BlobsFrom& from, BlobStore& to, const Bl
   return to.transact([&] { return marks.clear(); });
 }
 
+// One number after the other: a damaged page loses the blobs on it, and no others.
+base::Result<std::uint64_t> copy_all_blobs(BlobsLook& from, BlobStore& to, const LostBlob& lost) {
+  const std::uint64_t last = TRY(from.last_number());
+  std::uint64_t copied = 0;
+  for (std::uint64_t number = 1; number <= last;) {
+    TRY(to.transact([&]() -> base::Result<void> {
+      for (std::size_t i = 0; i < kBlobsPerTransaction && number <= last; ++i, ++number) {
+        auto bytes = from.numbered(number);
+        if (!bytes) {
+          if (bytes.error().code() != base::ErrorCode::kNotFound) TRY(lost(number, bytes.error()));
+          continue;
+        }
+        TRY(to.put(*bytes));
+        ++copied;
+      }
+      return {};
+    }));
+  }
+  return copied;
+}
+
 }  // namespace holdfast::store

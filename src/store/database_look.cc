@@ -14,6 +14,7 @@ base::Result<std::unique_ptr<DatabaseLook>> DatabaseLook::open(const WorldPlace&
   if (!std::ranges::binary_search(names, name)) return std::unique_ptr<DatabaseLook>();
   std::unique_ptr<DatabaseLook> look(new DatabaseLook(world, name));
   look->database_ = TRY(SqliteDatabase::look(look->vfs_, look->path_));
+  TRY(look->database_->check_layout());
   // Whoever made the file died before there was anything in it.
   auto tables = TRY(look->database_->prepare("SELECT 1 FROM sqlite_schema"));
   if (!TRY(tables.step())) return std::unique_ptr<DatabaseLook>();

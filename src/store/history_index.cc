@@ -57,7 +57,8 @@ base::Result<void> check_version(SqliteDatabase& database, const std::string& pa
   auto select = TRY(database.prepare("SELECT version FROM cursor"));
   if (!TRY(select.step()) || select.nat(0) == kHistoryVersion) return {};
   return base::Error(base::ErrorCode::kConflict, path,
-                     "has tables of version " + std::to_string(select.nat(0)));
+                     "has tables of version " + std::to_string(select.nat(0)) +
+                         ", and this program knows version " + std::to_string(kHistoryVersion));
 }
 
 }  // namespace

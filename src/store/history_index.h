@@ -65,6 +65,9 @@ class HistoryIndex {
   // The time of the oldest of them; nothing: none is over.
   base::Result<std::optional<std::uint64_t>> oldest_over_ns();
 
+  // For whoever copies it.
+  SqliteDatabase& database() noexcept { return database_.database; }
+
   // What the instance said, one line each, the newest that fit.
   base::Result<std::string> annotations(std::uint64_t id);
 

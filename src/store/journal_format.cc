@@ -133,6 +133,20 @@ std::optional<SegmentHeader> decode_segment(base::ByteView block) {
   return header;
 }
 
+std::optional<std::uint32_t> other_segment_version(base::ByteView block) {
+  std::uint64_t magic = 0;
+  std::uint32_t crc = 0;
+  std::uint32_t version = 0;
+  FieldReader fields(block);
+  fields.number(magic);
+  fields.number(crc);
+  fields.number(version);
+  const bool is_whole =
+      magic == kSegmentMagic && crc == base::crc32c(block.subspan(kSegmentCrcEnd));
+  if (!is_whole || version == kJournalVersion) return std::nullopt;
+  return version;
+}
+
 void encode(const BatchHeader& header, std::uint32_t segment_crc, std::span<std::uint8_t> into) {
   CHECK(into.size() == kBatchHeaderBytes);
   FieldWriter fields(into.subspan(kBatchCrcEnd));

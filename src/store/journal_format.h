@@ -57,6 +57,9 @@ using Block = std::array<std::uint8_t, kBlockBytes>;
 Block encode(SegmentHeader& header);  // sets the crc
 std::optional<SegmentHeader> decode_segment(base::ByteView block);
 
+// The version of a whole header that another release wrote; nothing: it is ours, or damaged.
+std::optional<std::uint32_t> other_segment_version(base::ByteView block);
+
 void encode(const BatchHeader& header, std::uint32_t segment_crc, std::span<std::uint8_t> into);
 
 // Nothing when the checksum is wrong or the numbers contradict each other or the segment. When it

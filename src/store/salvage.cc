@@ -13,6 +13,9 @@
 namespace holdfast::store {
 namespace {
 
+// Of those that are lost; the rest is counted.
+constexpr std::uint64_t kMostBlobsNamed = 100;
+
 class Salvaging {
  public:
   Salvaging(WorldPlace old, WorldFolder world, const BlobShapes& shapes,
@@ -32,6 +35,7 @@ class Salvaging {
       return take_records(first, records);
     }));
     if (aside_) TRY(aside_->sync_data());
+    TRY(take_effect_blobs());
     TRY(list_snapshots());
     TRY(journal_->close());
     std::ranges::move(damage.bytes, std::back_inserter(report_.lost.bytes));
@@ -108,6 +112,29 @@ class Salvaging {
     chosen_ = run;
     taken_.push_back(entry);
     return std::string();
+  }
+
+  // What workflows put: the states of the new world may name any of it.
+  base::Result<void> take_effect_blobs() {
+    auto old = BlobsLook::open(old_, kEffectBlobs);
+    if (!old) return note_lost(kEffectBlobs, old.error()), base::Result<void>();
+    if (!*old) return {};
+    const auto readable = (*old)->last_number();
+    if (!readable) return note_lost(kEffectBlobs, readable.error()), base::Result<void>();
+    const auto blobs = TRY(BlobStore::open(world_, kEffectBlobs));
+    std::uint64_t lost = 0;
+    report_.effect_blobs = TRY(copy_all_blobs(
+        **old, *blobs, [&](std::uint64_t number, const base::Error& why) -> base::Result<void> {
+          if (++lost <= kMostBlobsNamed)
+            note_lost(std::string(kEffectBlobs) + ", blob number " + std::to_string(number), why);
+          return {};
+        }));
+    if (lost > kMostBlobsNamed) {
+      note_lost(kEffectBlobs,
+                base::Error(base::ErrorCode::kCorrupt,
+                            "and " + std::to_string(lost - kMostBlobsNamed) + " more blobs"));
+    }
+    return {};
   }
 
   base::Result<void> begin_journal(const SalvageSurvey& survey) {

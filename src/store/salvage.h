@@ -5,10 +5,10 @@
 // The new journal holds one unbroken run of records, under their numbers: the one that the newest
 // snapshot stands in which is whole, or else the first one: what is behind a loss cannot be
 // replayed without a snapshot. The snapshots of the run are taken along, with the blobs that they
-// reach. The other records are kept beside the journal, as CBOR sequences (RFC 8742), for people.
-// The file SALVAGED says all this. While the salvage is under way the file SALVAGING is there, and
-// nobody else can open the world; one that was interrupted has to be done again. The new world has
-// an id of its own.
+// reach, and so are all blobs that workflows put. The other records are kept beside the journal, as
+// CBOR sequences (RFC 8742), for people. The file SALVAGED says all this. While the salvage is
+// under way the file SALVAGING is there, and nobody else can open the world; one that was
+// interrupted has to be done again. The new world has an id of its own.
 #pragma once
 
 #include <functional>
@@ -43,6 +43,7 @@ struct SalvageReport {
     std::string left_out;  // why; empty: it was taken along
   };
   std::vector<Snapshot> snapshots;
+  std::uint64_t effect_blobs = 0;  // that workflows put, and that were taken along
   Damage lost;
 };
 

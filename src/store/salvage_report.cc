@@ -17,7 +17,9 @@ void write_range(codec::Buffer& out, RecordNumber first, RecordNumber last) {
 
 base::Bytes document_of(const SalvageReport& report, bool is_complete) {
   codec::Buffer out;
-  codec::write_map_head(out, 7);
+  codec::write_map_head(out, 8);
+  codec::write_text(out, "effect_blobs");
+  codec::write_nat(out, report.effect_blobs);
   codec::write_text(out, "complete");
   codec::write_bool(out, is_complete);
   write_range(out, report.first, report.last);

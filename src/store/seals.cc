@@ -92,8 +92,11 @@ base::Result<std::unique_ptr<SealsLook>> SealsLook::open(const WorldPlace& world
   auto look = TRY(DatabaseLook::open(world, kSealsFile));
   if (!look) return std::unique_ptr<SealsLook>();
   SqliteStatement select = TRY(look->database().prepare(kColumns));
+  // A WORLD that cannot be read is told by whoever opens the world.
+  auto file = read_world_file(world.disk, world.path);
   return std::unique_ptr<SealsLook>(
-      new SealsLook(std::move(look), world.id.value_or(JournalId{}), std::move(select)));
+      new SealsLook(std::move(look), world.id.value_or(JournalId{}),
+                    file ? std::move(file->restored) : std::vector<Restored>(), std::move(select)));
 }
 
 base::Result<std::optional<Seal>> SealsLook::next() {

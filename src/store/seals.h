@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/ed25519.h"
 #include "base/hash.h"
@@ -38,6 +39,9 @@ class Seals {
   const std::optional<Seal>& last() const noexcept { return last_; }
   const std::optional<Seal>& before_last() const noexcept { return before_last_; }
 
+  // For whoever copies it.
+  SqliteDatabase& database() noexcept { return database_.database; }
+
   // All or none, behind the last one. Of those before, what covers nothing from `needed` on is let
   // go of, but for the one that `needed` may follow. After kUnavailable (no space) it is as before.
   base::Result<void> add(std::span<const Seal> seals, RecordNumber needed);
@@ -65,15 +69,21 @@ class SealsLook {
 
   base::Result<std::optional<Seal>> next();
 
-  // Whose they are said to be.
+  // Whose they are said to be, and the backups that the world was restored from.
   const JournalId& world() const noexcept { return world_; }
+  const std::vector<Restored>& restored() const noexcept { return restored_; }
 
  private:
-  SealsLook(std::unique_ptr<DatabaseLook> look, const JournalId& world, SqliteStatement select)
-      : look_(std::move(look)), world_(world), select_(std::move(select)) {}
+  SealsLook(std::unique_ptr<DatabaseLook> look, const JournalId& world,
+            std::vector<Restored> restored, SqliteStatement select)
+      : look_(std::move(look)),
+        world_(world),
+        restored_(std::move(restored)),
+        select_(std::move(select)) {}
 
   std::unique_ptr<DatabaseLook> look_;
   JournalId world_;
+  std::vector<Restored> restored_;
   SqliteStatement select_;
 };
 

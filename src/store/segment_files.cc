@@ -32,6 +32,12 @@ base::Error corrupt_at(const std::string& path, std::uint64_t offset, const std:
   return {base::ErrorCode::kCorrupt, path + " at " + std::to_string(offset), why};
 }
 
+base::Error other_version_at(const std::string& path, std::uint64_t version, std::uint64_t known) {
+  return {base::ErrorCode::kConflict, path,
+          "is of version " + std::to_string(version) + ", and this program knows version " +
+              std::to_string(known) + ": open the world with the release that wrote it"};
+}
+
 base::Result<Segment> open_segment(env::Disk& disk, const std::string& folder,
                                    const JournalId& journal, std::uint64_t number,
                                    env::OpenMode mode) {
@@ -40,6 +46,8 @@ base::Result<Segment> open_segment(env::Disk& disk, const std::string& folder,
   Block block;
   const std::size_t count = TRY(file->read_at(0, block));
   if (count < block.size()) return corrupt_at(path, count, "the file ends inside its header");
+  if (const auto version = other_segment_version(block))
+    return other_version_at(path, *version, kJournalVersion);
   const auto header = decode_segment(block);
   if (!header) return corrupt_at(path, 0, "the header of the segment is damaged");
   if (header->journal != journal) return corrupt_at(path, 0, "the segment is of another journal");

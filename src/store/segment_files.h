@@ -24,6 +24,9 @@ inline std::string segment_path(const std::string& folder, std::uint64_t number)
 // kCorrupt, at this place of this file.
 base::Error corrupt_at(const std::string& path, std::uint64_t offset, const std::string& why);
 
+// kConflict: the file was written by another release.
+base::Error other_version_at(const std::string& path, std::uint64_t version, std::uint64_t known);
+
 struct Segment {
   SegmentHeader header;
   std::unique_ptr<env::File> file;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "store/segment_files.h"
 
 namespace holdfast::store {
 namespace {
@@ -116,6 +117,15 @@ base::Result<SqliteDatabase> SqliteDatabase::look(const SqliteVfs& vfs, const st
   return database;
 }
 
+base::Result<SqliteDatabase> SqliteDatabase::make_copy(const SqliteVfs& vfs,
+                                                       const std::string& path) {
+  SqliteDatabase database = TRY(open(vfs, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  TRY(database.run("PRAGMA journal_mode = OFF"));
+  // Whoever makes the copy syncs the file when it is whole.
+  TRY(database.run("PRAGMA synchronous = OFF"));
+  return database;
+}
+
 base::Result<void> SqliteDatabase::run(const std::string& sql) {
   const int code = sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return error_of(database_.get(), code);
@@ -128,6 +138,15 @@ base::Result<SqliteStatement> SqliteDatabase::prepare(const std::string& sql) {
                                       &statement, nullptr);
   if (code != SQLITE_OK) return error_of(database_.get(), code);
   return SqliteStatement(statement);
+}
+
+base::Result<void> SqliteDatabase::check_layout() {
+  constexpr std::uint64_t kKnown = 1;
+  auto select = TRY(prepare("PRAGMA user_version"));
+  const std::uint64_t version = TRY(select.step()) && select.nat(0) != 0 ? select.nat(0) : kKnown;
+  if (version == kKnown) return {};
+  const char* const path = sqlite3_db_filename(database_.get(), nullptr);
+  return other_version_at(path != nullptr ? path : "", version, kKnown);
 }
 
 bool SqliteDatabase::is_in_transaction() const {

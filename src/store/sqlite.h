@@ -61,13 +61,21 @@ class SqliteDatabase {
   // For reading one that is there; writes nothing, also when it is closed.
   static base::Result<SqliteDatabase> look(const SqliteVfs& vfs, const std::string& path);
 
+  // A new one that is filled with pages of another, without a log: a crash leaves nothing usable.
+  static base::Result<SqliteDatabase> make_copy(const SqliteVfs& vfs, const std::string& path);
+
   base::Result<void> run(const std::string& sql);
   base::Result<SqliteStatement> prepare(const std::string& sql);
+
+  // Which layout its tables have, as PRAGMA user_version says it: 0 stands for the first, so that
+  // those say it that were made before there were others. kConflict: this program does not know it.
+  base::Result<void> check_layout();
 
   // Whether begin was run and neither commit nor rollback since; an error may have rolled back.
   bool is_in_transaction() const;
 
  private:
+  friend class DatabaseCopy;
   struct Close {
     void operator()(sqlite3* database) const noexcept;
   };

@@ -47,6 +47,7 @@ base::Result<WorldDatabase> open_world_database(WorldFolder& world, const std::s
   TRY(write_log_again(world.disk(), path + "-wal"));
   auto vfs = std::make_unique<SqliteVfs>(world.disk(), world.random());
   SqliteDatabase database = TRY(SqliteDatabase::open(*vfs, path));
+  TRY(database.check_layout());
   TRY(database.run("BEGIN IMMEDIATE"));
   TRY(database.run("CREATE TABLE IF NOT EXISTS world(id BLOB NOT NULL);" + schema));
   TRY(check_world(database, world, path));

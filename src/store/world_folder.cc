@@ -4,40 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/crc32c.h"
-#include "store/little_endian.h"
 #include "store/segment_files.h"
 
 namespace holdfast::store {
 namespace {
-
-constexpr std::uint64_t kMagic = 0x31'44'4c'52'57'44'4c'48;  // "HLDWRLD1"
-constexpr std::size_t kFileBytes = 32;
-constexpr std::size_t kCrcOffset = kFileBytes - 4;
-
-struct WorldFile {
-  JournalId id{};
-  bool is_begun = false;
-};
-
-base::Result<WorldFile> read_world_file(env::Disk& disk, const std::string& folder) {
-  const std::string path = folder + "/WORLD";
-  const base::Bytes bytes = TRY(env::read_file(disk, path, kFileBytes));
-  if (bytes.size() != kFileBytes) return corrupt_at(path, bytes.size(), "the file is too short");
-  WorldFile file;
-  std::uint64_t magic = 0;
-  std::uint32_t begun = 0;
-  std::uint32_t crc = 0;
-  FieldReader fields(bytes);
-  fields.number(magic);
-  fields.bytes(file.id);
-  fields.number(begun);
-  fields.number(crc);
-  const bool is_whole = crc == base::crc32c(base::ByteView(bytes).first(kCrcOffset));
-  if (!is_whole || magic != kMagic || begun > 1) return corrupt_at(path, 0, "the file is damaged");
-  file.is_begun = begun == 1;
-  return file;
-}
 
 // The lock on the folder outlives LOCK, which people remove. Whoever finds it taken is told by
 // whom.
@@ -77,10 +47,14 @@ base::Result<WorldFolder> WorldFolder::open(env::Disk& disk, env::Random& random
 }
 
 base::Result<void> WorldFolder::read_or_make() {
+  if (std::ranges::binary_search(TRY(disk_->list(path_)), kRestoringFile)) {
+    return base::Error(base::ErrorCode::kConflict, path_,
+                       "is not whole: a restore into it was interrupted; remove it and restore "
+                       "again");
+  }
   auto file = read_world_file(*disk_, path_);
   if (file) {
-    id_ = file->id;
-    is_begun_ = file->is_begun;
+    file_ = std::move(*file);
     return {};
   }
   if (file.error().code() != base::ErrorCode::kNotFound) return std::move(file).error();
@@ -88,7 +62,7 @@ base::Result<void> WorldFolder::read_or_make() {
     if (segment_number(name))
       return corrupt_at(path_ + "/WORLD", 0, "the file is not there, but there is a journal");
   }
-  random_->fill(id_);
+  random_->fill(file_.id);
   return write();
 }
 
@@ -97,18 +71,12 @@ base::Result<JournalId> read_world_id(env::Disk& disk, const std::string& path) 
 }
 
 base::Result<void> WorldFolder::write() const {
-  std::array<std::uint8_t, kFileBytes> bytes{};
-  FieldWriter fields(bytes);
-  fields.number(kMagic);
-  fields.bytes(id_);
-  fields.number(std::uint32_t{is_begun_});
-  fields.number(base::crc32c(base::ByteView(bytes).first(kCrcOffset)));
-  return env::replace_file(*disk_, path_ + "/WORLD", bytes);
+  return env::replace_file(*disk_, path_ + "/WORLD", encode(file_));
 }
 
 base::Result<void> WorldFolder::set_begun() {
-  if (is_begun_) return {};
-  is_begun_ = true;
+  if (file_.is_begun) return {};
+  file_.is_begun = true;
   return write();
 }
 

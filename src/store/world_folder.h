@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // WorldFolder: the folder of a world, ours alone while this lives.
 //
-//   LOCK      held by one process; says which. Never removed. The folder itself is locked as well,
-//   so
+//   LOCK      held by one process; says which. Never removed. The folder itself is locked as well, so
 //             that no other process can open the world after LOCK was removed.
-//   WORLD     the id of the world, and whether its journal was begun: a world that lost its
-//             journal is refused and not begun again.
+//   WORLD     the id of the world, whether its journal was begun (a world that lost its journal is
+//             refused and not begun again), and the backups that it was restored from.
 //   journal/  see docs/formats/journal.md
 #pragma once
 
@@ -16,11 +15,15 @@
 #include "env/process.h"
 #include "env/random.h"
 #include "store/journal_format.h"
+#include "store/world_file.h"
 
 namespace holdfast::store {
 
 // There while the world is being made out of a damaged one, by store/salvage.h.
 inline constexpr const char* kSalvagingFile = "SALVAGING";
+
+// There while the world is being restored from a backup, by store/restore_backup.h.
+inline constexpr const char* kRestoringFile = "RESTORING";
 
 class WorldFolder {
  public:
@@ -31,7 +34,7 @@ class WorldFolder {
 
   const std::string& path() const noexcept { return path_; }
   std::string journal_path() const { return path_ + "/journal"; }
-  const JournalId& id() const noexcept { return id_; }
+  const JournalId& id() const noexcept { return file_.id; }
   env::Disk& disk() const noexcept { return *disk_; }
   env::Random& random() const noexcept { return *random_; }
 
@@ -39,7 +42,11 @@ class WorldFolder {
   // and the world may be another process's now. From any thread.
   base::Result<void> check_ours() const { return lock_->check(); }
 
-  bool is_begun() const noexcept { return is_begun_; }
+  bool is_begun() const noexcept { return file_.is_begun; }
+
+  // The backups that it was restored from, from the oldest.
+  const std::vector<Restored>& restored() const noexcept { return file_.restored; }
+  std::uint32_t life() const noexcept { return file_.life(); }
   base::Result<void> set_begun();
 
  private:
@@ -54,8 +61,7 @@ class WorldFolder {
   std::string path_;
   std::unique_ptr<env::FileLock> folder_lock_;  // null on a network file system
   std::unique_ptr<env::FileLock> lock_;
-  JournalId id_{};
-  bool is_begun_ = false;
+  WorldFile file_;
 };
 
 // The id of the world in the folder, without opening it.

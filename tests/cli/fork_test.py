@@ -4,10 +4,10 @@
 import json
 
 from program import main, wait_until
-from serving import ServingTest
+from letters import GOLDEN, LetterTest
 
 
-class Fork(ServingTest):
+class Fork(LetterTest):
     def listed_by_a_server(self, world):
         """What the index has: key, status, error, and the record of the last touch."""
         with self.server(world=world, applies=False) as url:
@@ -55,6 +55,18 @@ class Fork(ServingTest):
         done = self.run_program(*arguments, "--world", world, "--json")
         self.assertEqual((done.stderr.decode(), done.returncode), ("", 0), arguments)
         return json.loads(done.stdout)
+
+    def test_the_blobs_that_workflows_put_are_taken_along(self):
+        with self.letter_world() as url:
+            effect = self.get(url, "/v1/effects?effect=golden/sign@1")["effects"][0]
+            self.post(url, "/v1/receipts", {"intent": effect["intent"], "payload": {"name": "Ada"}})
+        done = self.run_golden("fork", "--world", "world", "fork", "--any-file-system")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
+        done = self.run_golden("verify", "fork", "--all")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
+        with self.serving("--retention", "0", world="fork", program=GOLDEN) as (url, _):
+            self.post(url, "/v1/instances/golden/Letter@1/one/resume", {})
+        self.assert_letter_is_there("fork")
 
     def test_the_fork_has_the_state_behind_the_record(self):
         for snapshots in (0, 1):

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """holdfast salvage: what can be read becomes a new world, and what is lost is said."""
+import contextlib
 import json
+import sqlite3
 
-from order_worlds import RECORDS, OrderWorldTest
+from letters import LetterTest
+from order_worlds import RECORDS
 from program import main
 
 
-class Salvage(OrderWorldTest):
+class Salvage(LetterTest):
     def salvage(self):
         before = self.contents()
         done = self.run_program("salvage", "world", "new", "--json")
@@ -41,7 +44,7 @@ class Salvage(OrderWorldTest):
         self.make_world()
         report = self.salvage()
         self.assertEqual(report, {"complete": True, "first": 1, "last": RECORDS, "aside": [], "snapshots": [],
-                                  "lost_records": [], "lost_bytes": []})
+                                  "effect_blobs": 0, "lost_records": [], "lost_bytes": []})
         self.assert_good(RECORDS)
         ours = self.run_program("journal", "world", "--json").stdout
         self.assertEqual(self.run_program("journal", "new", "--json").stdout, ours)
@@ -140,6 +143,34 @@ class Salvage(OrderWorldTest):
         self.assertEqual(json.loads(done.stdout)["snapshots"], 1)
         self.make_world("new", orders=3, snapshots=1)  # it opens, and goes on
         self.assertEqual(self.run_program("verify", "new").returncode, 0)
+
+    def test_a_new_world_that_cannot_be_opened_is_said_to_be_so(self):
+        # The first records were trimmed, and the snapshots that stand for them are gone.
+        self.make_world(orders=30, snapshots=4)
+        (self.folder / "world/blobs.db").unlink()
+        done = self.run_program("salvage", "world", "new")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr.decode(), r"\Aholdfast: new: the new world cannot be opened: record \d+: the journal "
+                                               r"begins here, and no snapshot can be used\n\Z")
+
+    def test_the_blobs_that_workflows_put_are_taken_along(self):
+        with self.letter_world():
+            pass
+        done = self.run_golden("salvage", "world", "new")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
+        self.assertIn("salvaged  2 blobs that workflows put\nlost      nothing\n", done.stdout.decode())
+        self.assert_letter_is_there("new")
+
+    def test_a_damaged_blob_of_a_workflow_is_lost_and_the_others_are_not(self):
+        with self.letter_world():
+            pass
+        with contextlib.closing(sqlite3.connect(self.folder / "world/effects.db", isolation_level=None)) as blobs:
+            blobs.execute("UPDATE blobs SET bytes = 'x' WHERE id = 2")
+        done = self.run_golden("salvage", "world", "new")
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
+        self.assertIn("lost      world/effects.db, blob number 2: is not what its hash says\n", done.stdout.decode())
+        self.assertIn("salvaged  1 blobs that workflows put\n", done.stdout.decode())
+        self.assertNotIn("lost      nothing", done.stdout.decode())
 
     def test_a_folder_that_is_there_is_refused(self):
         self.make_world()

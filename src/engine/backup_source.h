@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// RunningBackup: a world that runs, as the source of a backup. Its records stay while this is
+// there. Each database is used as its owner does, for some pages at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "node/effect_blobs.h"
+#include "node/history.h"
+#include "node/local_world.h"
+#include "store/backup.h"
+
+namespace holdfast::engine {
+
+class RunningBackup : public store::BackupSource {
+ public:
+  // `history` may be null. All of them must outlive it.
+  RunningBackup(node::LocalWorld& world, node::WorldEffectBlobs& blobs, node::History* history)
+      : world_(world), blobs_(blobs), history_(history), records_(world.journal().pin(0)) {}
+
+  env::Disk& disk() override { return world_.folder().disk(); }
+  const std::string& path() const override { return world_.folder().path(); }
+  const store::JournalId& id() const override { return world_.folder().id(); }
+  store::RecordNumber first() const override { return records_->first(); }
+  store::RecordNumber last() override { return world_.journal().durable(); }
+  base::Result<void> visit_database(const std::string& name, Step step,
+                                    const Between& between) override;
+  base::Result<void> check() override;
+
+ private:
+  base::Result<void> visit_history(const std::string& name, Step step, const Between& between);
+
+  node::LocalWorld& world_;
+  node::WorldEffectBlobs& blobs_;
+  node::History* const history_;
+  const std::unique_ptr<store::JournalPin> records_;
+};
+
+}  // namespace holdfast::engine
