@@ -57,6 +57,7 @@ soak: everything ## the long set: many more cases per property, crashed disks, p
 	tests/planted/run registry
 	tests/planted/run sim
 	tests/planted/run steps
+	tests/planted/run tasks
 	FUZZ_SECONDS=300 scripts/fuzz
 
 format: setup ## format all sources in place
