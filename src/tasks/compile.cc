@@ -2,6 +2,7 @@
 #include "tasks/compile.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
