@@ -284,6 +284,7 @@ class Compiler {
     std::sort(reads.begin(), reads.end(),
               [&](NodeIndex a, NodeIndex b) { return node(a).name < node(b).name; });
     std::vector<NodeIndex> inputs;
+    inputs.reserve(reads.size());
     for (const NodeIndex read : reads) inputs.push_back(number[read]);
     return inputs;
   }

@@ -126,8 +126,7 @@ TEST(Render, what_comes_of_it_is_bounded) {
   EXPECT_EQ(refused.error().code(), base::ErrorCode::kTooLarge);
   EXPECT_EQ(refused.error().to_string(),
             "x[1]: with its references resolved the spec has more than 1000 bytes");
-  std::string deep = "1";
-  for (int i = 0; i < 63; ++i) deep = "[" + deep + "]";
+  const std::string deep = std::string(63, '[') + "1" + std::string(63, ']');
   results.add("a", R"({"v":)" + deep + "}");
   EXPECT_EQ(render(task, results).error().to_string(),
             "x[0]: ${a.v}: the value is nested too deep to stand here");
