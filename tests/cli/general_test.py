@@ -26,7 +26,7 @@ class General(ProgramTest):
 
     def test_help_is_printed_at_every_level(self):
         for command in ([], ["version"], ["cbor"], ["cbor", "encode"], ["cbor", "decode"],
-                        ["cbor", "hash"], ["defs"], ["defs", "check"], ["gc"], ["journal"], ["reindex"], ["salvage"],
+                        ["cbor", "hash"], ["defs"], ["defs", "check"], ["validate"], ["gc"], ["journal"], ["reindex"], ["salvage"],
                         ["snapshot"], ["snapshot", "ls"], ["snapshot", "rm"], ["verify"],
                         ["registry"], *(["registry", each] for each in ("ls", "register", "renew", "release", "hold", "doctor")),
                         ["swap"], *(["swap", each] for each in ("status", "run", "begin")),

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/graph_parts.h"
+
+#include <gtest/gtest.h>
+
+#include "tasks/task_codec.h"
+#include "tasks/testing.h"
+
+namespace holdfast::tasks {
+namespace {
+
+using testing::graph;
+using testing::plan_of;
+
+constexpr std::size_t kSmallest = kMaxTaskBytes + kPartOverheadBytes;
+
+Plan rich_plan() {
+  return plan_of(
+      graph(R"({"name":"a","spec":{"x":[1,{"y":"z"}]}},{"name":"q"},
+      {"name":"s","dependsOn":["a","q"],"foreach":[{"k":1},"two",null],
+       "spec":{"taskType":"train","priority":-3,"maxAttempts":-1,"timeout":"5s","preemptible":true,
+               "effects":"none","concurrency":{"key":"k","limit":4},
+               "resources":{"cpu":2,"memory":"1Gi","gpu":{"type":"A","count":2,"memory":"8Gi"},
+                            "labels":{"z":"1","b":"2"},"recipe":"r","estimatedLoad":9},
+               "condition":{"node":"a","field":"x[0]","equals":1},"p":"${foreach.item} ${a.x}"}},
+      {"name":"e","dependsOn":["s"],"spec":{"all":"${s.v}"}})",
+            R"({"owner_note":"n","schedule_hint":{"node_execution_order":[["a","q"],["s"],["e"]],
+                           "selected_worker":{"selected":{"s":["w1","w2"]}}}})"));
+}
+
+TEST(TaskCodec, a_definition_that_was_written_is_read_as_it_was) {
+  const Plan plan = rich_plan();
+  for (TaskIndex index = 0; index < plan.total_count; ++index) {
+    const TaskDefinition task = plan.task(index);
+    codec::Buffer bytes;
+    write_task(bytes, task);
+    const auto read = read_task(codec::View::of(bytes.view()));
+    ASSERT_TRUE(read) << task.name;
+    EXPECT_EQ(*read, task) << task.name;
+  }
+}
+
+TEST(TaskCodec, what_no_plan_makes_is_refused) {
+  const Plan plan = rich_plan();
+  const auto refuses = [&](auto change) {
+    TaskDefinition task = plan.task(3);
+    change(task);
+    codec::Buffer bytes;
+    write_task(bytes, task);
+    return !read_task(codec::View::of(bytes.view()));
+  };
+  EXPECT_FALSE(refuses([](TaskDefinition&) {}));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.dependencies = {{3, 1}}; }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.dependents = {{3, 1}}; }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.inputs[0].tasks = {7, 1}; }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.dependencies = {{0, 0}}; }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.dependencies = {{0, 1}, {1, 1}}; }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.type.clear(); }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.name.clear(); }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.kind = TaskKind::kJoin; }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.spec = testing::part_of_value("[]"); }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.policy.max_attempts = 0; }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.resources.gpu->count = 0; }));
+}
+
+TEST(GraphParts, a_graph_comes_back_whole_from_its_header_and_parts) {
+  const Plan plan = rich_plan();
+  const auto header = decode_header(encode(header_of(plan)));
+  ASSERT_TRUE(header) << header.error().to_string();
+  EXPECT_EQ(*header, header_of(plan));
+  EXPECT_EQ(header->run_count, 6U);
+  EXPECT_EQ(header->total_count, 7U);
+  GraphIntake intake;
+  for (const base::Bytes& part : split(plan)) {
+    const TaskIndex first = intake.next();
+    const auto tasks = intake.add(part);
+    ASSERT_TRUE(tasks) << tasks.error().to_string();
+    for (std::uint32_t i = 0; i < tasks->size(); ++i) EXPECT_EQ((*tasks)[i], plan.task(first + i));
+  }
+  EXPECT_TRUE(intake.seal(*header));
+}
+
+// So large that parts of the smallest size are needed.
+Plan large_plan() {
+  std::string nodes;
+  for (int i = 0; i < 20; ++i) {
+    nodes += (i == 0 ? "" : ",") + std::string(R"({"spec":{"x":")") + std::string(200'000, 'x') +
+             std::to_string(i) + "\"}}";
+  }
+  return plan_of(graph(nodes));
+}
+
+TEST(GraphParts, parts_are_bounded_and_the_digest_does_not_depend_on_where_they_are_cut) {
+  const Plan plan = large_plan();
+  const auto small = split(plan, kSmallest);
+  EXPECT_EQ(small.size(), 4U);
+  for (const base::Bytes& part : small) EXPECT_LE(part.size(), kSmallest);
+  EXPECT_EQ(split(plan, kMaxPartBytes).size(), 1U);
+  const GraphHeader header = header_of(plan);
+  for (const auto& parts : {small, split(plan), split(plan, kMaxPartBytes)}) {
+    GraphIntake intake;
+    for (const base::Bytes& part : parts) ASSERT_TRUE(intake.add(part));
+    EXPECT_TRUE(intake.seal(header));
+  }
+}
+
+TEST(GraphParts, half_a_graph_is_not_sealed_and_parts_come_in_order_and_once) {
+  const Plan plan = large_plan();
+  const auto parts = split(plan, kSmallest);
+  GraphIntake intake;
+  EXPECT_EQ(intake.seal(header_of(plan)).error().to_string(), "0 of 20 tasks have come in");
+  ASSERT_TRUE(intake.add(parts[0]));
+  const auto again = intake.add(parts[0]);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().to_string(), "the part begins with task 0; task 5 comes next");
+  EXPECT_EQ(intake.add(parts[2]).error().code(), base::ErrorCode::kConflict);
+  EXPECT_EQ(intake.next(), 5U);
+  EXPECT_FALSE(intake.seal(header_of(plan)));
+  // What is kept of it is enough to go on later.
+  GraphIntake later(intake.next(), intake.digest());
+  for (std::size_t i = 1; i < parts.size(); ++i) ASSERT_TRUE(later.add(parts[i]));
+  EXPECT_TRUE(later.seal(header_of(plan)));
+}
+
+TEST(GraphParts, tasks_of_another_graph_are_not_sealed) {
+  const Plan plan = plan_of(graph(R"({"spec":{"x":1}})"));
+  const Plan other = plan_of(graph(R"({"spec":{"x":2}})"));
+  GraphIntake intake;
+  ASSERT_TRUE(intake.add(split(other)[0]));
+  EXPECT_EQ(intake.seal(header_of(plan)).error().to_string(),
+            "the tasks are not those of the header");
+}
+
+TEST(GraphParts, damaged_bytes_are_refused_and_change_nothing) {
+  const base::Bytes part = split(rich_plan())[0];
+  std::size_t refused = 0;
+  for (std::size_t i = 0; i < part.size(); ++i) {
+    for (const unsigned flip : {0x01U, 0x20U, 0x80U}) {
+      base::Bytes damaged = part;
+      damaged[i] = static_cast<std::uint8_t>(damaged[i] ^ flip);
+      GraphIntake intake;
+      if (intake.add(damaged)) continue;
+      ++refused;
+      EXPECT_EQ(intake.next(), 0U);
+    }
+    EXPECT_FALSE(decode_part(base::ByteView(part).first(i)));
+  }
+  EXPECT_GT(refused, part.size());
+}
+
+}  // namespace
+}  // namespace holdfast::tasks

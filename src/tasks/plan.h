@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plan: a document that was checked and compiled. Its nodes stand in an order in which every node
+// comes after those it depends on; among those that could come next, the first of the document
+// does. A node is one task, or one task per element of its foreach and the join behind them; the
+// tasks of a node have consecutive numbers. The plan holds what the document says once, however
+// many tasks a node has; `task` makes the definition of one of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "tasks/names.h"
+#include "tasks/task_definition.h"
+
+namespace holdfast::tasks {
+
+struct PlanNode {
+  std::string name;
+  std::string type;
+  base::Bytes spec;
+  std::vector<NodeIndex> dependencies;  // increasing, all smaller than its own
+  std::vector<NodeIndex> dependents;    // increasing, all larger
+  std::vector<NodeIndex> inputs;        // nodes that it reads, in order of their names
+  std::optional<std::uint32_t> epoch;
+  std::uint32_t position = 0;
+  std::vector<std::string> workers;
+  Resources resources;
+  Policy policy;
+  std::optional<Condition> condition;
+  std::optional<std::vector<base::Bytes>> elements;  // of its foreach
+  TaskIndex first_task = 0;
+
+  bool is_foreach() const noexcept { return elements.has_value(); }
+  // Tasks that workers run.
+  TaskRange tasks() const noexcept {
+    return {first_task, elements ? static_cast<std::uint32_t>(elements->size()) : 1};
+  }
+  // The task that is done when the node is: its join, or its only task.
+  TaskIndex last_task() const noexcept {
+    return elements ? first_task + static_cast<std::uint32_t>(elements->size()) : first_task;
+  }
+};
+
+struct Plan {
+  std::string name;
+  std::string owner;
+  std::string kind;
+  base::Bytes annotations;  // a canonical value without tag
+  std::vector<PlanNode> nodes;
+  std::uint32_t run_count = 0;    // tasks that workers run
+  std::uint32_t total_count = 0;  // those and the joins
+  std::uint64_t dependency_count = 0;
+  std::uint32_t epoch_count = 0;
+  bool is_ordered = false;  // inside an epoch, lower positions are dispatched first
+
+  NodeIndex node_of(TaskIndex task) const;
+  TaskDefinition task(TaskIndex index) const;
+  TaskRanges dependencies_of(TaskIndex task) const;
+  TaskRanges dependents_of(TaskIndex task) const;
+};
+
+}  // namespace holdfast::tasks
