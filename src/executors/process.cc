@@ -198,7 +198,7 @@ void ProcessPerformer::perform(Desk& desk) {
     }
     for (const base::Hash& late : orders.late) {
       for (Run& run : runs_) {
-        if (run.intent == late && run.stage == Stage::kRuns) step(run);
+        if (run.intent.intent == late && run.stage == Stage::kRuns) step(run);
       }
     }
     if (ends && runs_.empty()) return;
