@@ -180,14 +180,14 @@ TEST(FullDisk, a_world_that_is_there_opens_on_it) {
 TEST(FullDisk, what_a_write_without_room_left_in_a_segment_is_no_damage) {
   for (const bool ends_there : {false, true}) {
     SimWorld world;
-    auto open = *world.open();
+    auto open = *world.open({.segment_bytes = 16 * 4096});
     Journal& journal = open->journal();
     world.disk().fail_call(0, env::DiskFault::kNoSpace);  // half of it arrives
-    ASSERT_FALSE(append_batch(journal, 1, 15'000));
+    ASSERT_FALSE(append_batch(journal, 1, 40'000));
     if (!ends_there) {
       ASSERT_TRUE(commit_batch(journal, 1));
     }
-    ASSERT_TRUE(commit_batch(journal, 1, 19'000)) << "in the next segment";
+    ASSERT_TRUE(commit_batch(journal, 1, ends_there ? 62'000 : 58'000)) << "in the next segment";
     ASSERT_TRUE(journal.close());
     const auto looked = JournalFiles::open(open->folder);
     ASSERT_TRUE(looked) << looked.error().to_string();
@@ -204,13 +204,13 @@ TEST(FullDisk, what_a_write_without_room_left_in_a_segment_is_no_damage) {
 TEST(FullDisk, what_a_write_without_room_left_is_not_taken_for_torn_when_the_journal_was_closed) {
   SimWorld world;
   {
-    auto open = *world.open();
+    auto open = *world.open({.segment_bytes = 16 * 4096});
     world.disk().fail_call(0, env::DiskFault::kNoSpace);
-    ASSERT_FALSE(append_batch(open->journal(), 1, 15'000));
+    ASSERT_FALSE(append_batch(open->journal(), 1, 40'000));
     ASSERT_TRUE(commit_batch(open->journal(), 1));
     ASSERT_TRUE(open->journal().close());
   }
-  const auto again = world.open();
+  const auto again = world.open({.segment_bytes = 16 * 4096});
   ASSERT_TRUE(again) << again.error().to_string();
   EXPECT_TRUE((*again)->report().was_clean);
   EXPECT_FALSE((*again)->report().torn.has_value());
