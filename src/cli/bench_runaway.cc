@@ -3,7 +3,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <future>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -92,38 +95,76 @@ struct LoopHandler {
 using EchoHog = Looper<LoopEcho>;
 using HandlerHog = Looper<LoopHandler>;
 
-// Starts so many, and waits until each start is durable.
+// Calls that are answered by callbacks, some of them at a time; the first error is kept.
+class Calls {
+ public:
+  template <class T>
+  Engine::Then<T> next() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return under_way_ < kAtOnce; });
+    ++under_way_;
+    return [this](Result<T> answer) {
+      const std::lock_guard guard(mutex_);
+      if (!answer && !error_) error_ = answer.error();
+      --under_way_;
+      changed_.notify_one();
+    };
+  }
+  std::optional<Error> wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return under_way_ == 0; });
+    return error_;
+  }
+
+ private:
+  static constexpr std::uint64_t kAtOnce = 128;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t under_way_ = 0;
+  std::optional<Error> error_;
+};
+
 template <class Workflow>
 std::optional<Error> start_all(Engine& engine, std::uint64_t count) {
-  for (std::uint64_t id = 0; id < count; ++id) {
-    if (const auto sent = engine.start<Workflow>(id, BenchBegin{id}); !sent) return sent.error();
-  }
-  return std::nullopt;
+  Calls calls;
+  for (std::uint64_t id = 0; id < count; ++id)
+    engine.start<Workflow>(id, BenchBegin{id}, {}, calls.next<Sent>());
+  return calls.wait();
+}
+
+template <class Workflow>
+std::optional<Error> cancel_all(Engine& engine, std::uint64_t count) {
+  Calls calls;
+  for (std::uint64_t id = 0; id < count; ++id)
+    engine.control_raw(Control::kCancel, Workflow::kWorkflow, detail::bytes_of_key(id), "enough",
+                       calls.next<Done>());
+  return calls.wait();
 }
 
 // How a load begins and how it is ended.
 struct LoadKind {
   std::optional<Error> (*begin)(Engine& engine);
-  std::uint64_t instances;
-  Result<Done> (*cancel)(Engine& engine, std::uint64_t id);
+  std::optional<Error> (*cancel)(Engine& engine);
 };
+
+std::optional<Error> begin_timers(Engine& engine) {
+  if (auto failed = start_all<TimerHog>(engine, 1)) return failed;
+  for (std::uint64_t i = 1; i < kTimers / kTimersPerStep; ++i) {
+    if (const auto sent = engine.send(MoreTimers{0}); !sent) return sent.error();
+  }
+  return std::nullopt;
+}
+
+template <class Workflow>
+LoadKind loopers() {
+  return {[](Engine& engine) { return start_all<Workflow>(engine, kLoopers); },
+          [](Engine& engine) { return cancel_all<Workflow>(engine, kLoopers); }};
+}
 
 LoadKind load_named(const std::string& name) {
   if (name == "timers")
-    return {[](Engine& engine) -> std::optional<Error> {
-              if (auto failed = start_all<TimerHog>(engine, 1)) return failed;
-              for (std::uint64_t i = 1; i < kTimers / kTimersPerStep; ++i) {
-                if (const auto sent = engine.send(MoreTimers{0}); !sent) return sent.error();
-              }
-              return std::nullopt;
-            },
-            1,
-            [](Engine& engine, std::uint64_t id) { return engine.cancel<TimerHog>(id, "enough"); }};
-  if (name == "echo")
-    return {[](Engine& engine) { return start_all<EchoHog>(engine, kLoopers); }, kLoopers,
-            [](Engine& engine, std::uint64_t id) { return engine.cancel<EchoHog>(id, "enough"); }};
-  return {[](Engine& engine) { return start_all<HandlerHog>(engine, kLoopers); }, kLoopers,
-          [](Engine& engine, std::uint64_t id) { return engine.cancel<HandlerHog>(id, "enough"); }};
+    return {&begin_timers, [](Engine& engine) { return cancel_all<TimerHog>(engine, 1); }};
+  return name == "echo" ? loopers<EchoHog>() : loopers<HandlerHog>();
 }
 
 base::Result<double> others_per_s(Engine& engine, const RunawayOptions& options,
@@ -184,9 +225,7 @@ base::Result<RunawayFigures> bench_runaway(const RunawayOptions& options) {
   figures.cancel_p99_ms = at_share(took_ms, 0.99);
 
   const auto stopping = Clock::now();
-  for (std::uint64_t id = 0; id < load.instances; ++id) {
-    if (const auto done = load.cancel(engine, id); !done) return errors::inside(done.error());
-  }
+  if (const auto failed = load.cancel(engine)) return errors::inside(*failed);
   figures.stopped_ms = seconds_since(stopping) * 1000;
   if (auto closed = engine.close(); !closed) return errors::inside(closed.error());
   return figures;

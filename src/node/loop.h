@@ -51,6 +51,10 @@ struct LoopOptions {
   std::size_t inbox_bytes = std::size_t{64} << 20;   // of all that wait; one alone may be larger
   std::size_t batch_bytes = std::size_t{256} << 10;  // a batch with so many is written
 
+  // The same, of records: an input waits for the batch at the journal, the one that is full already
+  // and its own, so what they take to be reduced is what it waits for.
+  std::size_t batch_records = 512;
+
   // A batch of at most so many records is written by whoever reduced it, if nothing else is to be
   // done: to wake another thread would take longer than what it could do meanwhile.
   std::size_t written_at_once = 4;
@@ -201,6 +205,7 @@ class Loop : private Results {
   // In the batch that is gathered, also for answers that leave no record.
   bool has_room() const {
     return core_.batch().records.bytes() < options_.batch_bytes &&
+           core_.batch().records.size() < options_.batch_records &&
            core_.batch().replies.size() + core_.batch().seen.size() < options_.inbox;
   }
   bool is_snapshot_due() const;

@@ -175,7 +175,8 @@ TEST_F(LoopTest, progress_that_is_too_much_to_hold_is_let_go_of_and_receipts_are
   for (std::size_t i = 0; i < 3; ++i) ask(i);
   const base::Bytes payload = value("\"" + std::string(400, 'x') + "\"");
   for (std::uint64_t sequence = 1; sequence <= 5; ++sequence)
-    hand_.listens->report(kernel::ProgressArrived{hand_.held.front(), sequence, "step", payload});
+    hand_.hears.at(hand_.held.front())
+        ->report(kernel::ProgressArrived{hand_.held.front(), sequence, "step", payload});
   hand_.give_back();
   const std::uint64_t before = open_->journal().durable();
   run();
