@@ -25,10 +25,12 @@ test: everything ## build, and run the tests (under 15 minutes on two cores)
 build: build/build.ninja ## build the program, build/holdfast
 	cmake --build build -j $(JOBS) --target holdfast survivor
 
-check: format-check everything ## format, layers, purity, headers alone, clang-tidy, then the tests
+check: format-check everything build-single/build.ninja build-whole/build.ninja ## format, layers, purity, headers alone, sources alone and folders as one, clang-tidy, then the tests
 	tools/check_layers.py
 	xargs tools/check_purity.py < build/pure_archives.txt
 	tools/check_headers.py
+	tools/check_compiles.py build-single
+	tools/check_compiles.py build-whole
 	tools/check_tidy.py
 	$(CTEST)
 
@@ -72,6 +74,14 @@ everything: build/build.ninja
 # Ninja watches the CMake files by itself, but not the presets.
 build/build.ninja: CMakePresets.json | setup
 	cmake --preset release
+
+# Only configured, for the checks: every source alone, and all sources of a folder as one. Configured anew each
+# time, since nothing builds there and so nothing sees that a file is new.
+.PHONY: build-single/build.ninja build-whole/build.ninja
+build-single/build.ninja: | setup
+	cmake --preset release -B build-single -DHOLDFAST_UNITY=OFF >/dev/null
+build-whole/build.ninja: | setup
+	cmake --preset release -B build-whole -DHOLDFAST_UNITY_BATCH=0 >/dev/null
 
 setup:
 	@scripts/setup

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-tidy with the checks of .clang-tidy over what build/compile_commands.json lists.
+"""Runs clang-tidy with the checks of .clang-tidy over what build-single/compile_commands.json lists: a
+configured build with HOLDFAST_UNITY=OFF, where every source is compiled alone. A source that needs an
+include of another fails here.
 
 usage: check_tidy.py [--root DIR]
 """
@@ -21,7 +23,7 @@ NOT_FOR_TESTS = "--checks=-clang-analyzer-*,-performance-*"
 
 
 def tidy(root, path, extra):
-    result = subprocess.run(["clang-tidy", "--quiet", "-p", root / "build", *extra, path],
+    result = subprocess.run(["clang-tidy", "--quiet", "-p", root / "build-single", *extra, path],
                             text=True, capture_output=True)
     return "" if result.returncode == 0 else result.stdout + result.stderr
 
@@ -33,7 +35,7 @@ def main():
     how = (subprocess.check_output(["clang-tidy", "--version"], text=True)
            + (root / ".clang-tidy").read_text())
     checks = []
-    for entry in json.loads((root / "build" / "compile_commands.json").read_text()):
+    for entry in json.loads((root / "build-single" / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["directory"], entry["file"])
         is_test = path.name.endswith("_test.cc") or path.is_relative_to(root / "bench")
         extra = EXTRA + [NOT_FOR_TESTS] * is_test

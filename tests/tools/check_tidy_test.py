@@ -9,8 +9,8 @@ class CheckTidy(ToolTest):
     def check(self, code):
         self.copy_tree(".clang-tidy")
         source = self.plant("src/base/x.cc", code)
-        self.plant("build/compile_commands.json", json.dumps([{
-            "directory": str(self.copy / "build"), "file": str(source),
+        self.plant("build-single/compile_commands.json", json.dumps([{
+            "directory": str(self.copy / "build-single"), "file": str(source),
             "command": f"c++ -std=c++20 -Wno-restrict -I{self.copy}/src -c {source}"}]))
         return self.run_tool("check_tidy.py", "--root", self.copy)
 
@@ -23,6 +23,9 @@ class CheckTidy(ToolTest):
         self.assert_fails(self.check(
             "#include <string>\n#include <utility>\nvoid take(std::string);\n"
             "auto f(std::string s) { take(std::move(s)); return s.size(); }\n"), "bugprone-use-after-move")
+
+    def test_a_source_that_does_not_compile_alone_fails(self):
+        self.assert_fails(self.check("std::string name() { return {}; }\n"), "undeclared identifier 'std'")
 
     def test_a_mistake_in_a_header_of_ours_fails(self):
         self.plant("src/base/x.h", "#pragma once\nstruct Number {\n  Number(int) {}\n};\n")
