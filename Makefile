@@ -56,6 +56,7 @@ soak: everything ## the long set: many more cases per property, crashed disks, p
 	cd build/tests && HOLDFAST_BUILD=.. HOLDFAST_REGISTRY_ROUNDS=1000 ../../tests/registry/storm_test.py
 	tests/planted/run store
 	tests/planted/run node
+	tests/planted/run gateway
 	tests/planted/run registry
 	tests/planted/run sim
 	tests/planted/run steps

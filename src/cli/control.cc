@@ -60,7 +60,7 @@ base::Result<void> in_folder(const ControlOptions& options, const std::string& p
   const auto now_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
   const kernel::Answer answer = TRY(
       node::intervene(world->world(), world->journal(), *random, static_cast<std::uint64_t>(now_ns),
-                      {kind.control, id.workflow, key, options.reason}));
+                      {kind.control, id.workflow, key, options.reason, "local"}));
   TRY(world->journal().close());
   if (auto refused = node::refusal(answer)) return std::move(*refused).within(id.text());
   return {};

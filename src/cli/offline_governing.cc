@@ -21,6 +21,9 @@ using gateway::put_flag;
 using gateway::put_number;
 using gateway::put_value;
 
+// Who asks, in the records: somebody who may write to the folder.
+constexpr std::string_view kLocal = "local";
+
 base::Result<Document> applied(std::uint64_t record, const kernel::Blocked& blocked) {
   codec::Buffer out;
   codec::write_map_head(out, 3);
@@ -73,18 +76,19 @@ class OfflineGoverning : public Governing {
       : path_(std::move(world)), machines_(modules), any_file_system_(any_file_system) {}
 
   base::Result<Document> apply(const base::Bytes& closure, bool only_check) override {
-    return only_check ? check(closure) : put_in(kernel::ApplyManifest{closure});
+    return only_check ? check(closure) : put_in(kernel::ApplyManifest{closure, kLocal});
   }
 
   base::Result<Document> propose(const Wish& wish) override {
-    return one_number("proposal", TRY(admit(kernel::Propose{wish.document, wish.description})));
+    return one_number("proposal",
+                      TRY(admit(kernel::Propose{wish.document, wish.description, kLocal})));
   }
 
   base::Result<Document> try_proposal(std::uint64_t proposal, const Stretch& stretch) override {
     const base::Bytes report = TRY(tried(proposal, stretch));
     codec::Buffer out;
     codec::write_map_head(out, 2);
-    put_number(out, "record", TRY(admit(kernel::ReportShadow{proposal, report})));
+    put_number(out, "record", TRY(admit(kernel::ReportShadow{proposal, report, kLocal})));
     put_value(out, "report", report);
     return Document::ours(out);
   }
@@ -95,7 +99,7 @@ class OfflineGoverning : public Governing {
   }
 
   base::Result<Document> apply_proposal(std::uint64_t proposal) override {
-    return put_in(kernel::ApplyProposal{proposal});
+    return put_in(kernel::ApplyProposal{proposal, kLocal});
   }
 
  private:

@@ -66,7 +66,11 @@ std::string tick_text(codec::View tick) {
   }
   const std::uint64_t proposal = number_in(tick, "proposal");
   if (proposal != 0) text += " of proposal " + std::to_string(proposal);
-  if (tick.find("approve")) text += decision_text(tick);
+  if (tick.find("approve")) {
+    text += decision_text(tick);
+  } else if (!text_in(tick, "by").empty()) {
+    text += " by " + text_in(tick, "by");
+  }
   for (const std::string_view name : {"reason", "description"}) {
     const std::string value = text_in(tick, name);
     if (!value.empty()) text += ": " + value;

@@ -10,6 +10,7 @@
 
 #include "cli/existing_world.h"
 #include "cli/output.h"
+#include "env/descriptor_limit.h"
 #include "env/posix_disk.h"
 #include "errors/translate.h"
 
@@ -21,12 +22,33 @@ void log_line(std::string_view line) {
   std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
+// Enough for every connection that a server takes, and for the engine and its handlers.
+constexpr std::uint64_t kDescriptors = 16'384;
+
 sigset_t interrupts() {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
   return set;
+}
+
+// SIGHUP does not end a server: it reads its certificates again.
+sigset_t awaited_signals() {
+  sigset_t set = interrupts();
+  sigaddset(&set, SIGHUP);
+  return set;
+}
+
+void wait_for_interrupt(gateway::Server& server) {
+  const sigset_t awaited = awaited_signals();
+  for (int signal = SIGHUP; signal == SIGHUP;) {
+    ::sigwait(&awaited, &signal);
+    if (signal == SIGHUP) server.reload();
+  }
+  // Whoever asks again is in a hurry.
+  const sigset_t signals = interrupts();
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
 std::string url_of(const ServingOptions& options, const ListenAddress& listen, std::uint16_t port) {
@@ -60,7 +82,7 @@ class AddressFile {
   const std::string path_;
 };
 
-base::Result<void> run(ServingOptions& options, const Started& started, const sigset_t& signals) {
+base::Result<void> run(ServingOptions& options, const Started& started) {
   const ListenAddress listen = TRY(parse_listen(options.listen));
   std::atomic<bool> has_ended = false;
   options.engine.log = log_line;
@@ -86,10 +108,7 @@ base::Result<void> run(ServingOptions& options, const Started& started, const si
   const AddressFile address(options.engine.dir, url);
   TRY(started(**engine, url));
   if (!flush_output()) return base::Error(base::ErrorCode::kIo, "nobody reads the output");
-  int signal = 0;
-  ::sigwait(&signals, &signal);
-  // Whoever asks again is in a hurry.
-  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  wait_for_interrupt(**server);
   (*server)->stop();
   if (const auto closed = (*engine)->close(); !closed) return errors::inside(closed.error());
   if (has_ended) return base::Error(base::ErrorCode::kIo, "the engine has ended");
@@ -115,9 +134,10 @@ base::Result<ListenAddress> parse_listen(const std::string& text) {
 
 ExitCode serve(ServingOptions options, const Started& started) {
   // Before there is any other thread, so that all of them leave these to us.
-  const sigset_t signals = interrupts();
+  const sigset_t signals = awaited_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  const auto served = run(options, started, signals);
+  env::raise_descriptor_limit(kDescriptors);
+  const auto served = run(options, started);
   return served ? ExitCode::kDone : refuse(served.error());
 }
 

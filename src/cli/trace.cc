@@ -190,7 +190,10 @@ base::Result<std::string> reason_of_end(WorldSource& source, const InstanceId& i
   for (const codec::View record : list_in(timeline.view(), "records")) {
     const auto tick = record.find("tick");
     if (!tick || text_in(*tick, "control") != "cancel") continue;
-    return text_in(*tick, "reason");
+    const std::string reason = text_in(*tick, "reason");
+    const std::string by = text_in(*tick, "by");
+    if (by.empty()) return reason;
+    return reason.empty() ? "by " + by : reason + " (by " + by + ")";
   }
   return std::string();
 }

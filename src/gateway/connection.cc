@@ -6,17 +6,27 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/check.h"
+
 namespace holdfast::gateway {
 namespace {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-constexpr std::size_t kLeastInBytes = std::size_t{16} << 10;
+// What is read at once: as much as most requests have, then more, up to this or a whole header.
+constexpr std::size_t kFirstInBytes = std::size_t{4} << 10;
+constexpr std::size_t kMostInBytes = std::size_t{16} << 10;
 constexpr std::size_t kKeptOutBytes = std::size_t{64} << 10;
 
 // When so much is to be written, it is written before the next request is looked at.
-constexpr std::size_t kMostOutBytes = std::size_t{256} << 10;
+constexpr std::size_t kMostOutBytes = std::size_t{64} << 10;
+
+// A client that has asked nothing for so long is kept without buffers.
+constexpr std::chrono::milliseconds kWarmTime{1'000};
+
+// To a POST that takes nothing, many who have nothing to say say it as an empty object.
+constexpr std::size_t kMostOfNothing = 1024;
 
 // What is read and thrown away behind a last answer, so that the client gets to see it: a
 // connection that is closed with bytes unread is reset.
@@ -30,18 +40,29 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-Connection::Connection(Floor& floor)
+Connection::Connection(Floor& floor, std::uint64_t number)
     : floor_(floor),
+      number_(number),
       parser_(floor.service.limits),
       exchange_(std::make_shared<Exchange>(floor.service)),
-      in_(std::max(floor.service.limits.header_bytes, kLeastInBytes)) {}
+      waiting_(floor.service.traffic.answer_bytes),
+      body_(floor.service.traffic.body_bytes) {}
+
+void Connection::begin_time() {
+  stage_ = Stage::kReading;
+  quiet_since_ = floor_.now;
+  deadline_ = floor_.now + floor_.service.limits.header_time;
+}
 
 void Connection::enter(Stage stage) {
   const Limits& limits = floor_.service.limits;
   const bool is_new = stage_ != stage;
   stage_ = stage;
+  if (is_new) quiet_since_ = floor_.now;
   switch (stage) {
-    case Stage::kIdle: deadline_ = floor_.now + limits.idle_time; return;
+    case Stage::kIdle:
+      if (is_new) deadline_ = floor_.now + limits.idle_time;
+      return;
     case Stage::kReading:
       if (parser_.state() == RequestParser::State::kBody) {
         const auto at_slowest = std::chrono::milliseconds(
@@ -59,6 +80,9 @@ void Connection::enter(Stage stage) {
 }
 
 void Connection::check_time() {
+  if (stage_ == Stage::kIdle && !is_cooling_ && !in_.empty() &&
+      floor_.now - quiet_since_ >= kWarmTime)
+    cool_down();
   if (floor_.now < deadline_) return;
   if (stage_ == Stage::kStreaming) return exchange_->say_that_it_lives();
   if (stage_ == Stage::kAnswering) return drop();
@@ -78,8 +102,55 @@ void Connection::check_time() {
 }
 
 void Connection::check_access() {
-  if (exchange_->goes_on() && floor_.access.check(parser_.request(), exchange_->route()->role))
-    exchange_->break_off();
+  if (exchange_->goes_on()) {
+    if (floor_.access.check(parser_.request(), exchange_->route()->role)) exchange_->break_off();
+    return;
+  }
+  if (stage_ != Stage::kAnswering || is_held_back_ || exchange_->is_answered()) return;
+  access_seen_ = floor_.access.changes();
+  if (const auto problem = floor_.access.check(parser_.request(), exchange_->route()->role))
+    exchange_->revoke(*problem);
+}
+
+// What a request has needed is given away. In the clear the read that waits is taken back, as it
+// has a buffer: the socket is waited for instead.
+void Connection::cool_down() {
+  is_cooling_ = true;
+  ++floor_.cooled;
+  exchange_->release_memory();
+  parser_.release_memory();
+  out_ = codec::Buffer();
+  if (!socket().non_blocking()) return;  // TLS reads into buffers of its own
+  error_code ignored;
+  socket().cancel(ignored);
+}
+
+std::optional<Connection::Worth> Connection::worth() const {
+  if (is_cut_) return std::nullopt;
+  switch (stage_) {
+    case Stage::kEnding: return Worth::kNothing;
+    case Stage::kReading:
+      if (is_known_) return std::nullopt;
+      return is_first_ && !has_begun() ? Worth::kNothing : Worth::kStranger;
+    case Stage::kIdle: return is_known_ ? Worth::kIdle : Worth::kStranger;
+    case Stage::kWriting:
+      if (is_known_) return std::nullopt;
+      return Worth::kStranger;
+    case Stage::kAnswering:
+    case Stage::kStreaming: break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Time> Connection::taken_since() const {
+  if (stage_ != Stage::kWriting || is_cut_) return std::nullopt;
+  return quiet_since_;
+}
+
+void Connection::cut_off() {
+  is_cut_ = true;
+  waiting_.set(0);
+  close();
 }
 
 int Connection::silent_socket() {
@@ -122,67 +193,112 @@ void Connection::close() {
 
 void Connection::count_body() {
   const std::size_t now = parser_.body_size();
-  floor_.service.traffic.body_bytes += now;
-  floor_.service.traffic.body_bytes -= counted_body_;
-  counted_body_ = now;
+  body_.set(now);
+  if (now == 0 && body_of_token_ == 0) return;
+  if (body_token_.empty()) return;
+  auto& all = floor_.service.body_bytes_of;
+  const auto of_token = all.try_emplace(body_token_, 0).first;
+  of_token->second += now;
+  of_token->second -= std::exchange(body_of_token_, now);
+  if (of_token->second == 0) all.erase(of_token);
 }
 
 // The header is whole: what can be refused now is refused before its body is taken.
 void Connection::look_at_header() {
   is_header_known_ = true;
   body_began_ = floor_.now;
-  const Request& request = parser_.request();
-  if (!exchange_->begin(request)) return;
-  access_seen_ = must_wait() ? kNotSeen : floor_.access.changes();
-  if (access_seen_ == kNotSeen) return;
-  if (const auto problem = floor_.access.check(request, exchange_->route()->role))
-    exchange_->refuse(*problem);
+  body_token_.clear();
+  if (!exchange_->begin(parser_.request())) return;
+  access_seen_ = kNotSeen;
+  if (must_wait()) return;
+  if (const auto problem = check_now()) exchange_->refuse(*problem);
 }
 
 bool Connection::must_wait() const {
   return floor_.awaits_tokens && exchange_->route()->role != Role::kAnybody;
 }
 
+// Why it may not, as things are now.
+std::optional<Problem> Connection::check_now() {
+  const Request& request = parser_.request();
+  const Route& route = *exchange_->route();
+  access_seen_ = floor_.access.changes();
+  if (auto problem = floor_.access.check(request, route.role)) return problem;
+  is_known_ = is_known_ || route.role != Role::kAnybody;
+  if (route.takes == Takes::kNothing && route.method != Method::kPost && request.has_body)
+    return Problem{ProblemCode::kBadBody, "this takes no body"};
+  if (parser_.state() == RequestParser::State::kBody)
+    body_token_ = floor_.access.caller_of(request).token;
+  return std::nullopt;
+}
+
+// Of a body that is not whole yet.
+void Connection::check_body() {
+  const Service& service = floor_.service;
+  const bool is_of_nothing = exchange_->route()->takes == Takes::kNothing;
+  if (is_of_nothing && parser_.body_size() > kMostOfNothing)
+    return exchange_->refuse({ProblemCode::kTooLarge, "this takes no body"});
+  if (service.traffic.body_bytes > service.limits.all_body_bytes)
+    return exchange_->refuse({ProblemCode::kFull, "too many bodies are being received"});
+  if (body_token_.empty()) return;
+  const auto of_token = service.body_bytes_of.find(body_token_);
+  if (of_token != service.body_bytes_of.end() &&
+      of_token->second > service.limits.body_bytes_of_token)
+    exchange_->refuse({ProblemCode::kFull, "too many bodies are being received with this token"});
+}
+
 // Its token may have been revoked while the body came.
 void Connection::handle() {
   if (access_seen_ != floor_.access.changes()) {
-    access_seen_ = floor_.access.changes();
-    if (const auto problem = floor_.access.check(parser_.request(), exchange_->route()->role))
-      return exchange_->refuse(*problem);
+    if (const auto problem = check_now()) return exchange_->refuse(*problem);
   }
   exchange_->handle();
 }
 
 void Connection::go_on() {
-  if (std::exchange(is_held_back_, false)) handle();
+  if (!std::exchange(is_held_back_, false)) return;
+  if (parser_.state() == RequestParser::State::kWhole) return handle();
+  if (const auto problem = check_now()) return exchange_->refuse(*problem);
+  exchange_->wake_connection();  // to read the body
 }
 
-bool Connection::take() {
+Connection::Taken Connection::take() {
   using State = RequestParser::State;
   if (in_begin_ != in_end_)
     in_begin_ += parser_.take({in_.data() + in_begin_, in_end_ - in_begin_});
   if (in_begin_ == in_end_) {
     in_begin_ = in_end_ = 0;
-  } else if (in_end_ == in_.size()) {
+  } else if (in_end_ == in_.size() && in_begin_ != 0) {
     std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
     in_end_ -= in_begin_;
     in_begin_ = 0;
   }
-  if (parser_.state() == State::kHeader && in_end_ == in_.size())
+  const std::size_t most = std::max(floor_.service.limits.header_bytes, kMostInBytes);
+  if (parser_.state() == State::kHeader && in_end_ - in_begin_ >= most)
     exchange_->refuse_before({ProblemCode::kHeaderTooLarge, "the header has too many bytes"});
   if (parser_.state() == State::kRefused) exchange_->refuse_before(parser_.problem());
   if (parser_.state() == State::kBody || parser_.state() == State::kWhole) {
     if (!is_header_known_) look_at_header();
     count_body();
   }
-  if (parser_.state() == State::kBody) {
-    const Service& service = floor_.service;
-    if (!exchange_->is_answered() && service.traffic.body_bytes > service.limits.all_body_bytes)
-      exchange_->refuse({ProblemCode::kFull, "too many bodies are being received"});
+  if (parser_.state() == State::kBody && !exchange_->is_answered()) {
+    // Nobody's bytes are taken before it is known whose they are.
+    if (access_seen_ == kNotSeen) return Taken::kHeader;
+    check_body();
     if (!exchange_->is_answered() && parser_.wants_continue())
       out_.append(kContinue.data(), kContinue.size());
   }
-  return exchange_->is_answered() || parser_.state() == State::kWhole;
+  const bool is_request = exchange_->is_answered() || parser_.state() == State::kWhole;
+  return is_request ? Taken::kRequest : Taken::kMore;
+}
+
+// There is always some: what the parser leaves is a header that is not too long, or a short line.
+void Connection::make_room_in() {
+  const std::size_t most = std::max(floor_.service.limits.header_bytes, kMostInBytes);
+  const bool is_body = parser_.state() == RequestParser::State::kBody;
+  if (in_.empty() || in_end_ == in_.size() || is_body)
+    in_.resize(is_body ? most : std::min(most, std::max(kFirstInBytes, 2 * in_.size())));
+  CHECK(in_end_ < in_.size());
 }
 
 void Connection::write_answer() {
@@ -194,6 +310,8 @@ void Connection::write_answer() {
   closes_ = !is_whole || !exchange_->leaves_connection() || is_winding_up_ ||
             !parser_.request().keep_alive || parser_.request().minor_version == 0;
   exchange_->write(out_, floor_.date, closes_);
+  large_ = exchange_->take_large_body();
+  if (large_ && parser_.request().method == Method::kHead) large_.reset();
   is_header_known_ = false;
   is_first_ = false;
   if (closes_) return;
@@ -204,8 +322,9 @@ void Connection::write_answer() {
 
 void Connection::end() {
   exchange_->let_go();
-  floor_.service.traffic.body_bytes -= counted_body_;
-  counted_body_ = 0;
+  parser_.begin_next();
+  count_body();
+  waiting_.set(0);
   close();
   floor_.left(*this);
 }
@@ -225,9 +344,18 @@ Part Connection::shake_hands(Stream& stream) {
 
 template <class Stream>
 Part Connection::serve_requests(Stream& stream) {
+  constexpr bool kIsPlain = !std::is_same_v<Stream, TlsStream>;
   error_code failed;
   while (true) {
-    const bool has_request = take();
+    const Taken taken = take();
+    if (taken == Taken::kHeader) {
+      enter(Stage::kAnswering);
+      is_held_back_ = true;
+      co_await exchange_->answered();
+      if (!socket().is_open()) co_return failed;
+      if (!exchange_->is_answered()) continue;  // the body may come
+    }
+    const bool has_request = taken != Taken::kMore;
     if (has_request) {
       enter(Stage::kAnswering);
       if (!exchange_->is_answered()) {
@@ -238,35 +366,73 @@ Part Connection::serve_requests(Stream& stream) {
       }
       write_answer();
       // What came together with it may be another one.
-      if (!closes_ && in_begin_ != in_end_ && out_.size() < kMostOutBytes) continue;
+      if (!closes_ && !large_ && in_begin_ != in_end_ && out_.size() < kMostOutBytes) continue;
     }
     std::size_t written = 0;
-    if constexpr (!std::is_same_v<Stream, TlsStream>) {
+    if constexpr (kIsPlain) {
       // Most answers fit, and then nobody has to be asked to call back.
       if (out_.size() != 0) {
         written = stream.write_some(asio::buffer(out_.data(), out_.size()), failed);
         if (failed == asio::error::would_block) failed = {};
       }
     }
-    if (!failed && written != out_.size()) {
-      enter(Stage::kWriting);
-      const Transferred rest = co_await operation([&](auto then) {
-        asio::async_write(stream, asio::buffer(out_.data() + written, out_.size() - written), then);
-      });
-      failed = rest.error;
-    }
+    if (!failed && (written != out_.size() || large_))
+      failed = co_await write_rest(stream, written);
     if (out_.size() > kKeptOutBytes) out_ = codec::Buffer();
     out_.clear();
     if (failed || closes_) co_return failed;
     if (has_request && in_begin_ != in_end_) continue;
     if (is_winding_up_ && !has_begun()) co_return failed;
     enter(is_first_ || has_begun() ? Stage::kReading : Stage::kIdle);
+    if constexpr (kIsPlain) {
+      if (in_.empty()) {  // nothing is kept for a client that says nothing
+        const Transferred heard =
+            co_await operation([&](auto then) { stream.async_wait(PlainStream::wait_read, then); });
+        if (heard.error) co_return heard.error;
+      }
+    }
+    make_room_in();
     const Transferred read = co_await operation([&](auto then) {
       stream.async_read_some(asio::buffer(in_.data() + in_end_, in_.size() - in_end_), then);
     });
     in_end_ += read.bytes;
+    const bool was_cooling = std::exchange(is_cooling_, false);
+    if (was_cooling && read.error == asio::error::operation_aborted && socket().is_open()) {
+      in_ = {};
+      continue;
+    }
     if (read.error) co_return read.error;
   }
+}
+
+// What is left of out_, and the large body behind it. Each part of it has its time.
+template <class Stream>
+Part Connection::write_rest(Stream& stream, std::size_t written) {
+  const Limits& limits = floor_.service.limits;
+  std::size_t of_part = limits.answer_part_bytes;  // the first one begins now
+  for (bool has_more = large_ != nullptr;;) {
+    while (written != out_.size()) {
+      const std::size_t held = large_ ? large_->in_memory() : 0;
+      waiting_.set(out_.size() - written + held);
+      if (of_part >= limits.answer_part_bytes) {
+        of_part = 0;
+        enter(Stage::kWriting);
+      }
+      const Transferred sent = co_await operation([&](auto then) {
+        stream.async_write_some(asio::buffer(out_.data() + written, out_.size() - written), then);
+      });
+      if (sent.error) co_return sent.error;
+      written += sent.bytes;
+      of_part += sent.bytes;
+      quiet_since_ = floor_.now;
+    }
+    if (!has_more) break;
+    has_more = large_->next(out_, limits.answer_part_bytes);
+    written = 0;
+  }
+  large_.reset();
+  waiting_.set(0);
+  co_return error_code();
 }
 
 template <class Stream>
@@ -278,11 +444,7 @@ Part Connection::send_events(Stream& stream) {
     out_.clear();
     std::swap(out_, exchange_->events());
     if (out_.size() != 0) {
-      enter(Stage::kWriting);
-      const Transferred written = co_await operation([&](auto then) {
-        asio::async_write(stream, asio::buffer(out_.data(), out_.size()), then);
-      });
-      failed = written.error;
+      failed = co_await write_rest(stream, 0);
       if (out_.size() > kKeptOutBytes) out_ = codec::Buffer();
     }
     if (is_winding_up_) exchange_->break_off();
@@ -305,6 +467,7 @@ Part Connection::end_politely(Stream& stream) {
   } else {
     stream.shutdown(PlainStream::shutdown_send, failed);
   }
+  in_.resize(kFirstInBytes);
   for (std::size_t thrown = 0; !failed && thrown < kMostThrownAway;) {
     const Transferred read = co_await operation(
         [&](auto then) { socket().async_read_some(asio::buffer(in_.data(), in_.size()), then); });
@@ -316,8 +479,6 @@ Part Connection::end_politely(Stream& stream) {
 
 template <class Stream>
 Coroutine Connection::run([[maybe_unused]] std::shared_ptr<Connection> self, Stream& stream) {
-  stage_ = Stage::kReading;
-  deadline_ = floor_.now + floor_.service.limits.header_time;
   error_code failed = co_await shake_hands(stream);
   if (!failed) failed = co_await serve_requests(stream);
   if (!failed && exchange_->goes_on()) failed = co_await send_events(stream);
@@ -325,7 +486,25 @@ Coroutine Connection::run([[maybe_unused]] std::shared_ptr<Connection> self, Str
   end();
 }
 
-template Coroutine Connection::run(std::shared_ptr<Connection> self, PlainStream& stream);
-template Coroutine Connection::run(std::shared_ptr<Connection> self, TlsStream& stream);
+void PlainConnection::begin() {
+  begin_time();
+  run(shared_from_this(), stream_);
+}
+
+void TlsConnection::begin() {
+  begin_time();
+  listen(shared_from_this());
+}
+
+Coroutine TlsConnection::listen(std::shared_ptr<Connection> self) {
+  const Transferred heard =
+      co_await operation([&](auto then) { silent_.async_wait(PlainStream::wait_read, then); });
+  if (heard.error || !silent_.is_open()) {
+    end();
+    co_return;
+  }
+  stream_.emplace(std::move(silent_), *floor_.tls);
+  run(std::move(self), *stream_);
+}
 
 }  // namespace holdfast::gateway

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gateway/door.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
+#include "env/descriptor_limit.h"
 #include "env/posix_disk.h"
 #include "gateway/access.h"
+#include "gateway/descriptors.h"
+#include "gateway/tls.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -15,11 +19,6 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr int kBacklog = 1024;
-
-// Files are named by the option that says them.
-base::Error unfit(std::string_view option, const std::string& file, const error_code& error) {
-  return {base::ErrorCode::kIo, std::string(option) + " " + file, error.message()};
-}
 
 }  // namespace
 
@@ -32,36 +31,18 @@ base::Result<std::unique_ptr<Door>> Door::make(ServerOptions options) {
   const auto disk = env::posix_disk();
   door->tokens = TRY(Tokens::read(*disk, tokens_file(door->options.world)));
   TRY(Access(door->tokens, door->is_loopback).check_setup());
-  TRY(door->prepare_tls());
+  door->tls = TRY(make_tls(door->options.tls));
+  Limits& limits = door->options.limits;
+  const std::size_t wanted = limits.connections;
+  limits.connections = connections_within(env::descriptor_limit(), wanted);
+  door->lacks_descriptors = limits.connections < wanted;
+  // A stream holds its connection for as long as it likes, and a wait for a minute: all of them
+  // leave room for others.
+  limits.streams = std::min(limits.streams, limits.connections / 2);
+  limits.waits = std::min(limits.waits, limits.connections / 4);
+  limits.streams_of_token = std::min(limits.streams_of_token, limits.connections / 4);
   TRY(door->take_port(address));
   return door;
-}
-
-base::Result<void> Door::prepare_tls() {
-  const TlsOptions& files = options.tls;
-  if (files.certificate.empty()) {
-    if (files.key.empty() && files.client_authorities.empty()) return {};
-    return base::invalid("tls-certificate", files.key.empty()
-                                                ? "it is missing; client-authorities are for TLS"
-                                                : "it is missing, though there is a tls-key");
-  }
-  if (files.key.empty())
-    return base::invalid("tls-key", "it is missing; tls-certificate is nothing without it");
-  asio::ssl::context& context = tls.emplace(asio::ssl::context::tls_server);
-  error_code error;
-  context.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 |
-                          asio::ssl::context::no_tlsv1_1,
-                      error);
-  if (!error) context.use_certificate_chain_file(files.certificate, error);
-  if (error) return unfit("tls-certificate", files.certificate, error);
-  context.use_private_key_file(files.key, asio::ssl::context::pem, error);
-  if (error) return unfit("tls-key", files.key, error);
-  if (files.client_authorities.empty()) return {};
-  context.load_verify_file(files.client_authorities, error);
-  if (!error)
-    context.set_verify_mode(asio::ssl::verify_peer | asio::ssl::verify_fail_if_no_peer_cert, error);
-  if (error) return unfit("client-authorities", files.client_authorities, error);
-  return {};
 }
 
 base::Error Door::not_taken(const error_code& error) const {

@@ -8,7 +8,6 @@
 #include <boost/asio/ssl/context.hpp>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "gateway/server.h"
 #include "gateway/tokens.h"
@@ -22,15 +21,15 @@ struct Door {
   ServerOptions options;
   boost::asio::io_context io{1};
   boost::asio::ip::tcp::acceptor acceptor{io};
-  std::optional<boost::asio::ssl::context> tls;
+  std::shared_ptr<boost::asio::ssl::context> tls;  // null: plain HTTP
   Tokens tokens;
   bool is_loopback = true;
+  bool lacks_descriptors = false;  // for as many connections as there might be
   std::uint16_t port = 0;
 
  private:
   explicit Door(ServerOptions the_options) : options(std::move(the_options)) {}
 
-  base::Result<void> prepare_tls();
   base::Result<void> take_port(const boost::asio::ip::address& address);
   base::Error not_taken(const boost::system::error_code& error) const;
 };

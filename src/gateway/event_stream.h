@@ -44,4 +44,9 @@ void write_problem_event(codec::Buffer& out, const Problem& problem);
 
 void write_comment(codec::Buffer& out, std::string_view text);
 
+// Why a stream ends although there is more: its reader comes again soon.
+inline Error too_much_waits() {
+  return {ErrorCode::kUnavailable, "too much waits to be sent to clients"};
+}
+
 }  // namespace holdfast::gateway

@@ -25,6 +25,12 @@ constexpr std::string_view kComeAgain = "retry: 1000\n\n";
 // What is kept of an answer's memory from one request to the next.
 constexpr std::size_t kKeptAnswerBytes = std::size_t{64} << 10;
 
+// A body beyond this is sent in parts.
+constexpr std::size_t kLargeBytes = std::size_t{64} << 10;
+
+// An answer up to this is given whatever waits: it is no more than the connection itself takes.
+constexpr std::size_t kSmallBytes = std::size_t{4} << 10;
+
 std::string_view reason_of(unsigned status) {
   switch (status) {
     case 200: return "OK";
@@ -83,6 +89,7 @@ bool Exchange::begin(const Request& request) {
   leaves_connection_ = true;
   reuse(document_);
   reuse(body_);
+  large_.reset();
   more_fields_.clear();
   if (const auto parsed = target_.parse(request.target); !parsed) {
     refuse({ProblemCode::kBadTarget, parsed.error().message()});
@@ -111,12 +118,8 @@ void Exchange::handle() {
   }
   if (!request_->field(Field::kContentEncoding).empty())
     return refuse({ProblemCode::kMediaType, "a body that is encoded is not taken"});
-  if (route_->takes == Takes::kNothing && !request_->body.empty()) {
-    if (route_->method != Method::kPost)
-      return refuse({ProblemCode::kBadBody, "this takes no body"});
-    // Many who have nothing to say to a POST say it as an empty object.
-    if (!read_body(*this, {})) return;
-  }
+  // Many who have nothing to say to a POST say it as an empty object.
+  if (route_->takes == Takes::kNothing && !request_->body.empty() && !read_body(*this, {})) return;
   service_.refresh();
   route_->handle(*this);
 }
@@ -142,12 +145,34 @@ void Exchange::write_body() {
     }
   }
   type_ = kJson;
+  if (document_.size() > kLargeBytes) {
+    large_ = std::make_unique<LargeBody>(std::exchange(document_, codec::Buffer()),
+                                         LargeBody::Form::kJsonOfCbor);
+    return;
+  }
   codec::write_json(body_, codec::View::of(document_.view()));
 }
 
+void Exchange::hold_large_body() {
+  if (large_ != nullptr || body_.size() <= kLargeBytes) return;
+  large_ =
+      std::make_unique<LargeBody>(std::exchange(body_, codec::Buffer()), LargeBody::Form::kBytes);
+}
+
+bool Exchange::has_room_for(std::size_t bytes) {
+  if (bytes <= kSmallBytes) return true;
+  if (service_.traffic.answer_bytes + bytes <= service_.limits.all_answer_bytes) return true;
+  return service_.make_room && service_.make_room(bytes);
+}
+
 void Exchange::answer(unsigned status) {
+  if (!has_room_for(document_.size())) {
+    reuse(document_);
+    return refuse({ProblemCode::kFull, "too much waits to be sent to clients"});
+  }
   status_ = status;
   write_body();
+  hold_large_body();
   finish();
 }
 
@@ -155,7 +180,10 @@ void Exchange::answer_text(unsigned status, std::string_view type, std::string_v
   status_ = status;
   type_ = type;
   reuse(body_);
+  if (!has_room_for(text.size()))
+    return refuse({ProblemCode::kFull, "too much waits to be sent to clients"});
   append(body_, text);
+  hold_large_body();
   finish();
 }
 
@@ -166,6 +194,7 @@ void Exchange::refuse(const Problem& problem) {
   if (kind.status == 429 || kind.status == 503) add_field("Retry-After", "1");
   document_.clear();
   write_document(document_, problem);
+  large_.reset();
   reuse(body_);
   codec::write_json(body_, codec::View::of(document_.view()));
   type_ = kProblem;
@@ -175,10 +204,14 @@ void Exchange::refuse(const Problem& problem) {
 
 Problem Exchange::problem_for(const Error& error, ProblemCode unreadable) {
   Problem problem = problem_of(error, service_.engine.condition());
-  if (problem.code != ProblemCode::kInternal) return problem;
+  const bool is_storage =
+      problem.code == ProblemCode::kStorage || problem.code == ProblemCode::kInternal;
+  if (!is_storage && !error.names_files) return problem;
   // Places on our disk are nobody else's affair.
-  if (service_.log) service_.log("a request failed: " + problem.detail);
-  return {unreadable, "the log of the server says more"};
+  if (service_.log) service_.log("a request failed: " + error.message);
+  if (is_storage && unreadable != ProblemCode::kInternal) problem.code = unreadable;
+  problem.detail = "the log of the server says more";
+  return problem;
 }
 
 void Exchange::refuse(const Error& error, ProblemCode unreadable) {
@@ -268,6 +301,22 @@ void Exchange::give_up() {
   leaves_connection_ = false;
   is_answered_ = true;
   wake_reader();
+}
+
+void Exchange::revoke(const Problem& problem) {
+  if (is_answered_ || request_ == nullptr) return;
+  forget();
+  if (const auto stop = std::exchange(stop_, nullptr)) stop();
+  refuse(problem);
+}
+
+void Exchange::release_memory() {
+  document_ = codec::Buffer();
+  body_ = codec::Buffer();
+  events_ = codec::Buffer();
+  more_fields_ = {};
+  target_ = {};
+  values_ = {};
 }
 
 void Exchange::let_go() noexcept {
@@ -377,7 +426,7 @@ void Exchange::write(codec::Buffer& out, std::string_view date, bool closes) con
   append(out, type_);
   if (!goes_on()) {
     append(out, "\r\nContent-Length: ");
-    append(out, body_.size());
+    append(out, large_ ? large_->size() : body_.size());
   }
   append(out, "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n");
   append(out, more_fields_);

@@ -18,6 +18,7 @@
 
 #include "codec/buffer.h"
 #include "gateway/event_stream.h"
+#include "gateway/large_body.h"
 #include "gateway/problem.h"
 #include "gateway/request.h"
 #include "gateway/route.h"
@@ -46,8 +47,16 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   const Route* route() const noexcept { return route_; }
   unsigned status() const noexcept { return status_; }
   bool leaves_connection() const noexcept { return leaves_connection_; }
-  // Appends the whole answer, as it goes over the wire; of one that goes on, its head.
+  // Appends the whole answer, as it goes over the wire; of one that goes on, and of one with a
+  // large body, its head.
   void write(codec::Buffer& out, std::string_view date, bool closes) const;
+  std::unique_ptr<LargeBody> take_large_body() noexcept { return std::move(large_); }
+  // Whoever asked may not have the answer any more, which has not come.
+  void revoke(const Problem& problem);
+  // Nothing is asked for the while: memory is not kept for it.
+  void release_memory();
+  // The connection is to go on, though there is no answer.
+  void wake_connection() { wake_reader(); }
   // The client has left while it was to be answered: as if it had been.
   void give_up();
   // The connection is gone: nobody waits for the answer, and the request is not there any more.
@@ -93,6 +102,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   codec::Buffer& document() noexcept { return document_; }  // what to answer, as CBOR
   void answer(unsigned status);                             // with the document
+  // Whether so many bytes more may wait to be sent to clients.
+  bool has_room_for(std::size_t bytes);
   void answer_text(unsigned status, std::string_view type, std::string_view text);
   void refuse(const Problem& problem);
   // What an engine refused; `unreadable` is what files are that cannot be read.
@@ -143,6 +154,12 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   Caller caller() const { return service_.caller_of ? service_.caller_of(*request_) : Caller(); }
 
+  // Who sent the request, for the record: the name of the token, or "local" where none is needed.
+  std::string asked_by() const {
+    const Caller who = caller();
+    return who.name.empty() ? "local" : who.name;
+  }
+
   // The trace that the request is part of, as an engine takes it. What is none is not refused: it
   // is no fault of the request.
   Bytes trace() const;
@@ -164,8 +181,14 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   template <class Read, class Function>
   [[nodiscard]] bool try_read_files(Read read, Function then) {
     using T = std::decay_t<decltype(*read())>;
-    auto told = later<T>(std::move(then));
-    return service_.helper.post([read = std::move(read), told = std::move(told)] { told(read()); });
+    const auto slot = std::make_shared<Slot>(service_.results);
+    auto told = later<T>([slot, then = std::move(then)](Exchange& self, Result<T> result) {
+      then(self, std::move(result));
+    });
+    return service_.helper.post([slot, read = std::move(read), told = std::move(told)] {
+      slot->take();
+      told(read());
+    });
   }
   // What takes long has a thread of its own, which yields to all others, and a short line. `read`
   // is told how to find out whether the server stops, or the client is gone; who is gone before it
@@ -200,6 +223,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   Problem problem_for(const Error& error, ProblemCode unreadable);
   void leave_place_of_stream() noexcept;
   void write_body();
+  void hold_large_body();
   void wake_reader();
   void refuse_key(const base::Error& error);
 
@@ -211,6 +235,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   PathValues values_;
   codec::Buffer document_;
   codec::Buffer body_;
+  std::unique_ptr<LargeBody> large_;  // instead of it
   std::chrono::steady_clock::time_point begun_;
   unsigned status_ = 0;
   std::string_view type_;  // of the body

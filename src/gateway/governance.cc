@@ -126,7 +126,7 @@ void post_manifest(Exchange& exchange) {
                             exchange.later<Applied>(answer_checked));
   }
   engine.apply_raw(std::move(*definitions), ApplyMode::kApply,
-                   exchange.later<Applied>(answer_applied));
+                   exchange.later<Applied>(answer_applied), exchange.asked_by());
 }
 
 void get_proposals(Exchange& exchange) {
@@ -160,7 +160,8 @@ void post_proposal(Exchange& exchange) {
         codec::write_map_head(self.document(), 1);
         put_number(self.document(), "proposal", *record);
         self.answer(201);
-      }));
+      }),
+      exchange.asked_by());
 }
 
 void approve_proposal(Exchange& exchange) { decide(exchange, true); }
@@ -170,7 +171,8 @@ void apply_proposal(Exchange& exchange) {
   const auto proposal = proposal_in_path(exchange);
   if (!proposal) return;
   if (!read_body(exchange, {})) return;
-  exchange.service().engine.apply_proposal_raw(*proposal, exchange.later<Applied>(answer_applied));
+  exchange.service().engine.apply_proposal_raw(*proposal, exchange.later<Applied>(answer_applied),
+                                               exchange.asked_by());
 }
 
 }  // namespace holdfast::gateway

@@ -70,6 +70,9 @@ class InstanceEvents final : public EventSource,
     stop_ = nullptr;
     if (!page) return exchange.fail_events(page.error(), ProblemCode::kHistory);
     codec::Buffer& out = exchange.events();
+    std::size_t bytes = 0;
+    for (const auto& entry : page->entries) bytes += entry.value.size();
+    if (!exchange.has_room_for(bytes)) return exchange.fail_events(too_much_waits());
     if (page->truncated != 0) write_truncated(out, page->truncated);
     for (const auto& [sequence, value] : page->entries) {
       if (!is_of_steps_) {

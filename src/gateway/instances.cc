@@ -37,7 +37,8 @@ void control(Exchange& exchange, Control control) {
         if (!done) return self.refuse(done.error());
         codec::write_map_head(self.document(), 0);
         self.answer(200);
-      }));
+      }),
+      exchange.asked_by());
 }
 
 // With the definitions of that moment, and what it says is made beside the serving thread, too.

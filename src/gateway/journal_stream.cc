@@ -80,8 +80,11 @@ class JournalEvents final : public EventSource, public std::enable_shared_from_t
   void take(Exchange& exchange, const Result<Part>& part) {
     if (!part) return exchange.fail_events(part.error());
     codec::Buffer& out = exchange.events();
-    if (part->truncated != 0) write_truncated(out, part->truncated);
     const JournalPart& records = part->records;
+    std::size_t bytes = 0;
+    for (const Bytes& record : records.records) bytes += record.size();
+    if (!exchange.has_room_for(bytes)) return exchange.fail_events(too_much_waits());
+    if (part->truncated != 0) write_truncated(out, part->truncated);
     std::uint64_t number = records.next - records.records.size();
     for (const Bytes& record : records.records) write_event(out, number++, "", record);
     next_ = records.next;

@@ -14,23 +14,31 @@ namespace holdfast::gateway {
 inline constexpr std::uint64_t kMostRecordsPerAnswer = 1000;  // of a journal or a timeline
 
 struct Limits {
+  // Fewer where the process may not open so many files: see gateway/descriptors.h.
   std::size_t connections = 4096;
   std::size_t header_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = codec::kMaxValueBytes + (std::size_t{64} << 10);  // and its envelope
 
   // Of all bodies that are being received or answered; beyond it requests are told to come later.
-  std::size_t all_body_bytes = std::size_t{256} << 20;
+  // One token has no more than its share.
+  std::size_t all_body_bytes = std::size_t{128} << 20;
+  std::size_t body_bytes_of_token = std::size_t{64} << 20;
+
+  // Of all answers that wait to be sent; beyond it requests with a large answer are told to come
+  // later, unless clients that take nothing can be cut off for them.
+  std::size_t all_answer_bytes = std::size_t{96} << 20;
 
   // From the first byte of a request, or the accepted connection, to the end of its header.
   std::chrono::milliseconds header_time{10'000};
 
   // A body has this long, and as much again as it takes at the slowest rate.
   std::chrono::milliseconds body_time{10'000};
-  std::size_t body_bytes_per_second = std::size_t{8} << 10;
+  std::size_t body_bytes_per_second = std::size_t{64} << 10;
 
   std::chrono::milliseconds idle_time{75'000};        // between two requests
-  std::chrono::milliseconds write_time{30'000};       // until an answer is taken
+  std::chrono::milliseconds write_time{30'000};       // until a part of an answer is taken
   std::chrono::milliseconds keep_alive_time{15'000};  // an event stream says nothing for so long
+  std::size_t answer_part_bytes = std::size_t{256} << 10;
   std::chrono::milliseconds wait_time{60'000};  // the longest that a request may wait for an end
   std::chrono::milliseconds stop_time{5'000};   // for what is under way, when the server stops
 
@@ -48,6 +56,9 @@ struct Limits {
   // Event streams that are read at once: of all, and with one token.
   std::size_t streams = 2048;
   std::size_t streams_of_token = 1024;
+
+  // Requests that wait for an end at once; beyond it they are answered as if the time were over.
+  std::size_t waits = 2048;
 
   // For the thread that goes back to the past, which does so for one at a time, and how much that
   // may take.

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kMostInstances = 1000;
 constexpr std::size_t kMostSifted = 200;  // instances whose values are looked at for one part
 constexpr std::size_t kReadAtOnce = 16;
-constexpr std::size_t kMuchAtOnce = std::size_t{1} << 20;  // bytes; then fewer are read
+constexpr std::size_t kMuchAtOnce = std::size_t{1} << 20;  // bytes; then the rest is read later
 constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62;
 constexpr std::array<std::string_view, 6> kInstanceStatuses{"running", "waiting",   "completed",
                                                             "failed",  "cancelled", "deleted"};
@@ -83,7 +83,6 @@ struct Sifting {
   std::size_t wanted;
   InstanceList list;
   std::size_t looked_at = 0;
-  std::size_t at_once = kReadAtOnce;
   std::vector<ListedInstance> kept = {};
 };
 
@@ -104,16 +103,15 @@ void sift(Exchange& exchange, const std::shared_ptr<Sifting>& sifting) {
   if (sifting->looked_at == all.size() || sifting->kept.size() >= sifting->wanted)
     return answer_sifted(exchange, *sifting);
   const std::size_t begin = sifting->looked_at;
-  sifting->looked_at = std::min(all.size(), begin + sifting->at_once);
   std::vector<Engine::RawName> names;
-  for (std::size_t i = begin; i < sifting->looked_at; ++i)
+  for (std::size_t i = begin; i < std::min(all.size(), begin + kReadAtOnce); ++i)
     names.push_back({all[i].workflow, all[i].key});
   exchange.service().engine.query_raw(
       std::move(names),
       exchange.later<Engine::RawInstances>(
           [sifting, begin](Exchange& self, const Result<Engine::RawInstances>& found) {
             if (!found) return self.refuse(found.error());
-            std::size_t bytes = 0;
+            sifting->looked_at = begin + found->size();
             for (std::size_t i = 0; i < found->size(); ++i) {
               const Result<RawInstance>& one = (*found)[i];
               if (!one && one.error().code == ErrorCode::kNotFound) continue;  // it is gone
@@ -122,13 +120,12 @@ void sift(Exchange& exchange, const std::shared_ptr<Sifting>& sifting) {
               codec::Buffer document;
               put_instance(document, row.workflow, row.key, *one,
                            self.service().definitions.graph_of(row.workflow));
-              bytes += document.size();
               if (sifting->match.holds(codec::View::of(document.view())))
                 sifting->kept.push_back(std::move(row));
             }
-            sifting->at_once = bytes > kMuchAtOnce ? 1 : kReadAtOnce;
             sift(self, sifting);
-          }));
+          }),
+      kMuchAtOnce);
 }
 
 // Nothing: it is answered already.

@@ -114,12 +114,20 @@ void put_traffic(MetricsText& text, const Service& service) {
   text.gauge("holdfast_http_streams", "Event streams that are read.", traffic.streams);
   text.gauge("holdfast_http_body_bytes", "Bytes of bodies that are being received.",
              traffic.body_bytes);
+  text.gauge("holdfast_http_answer_bytes", "Bytes of answers that wait to be sent.",
+             traffic.answer_bytes);
   text.gauge("holdfast_http_waiting_jobs", "Requests that wait for files to be read.",
              service.helper.waiting());
   text.counter("holdfast_http_accepted_total", "Connections that were accepted.", traffic.accepted);
   text.counter("holdfast_http_problems_total", "Answers of 400 and above.", traffic.problems);
   text.counter("holdfast_http_refused_connections_total", "Connections that were one too many.",
                traffic.refused_connections);
+  text.counter("holdfast_http_shed_connections_total",
+               "Idle connections that were ended to make room for others.",
+               traffic.shed_connections);
+  text.counter("holdfast_http_cut_readers_total",
+               "Clients that took nothing and were cut off to make room for other answers.",
+               traffic.cut_readers);
   text.counter("holdfast_http_timeouts_total", "Connections that were too slow.", traffic.timeouts);
   text.counter("holdfast_http_gone_total", "Clients that left before they were answered.",
                traffic.gone);

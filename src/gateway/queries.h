@@ -35,17 +35,31 @@ class Queries {
   // That are not answered, also of clients that have left.
   static constexpr std::size_t kMost = 16'384;
 
+  // What is read for one asking before the rest of it is asked again, and how many askings are
+  // under way: instances may be large, and what was read waits in memory.
+  static constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
+  static constexpr std::size_t kMostAskings = 4;
+
   struct Asked {
     std::shared_ptr<Exchange> exchange;
     std::uint64_t number;  // of the request
+    std::string workflow;
     Bytes key;
     Then then;
   };
 
+  struct Asking {
+    std::vector<Asked> asked;
+    std::vector<Engine::RawName> names;
+  };
+  void ask_engine(const std::shared_ptr<Wake>& wake, std::shared_ptr<Asking> asking);
+  void answer(const std::shared_ptr<Wake>& wake, const std::shared_ptr<Asking>& asking,
+              const Result<Engine::RawInstances>& found);
+
   Engine& engine_;
   std::function<void()> soon_;
-  std::vector<Asked> asked_;
-  std::vector<Engine::RawName> names_;
+  Asking next_;
+  std::size_t askings_ = 0;
   std::size_t unanswered_ = 0;
 };
 

@@ -35,6 +35,7 @@ struct Request {
   std::array<std::string_view, kFields> fields{};
   std::array<bool, kFields> has{};
   std::string_view body;
+  bool has_body = false;  // the header says that one follows; it may turn out to be empty
   bool keep_alive = false;
   unsigned minor_version = 1;  // of HTTP/1
 

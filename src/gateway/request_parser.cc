@@ -7,6 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "gateway/chunk_reader.h"
+#include "gateway/target.h"
+
 namespace holdfast::gateway {
 namespace {
 
@@ -92,16 +95,16 @@ HeaderBytes look_at(std::string_view bytes, std::size_t from, std::size_t& size,
   return HeaderBytes::kMore;
 }
 
-// Beast reads; this keeps what we want of it, and refuses more.
+// Beast reads the header; this keeps what we want of it, and refuses more. Bodies are read here, as
+// Beast asserts what a client can break: that no chunk is cut behind the first bytes of its last
+// line.
 class Reader final : public http::basic_parser<true> {
  public:
-  Reader(const Limits& limits, std::string& text, std::string& body) : text_(text), body_(body) {
+  Reader(const Limits& limits, std::string& text) : text_(text) {
     header_limit(static_cast<std::uint32_t>(limits.header_bytes));
     body_limit(limits.body_bytes);
-    eager(true);
+    eager(false);
     text_.clear();
-    body_.clear();
-    if (body_.capacity() > kKeptBodyBytes) body_.shrink_to_fit();
   }
 
   Request request;
@@ -124,6 +127,9 @@ class Reader final : public http::basic_parser<true> {
     return {text_.size() - text.size(), text.size()};
   }
   std::string_view at(Place place) const { return {text_.data() + place.begin, place.size}; }
+  Place place_of(std::string_view kept) const {
+    return {static_cast<std::size_t>(kept.data() - text_.data()), kept.size()};
+  }
 
   void on_request_impl(http::verb method, string_view, string_view target, int version,
                        error_code& error) override {
@@ -138,13 +144,12 @@ class Reader final : public http::basic_parser<true> {
 
   void on_field_impl(http::field number, string_view name, string_view value,
                      error_code& error) override {
-    if (is_header_whole_)
-      return refuse(ProblemCode::kMalformed, "fields behind the body are not taken", error);
     if (++field_count_ > kMaxFields)
       return refuse(ProblemCode::kHeaderTooLarge, "more than 100 fields", error);
     if (number == http::field::content_length) {
       if (std::exchange(has_length_, true) || !is_decimal(value))
         return refuse(ProblemCode::kMalformed, "Content-Length must be one number", error);
+      request.has_body = value.find_first_not_of('0') != string_view::npos;
       return;
     }
     if (number == http::field::transfer_encoding) {
@@ -152,6 +157,7 @@ class Reader final : public http::basic_parser<true> {
         return refuse(ProblemCode::kNotImplemented, "Transfer-Encoding can only be chunked", error);
       if (request.minor_version == 0)
         return refuse(ProblemCode::kMalformed, "HTTP/1.0 has no Transfer-Encoding", error);
+      request.has_body = true;
       return;
     }
     if (number == http::field::expect) {
@@ -174,36 +180,34 @@ class Reader final : public http::basic_parser<true> {
       return refuse(ProblemCode::kMalformed, "Content-Length and Transfer-Encoding", error);
     if (request.minor_version == 1 && !request.has_field(Field::kHost))
       return refuse(ProblemCode::kMalformed, "there is no Host", error);
+    if (const auto absolute = split_absolute(at(target_))) {
+      if (absolute->authority.empty())
+        return refuse(ProblemCode::kMalformed, "the target names no host", error);
+      constexpr auto kHost = static_cast<std::size_t>(Field::kHost);
+      request.has[kHost] = true;
+      places_[kHost] = place_of(absolute->authority);
+      // A path must be there, also where none is written: a slash, and then the query.
+      const std::string path =
+          (absolute->rest.starts_with('/') ? "" : "/") + std::string(absolute->rest);
+      target_ = keep(path);
+    }
     request.keep_alive = keep_alive();
     request.target = at(target_);
     for (std::size_t i = 0; i < kFields; ++i) request.fields[i] = at(places_[i]);
-    is_header_whole_ = true;
   }
 
-  void on_body_init_impl(const boost::optional<std::uint64_t>& length, error_code&) override {
-    if (length) body_.reserve(std::min<std::uint64_t>(*length, kKeptBodyBytes));
-  }
-  std::size_t on_body_impl(string_view bytes, error_code&) override {
-    body_.append(bytes.data(), bytes.size());
-    return bytes.size();
-  }
-  void on_chunk_header_impl(std::uint64_t, string_view extension, error_code& error) override {
-    if (!extension.empty())
-      refuse(ProblemCode::kMalformed, "chunks with extensions are not taken", error);
-  }
-  std::size_t on_chunk_body_impl(std::uint64_t, string_view bytes, error_code&) override {
-    body_.append(bytes.data(), bytes.size());
-    return bytes.size();
-  }
-  void on_finish_impl(error_code&) override { request.body = body_; }
+  // Never called: it is not asked for bodies.
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
+  std::size_t on_body_impl(string_view, error_code&) override { return 0; }
+  void on_chunk_header_impl(std::uint64_t, string_view, error_code&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, string_view, error_code&) override { return 0; }
+  void on_finish_impl(error_code&) override {}
   void on_response_impl(int, string_view, int, error_code&) override {}
 
   std::string& text_;
-  std::string& body_;
   Place target_;
   std::array<Place, kFields> places_{};
   std::size_t field_count_ = 0;
-  bool is_header_whole_ = false;
   bool has_length_ = false;
   bool has_coding_ = false;
 };
@@ -224,10 +228,14 @@ struct RequestParser::Body {
   explicit Body(const Limits& the_limits) : limits(the_limits) { begin(); }
 
   void begin() {
-    reader.emplace(limits, text, content);
+    reader.emplace(limits, text);
+    chunks.reset();
+    content.clear();
+    if (content.capacity() > kKeptBodyBytes) content.shrink_to_fit();
     state = State::kHeader;
     problem = {};
     looked_at = 0;
+    left = 0;
   }
   void refuse(Problem why) {
     problem = std::move(why);
@@ -240,7 +248,9 @@ struct RequestParser::Body {
   std::optional<Reader> reader;
   State state = State::kHeader;
   Problem problem;
-  std::size_t looked_at = 0;  // of the bytes of a header that is not whole
+  std::size_t looked_at = 0;          // of the bytes of a header that is not whole
+  std::optional<ChunkReader> chunks;  // of a body that has some
+  std::uint64_t left = 0;             // of one that has a length
 };
 
 RequestParser::RequestParser(const Limits& limits) : body_(std::make_unique<Body>(limits)) {}
@@ -249,29 +259,54 @@ RequestParser::RequestParser(RequestParser&&) noexcept = default;
 
 std::size_t RequestParser::take(std::string_view bytes) {
   std::size_t taken = 0;
-  while (taken < bytes.size() && body_->state <= State::kBody) {
-    const std::string_view rest = bytes.substr(taken);
-    // All of a header at once, so that it does not matter how its bytes were cut.
-    if (body_->state == State::kHeader && !take_header(rest)) break;
-    error_code error;
-    const std::size_t count =
-        body_->reader->put(boost::asio::const_buffer(rest.data(), rest.size()), error);
-    taken += count;
-    if (error && error != http::error::need_more) {
-      body_->refuse(body_->reader->problem ? *body_->reader->problem : problem_of(error));
-      break;
-    }
-    if (body_->reader->is_done()) {
-      body_->state = State::kWhole;
-    } else if (body_->reader->is_header_done()) {
-      body_->state = State::kBody;
-    } else {  // the header is whole, but not for somebody who looks for more of it
-      body_->refuse({ProblemCode::kMalformed, "the first line is not whole"});
-      break;
-    }
-    if (error == http::error::need_more || count == 0) break;
-  }
+  // All of a header at once, so that it does not matter how its bytes were cut.
+  if (body_->state == State::kHeader && take_header(bytes)) taken = read_header(bytes);
+  if (body_->state == State::kBody) taken += take_body(bytes.substr(taken));
   return taken;
+}
+
+std::size_t RequestParser::read_header(std::string_view bytes) {
+  Body& body = *body_;
+  error_code error;
+  const std::size_t count =
+      body.reader->put(boost::asio::const_buffer(bytes.data(), bytes.size()), error);
+  if (error && error != http::error::need_more) {
+    body.refuse(body.reader->problem ? *body.reader->problem : problem_of(error));
+  } else if (!body.reader->is_header_done()) {
+    // The header is whole, but not for somebody who looks for more of it.
+    body.refuse({ProblemCode::kMalformed, "the first line is not whole"});
+  } else if (body.reader->chunked()) {
+    body.chunks.emplace();
+    body.state = State::kBody;
+  } else {
+    const auto length = body.reader->content_length();
+    body.left = length ? *length : 0;
+    body.content.reserve(std::min<std::uint64_t>(body.left, kKeptBodyBytes));
+    body.state = body.left == 0 ? State::kWhole : State::kBody;
+  }
+  return count;
+}
+
+std::size_t RequestParser::take_body(std::string_view bytes) {
+  Body& body = *body_;
+  std::size_t count = 0;
+  if (body.chunks) {
+    count = body.chunks->take(bytes, body.content, body.limits.body_bytes);
+    if (const char* const why = body.chunks->problem()) {
+      const bool is_too_large = body.chunks->is_too_large();
+      body.refuse({is_too_large ? ProblemCode::kTooLarge : ProblemCode::kMalformed, why});
+      return count;
+    }
+    if (!body.chunks->is_whole()) return count;
+  } else {
+    count = static_cast<std::size_t>(std::min<std::uint64_t>(body.left, bytes.size()));
+    body.content.append(bytes.substr(0, count));
+    body.left -= count;
+    if (body.left != 0) return count;
+  }
+  body.reader->request.body = body.content;
+  body.state = State::kWhole;
+  return count;
 }
 
 // Whether it is whole.
@@ -297,5 +332,10 @@ bool RequestParser::wants_continue() noexcept {
   return body_->state == State::kBody && std::exchange(body_->reader->expects_continue, false);
 }
 void RequestParser::begin_next() { body_->begin(); }
+void RequestParser::release_memory() {
+  body_->text.shrink_to_fit();
+  body_->content.clear();
+  body_->content.shrink_to_fit();
+}
 
 }  // namespace holdfast::gateway

@@ -44,8 +44,13 @@ class RequestParser {
 
   void begin_next();
 
+  // Between two requests: gives away what was kept for the next one.
+  void release_memory();
+
  private:
   bool take_header(std::string_view bytes);
+  std::size_t read_header(std::string_view bytes);
+  std::size_t take_body(std::string_view bytes);
 
   struct Body;
   std::unique_ptr<Body> body_;

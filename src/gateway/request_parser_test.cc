@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 namespace holdfast::gateway {
@@ -162,6 +164,74 @@ TEST(RequestParser, bad_chunks_are_refused) {
            "3\r\nabc\r\n0\r\nX: y\r\n\r\n",
        })
     expect_refused(head + chunks, "malformed");
+}
+
+TEST(RequestParser, chunks_may_be_cut_anywhere) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string& chunks : {std::string("0\r\n\r\n"), std::string("3\r\nabc\r\n0\r\n\r\n"),
+                                    std::string("0003\r\nabc\r\nA\r\n0123456789\r\n00\r\n\r\n")}) {
+    const std::string bytes = head + chunks + "GET";
+    std::optional<std::string> body;
+    for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+      for (std::size_t more = cut; more <= bytes.size(); ++more) {
+        RequestParser parser(kLimits);
+        std::string held;
+        for (const std::string& piece :
+             {bytes.substr(0, cut), bytes.substr(cut, more - cut), bytes.substr(more)}) {
+          held += piece;
+          held.erase(0, parser.take(held));
+        }
+        ASSERT_EQ(parser.state(), State::kWhole) << chunks << cut << " " << more;
+        EXPECT_EQ(held, "GET");
+        if (!body) body = parser.request().body;
+        EXPECT_EQ(parser.request().body, *body);
+      }
+    }
+  }
+}
+
+// However its bytes are cut: what is never whole must not be waited for.
+TEST(RequestParser, lines_between_chunks_that_do_not_end_are_refused) {
+  const std::string head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string much(17'000, '0');
+  for (const std::string& chunks : {much, "3;" + much, "3;a=" + much, "3\r\nabc\r\n0\r\nX: " + much,
+                                    "3\r\nabc\r\n" + much, "0\r\n" + much}) {
+    for (const std::size_t piece : {std::size_t{1}, std::size_t{1000}, std::size_t{16'384}}) {
+      RequestParser parser(kLimits);
+      std::string held;
+      std::size_t most = 0;
+      const std::string bytes = head + chunks;
+      for (std::size_t i = 0; i < bytes.size() && parser.state() <= State::kBody; i += piece) {
+        held += bytes.substr(i, piece);
+        held.erase(0, parser.take(held));
+        if (parser.state() == State::kBody) most = std::max(most, held.size());
+      }
+      EXPECT_EQ(parser.state(), State::kRefused)
+          << chunks.substr(0, 20) << " in pieces of " << piece;
+      EXPECT_LE(most, 256u) << "what is left to the caller";
+    }
+  }
+}
+
+TEST(RequestParser, target_may_name_the_host) {
+  const auto target_of = [](std::string_view target, std::string_view fields = "Host: x\r\n") {
+    RequestParser parser(kLimits);
+    parser.take("GET " + std::string(target) + " HTTP/1.1\r\n" + std::string(fields) + "\r\n");
+    if (parser.state() != State::kWhole) return std::string("refused");
+    return std::string(parser.request().field(Field::kHost)) + " " +
+           std::string(parser.request().target);
+  };
+  EXPECT_EQ(target_of("http://a.example:80/b/c?d=e"), "a.example:80 /b/c?d=e");
+  EXPECT_EQ(target_of("HTTPS://a.example/b"), "a.example /b");
+  EXPECT_EQ(target_of("http://a.example"), "a.example /");
+  EXPECT_EQ(target_of("http://a.example?d=e"), "a.example /?d=e");
+  EXPECT_EQ(target_of("http://[::1]:80/"), "[::1]:80 /");
+  EXPECT_EQ(target_of("/http://a.example/"), "x /http://a.example/");
+  EXPECT_EQ(target_of("http://a.example/", "Host: x\r\nHost: y\r\n"), "refused");
+  EXPECT_EQ(target_of("http://a.example/", ""), "refused") << "HTTP/1.1 has a Host all the same";
+  EXPECT_EQ(target_of("http:///b"), "refused");
+  EXPECT_EQ(target_of("http://x@a.example/b"), "refused");
+  EXPECT_EQ(target_of("ftp://a.example/b"), "x ftp://a.example/b") << "no route has it";
 }
 
 TEST(RequestParser, other_versions_are_refused) {

@@ -26,7 +26,16 @@ struct Waiting {
   bool starts = false;
   WaitId question;
   Timers::Id timer{};
+  std::shared_ptr<void> place = {};  // among those that wait
 };
+
+// Given back with the last who has it, on whichever thread. Null: too many wait.
+std::shared_ptr<void> take_place_of_wait(Service& service) {
+  const auto waits = service.waits;
+  if (waits->load() >= service.limits.waits) return nullptr;
+  waits->fetch_add(1);
+  return {waits.get(), [waits](void*) { waits->fetch_sub(1); }};
+}
 
 void answer_with(Exchange& exchange, const Waiting& waiting, const Result<RawInstance>& found) {
   if (!found && found.error().code != ErrorCode::kNotFound) return exchange.refuse(found.error());
@@ -41,10 +50,7 @@ void answer_with(Exchange& exchange, const Waiting& waiting, const Result<RawIns
   exchange.answer(has_ended(*found) ? 200 : 202);
 }
 
-void stop_waiting(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
-  exchange.service().engine.stop_waiting(waiting->question);
-  if (exchange.is_let_go()) return;
-  exchange.forget();
+void answer_as_it_stands(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
   exchange.service().engine.query_raw(
       waiting->awaited.workflow, waiting->awaited.key,
       exchange.later<RawInstance>([waiting](Exchange& self, const Result<RawInstance>& found) {
@@ -52,8 +58,17 @@ void stop_waiting(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
       }));
 }
 
+void stop_waiting(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
+  exchange.service().engine.stop_waiting(waiting->question);
+  if (exchange.is_let_go()) return;
+  exchange.forget();
+  answer_as_it_stands(exchange, waiting);
+}
+
 void wait_for_end(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
   Service& service = exchange.service();
+  waiting->place = take_place_of_wait(service);
+  if (!waiting->place) return answer_as_it_stands(exchange, waiting);
   const auto until =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(waiting->awaited.wait_ms);
   waiting->timer = service.timers.add(

@@ -3,17 +3,21 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <ctime>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "env/memory.h"
 #include "env/quiet_thread.h"
 #include "gateway/connection.h"
 #include "gateway/door.h"
+#include "gateway/tls.h"
 #include "gateway/token_watch.h"
 
 namespace holdfast::gateway {
@@ -30,6 +34,19 @@ constexpr std::chrono::milliseconds kBeat{100};
 constexpr std::chrono::seconds kBetweenCalls{1};
 
 constexpr std::chrono::milliseconds kAfterFailedAccept{100};
+
+// Trouble that may come a thousand times a second is logged this often.
+constexpr std::chrono::seconds kBetweenComplaints{60};
+
+// When there are no descriptors left, though the server has no more than its share of them, the
+// engine may need some as well: so many connections make room at once.
+constexpr std::size_t kShedAtOnce = 16;
+
+// When so many connections have given their buffers away, the allocator is asked to do so, too.
+constexpr std::size_t kManyCooled = 64;
+
+// A client that has taken nothing for so long is cut off if others need the memory of its answer.
+constexpr std::chrono::seconds kTakesNothing{1};
 
 std::string date_text() {
   const std::time_t now = std::time(nullptr);
@@ -56,12 +73,15 @@ struct Server::Body {
     floor.left = [this](Connection& connection) { forget(connection); };
     tokens_file.tell([this](std::optional<Tokens> now) { use_tokens(std::move(now)); });
     tokens_file.tell_when_known([this] { let_go_on(); });
+    floor.tls = door->tls;
+    floor.service.make_room = [this](std::size_t bytes) { return make_room_to_answer(bytes); };
     floor.service.caller_of = [this](const Request& request) {
       return floor.access.caller_of(request);
     };
   }
 
   void run();
+  void reload();
   void stop();
 
   const std::unique_ptr<Door> door;
@@ -74,8 +94,15 @@ struct Server::Body {
   Floor floor;
   TokenWatch tokens_file;
   std::unordered_map<Connection*, std::shared_ptr<Connection>>
-      connections;  // order does not matter
-  Time called{};    // when it was last asked who is there
+      connections;      // order does not matter
+  Time called{};        // when it was last asked who is there
+  std::size_t cut = 0;  // of the connections: they are closed, and have yet to hear of it
+  std::vector<std::pair<std::weak_ptr<Connection>, Time>> spare;  // to make room, the next one last
+  Time found_no_spare{};
+  Time complained{};
+  std::uint64_t last_number = 0;  // of a connection
+  bool is_reloading = false;
+  bool reloads_again = false;  // what was read may be from before it was asked for
   bool beats = false;
   const bool began_open = floor.access.is_open();
   std::thread thread;
@@ -85,7 +112,11 @@ struct Server::Body {
   // To walk along while they may end.
   std::vector<std::shared_ptr<Connection>> all_connections() const;
   void accept();
+  void accept_later(const error_code& error);
   void add(tcp::socket socket);
+  bool shed_one();
+  void gather_spare();
+  bool make_room_to_answer(std::size_t bytes);
   void forget(Connection& connection);
   void start_beating();
   void look_at_time();
@@ -100,6 +131,9 @@ struct Server::Body {
 };
 
 void Server::Body::run() {
+  if (door->lacks_descriptors)
+    log("at most " + std::to_string(options.limits.connections) +
+        " connections: the process may open no more files (ulimit -n)");
   floor.now = std::chrono::steady_clock::now();
   floor.date = date_text();
   accept();
@@ -109,23 +143,105 @@ void Server::Body::run() {
 void Server::Body::accept() {
   acceptor.async_accept([this](const error_code& error, tcp::socket socket) {
     if (!acceptor.is_open()) return;
-    if (error) {
-      // Most likely there are no descriptors left; they come back when connections end.
-      log("a connection could not be accepted: " + error.message());
-      retry.expires_after(kAfterFailedAccept);
-      retry.async_wait([this](const error_code& stopped) {
-        if (!stopped && acceptor.is_open()) accept();
-      });
-      return;
-    }
+    if (error) return accept_later(error);
     add(std::move(socket));
     accept();
   });
 }
 
+// Most likely there are no descriptors left. Whoever connects waits in the line of the system.
+void Server::Body::accept_later(const error_code& error) {
+  const Time now = std::chrono::steady_clock::now();
+  if (now - complained >= kBetweenComplaints) {
+    complained = now;
+    log("a connection could not be accepted: " + error.message());
+  }
+  const bool lacks_descriptors = error == boost::system::errc::too_many_files_open ||
+                                 error == boost::system::errc::too_many_files_open_in_system;
+  for (std::size_t i = 0; lacks_descriptors && i < kShedAtOnce && shed_one(); ++i) continue;
+  retry.expires_after(kAfterFailedAccept);
+  retry.async_wait([this](const error_code& stopped) {
+    if (!stopped && acceptor.is_open()) accept();
+  });
+}
+
+// Those that would be missed least, in the end of the list. They are found for many newcomers at
+// once, so that a flood of these costs little each.
+void Server::Body::gather_spare() {
+  struct Candidate {
+    Connection::Worth worth;
+    Time quiet_since;
+    std::uint64_t number;
+    std::shared_ptr<Connection> connection;
+  };
+  std::vector<Candidate> found;
+  for (const auto& [place, connection] : connections)
+    if (const auto worth = connection->worth())
+      found.push_back({*worth, connection->quiet_since(), connection->number(), connection});
+  std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.worth, a.quiet_since, a.number) > std::tie(b.worth, b.quiet_since, b.number);
+  });
+  spare.clear();
+  for (const Candidate& each : found) {
+    // Of those who are known one at most: by the next time there may be strangers.
+    if (each.worth == Connection::Worth::kIdle && &each != &found.back()) continue;
+    spare.emplace_back(each.connection, each.quiet_since);
+  }
+}
+
+// Ends the connection that would be missed least. False: all are in use.
+bool Server::Body::shed_one() {
+  for (int tries = 0; tries < 2; ++tries) {
+    while (!spare.empty()) {
+      const auto [kept, quiet_since] = std::move(spare.back());
+      spare.pop_back();
+      const auto connection = kept.lock();
+      if (!connection || !connection->worth() || connection->quiet_since() != quiet_since) continue;
+      ++floor.service.traffic.shed_connections;
+      ++cut;
+      connection->cut_off();
+      return true;
+    }
+    // When all are in use, it is not looked again for each of a flood.
+    const Time now = std::chrono::steady_clock::now();
+    if (tries != 0 || now - found_no_spare < kBeat / 10) return false;
+    gather_spare();
+    if (spare.empty()) found_no_spare = now;
+  }
+  return false;
+}
+
+// Cuts off those who take nothing, strangers first, then who has taken nothing for longest.
+bool Server::Body::make_room_to_answer(std::size_t bytes) {
+  struct Candidate {
+    bool is_known;
+    Time taken_since;
+    Connection* connection;
+  };
+  std::vector<Candidate> found;
+  for (const auto& [place, connection] : connections) {
+    const auto since = connection->taken_since();
+    if (since && floor.now - *since >= kTakesNothing)
+      found.push_back({connection->is_known(), *since, place});
+  }
+  std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.is_known, a.taken_since) < std::tie(b.is_known, b.taken_since);
+  });
+  const auto fits = [&] {
+    return floor.service.traffic.answer_bytes + bytes <= options.limits.all_answer_bytes;
+  };
+  for (const Candidate& each : found) {
+    if (fits()) break;
+    ++floor.service.traffic.cut_readers;
+    ++cut;
+    each.connection->cut_off();
+  }
+  return fits();
+}
+
 void Server::Body::add(tcp::socket socket) {
   Traffic& traffic = floor.service.traffic;
-  if (connections.size() >= options.limits.connections) {
+  if (connections.size() - cut >= options.limits.connections && !shed_one()) {
     ++traffic.refused_connections;
     return;  // it is closed with the socket
   }
@@ -135,10 +251,10 @@ void Server::Body::add(tcp::socket socket) {
   ++traffic.accepted;
   ++traffic.connections;
   std::shared_ptr<Connection> connection;
-  if (door->tls) {
-    connection = std::make_shared<TlsConnection>(floor, std::move(socket), *door->tls);
+  if (floor.tls) {
+    connection = std::make_shared<TlsConnection>(floor, ++last_number, std::move(socket));
   } else {
-    connection = std::make_shared<PlainConnection>(floor, std::move(socket));
+    connection = std::make_shared<PlainConnection>(floor, ++last_number, std::move(socket));
   }
   connections.emplace(connection.get(), connection);
   connection->begin();
@@ -146,6 +262,7 @@ void Server::Body::add(tcp::socket socket) {
 
 void Server::Body::forget(Connection& connection) {
   --floor.service.traffic.connections;
+  if (connection.is_cut_off()) --cut;
   connections.erase(&connection);
   end_if_done();
 }
@@ -166,6 +283,8 @@ void Server::Body::look_at_time() {
   floor.service.timers.run_until(floor.now);
   look_for_the_gone();
   for (const auto& connection : all_connections()) connection->check_time();
+  if (floor.cooled >= kManyCooled && floor.service.helper.post([] { env::give_memory_back(); }))
+    floor.cooled = 0;
   beat.expires_after(kBeat);
   beat.async_wait([this](const error_code& stopped) {
     if (stopped) return;
@@ -207,6 +326,31 @@ void Server::Body::look_for_the_gone() {
   if (sockets.empty() || ::poll(sockets.data(), sockets.size(), 0) <= 0) return;
   for (std::size_t i = 0; i < sockets.size(); ++i)
     if (sockets[i].revents != 0) asked[i]->hear_of_socket(sockets[i].revents);
+}
+
+// The files are read where files are read: a disk that hangs holds up nobody who is served.
+void Server::Body::reload() {
+  asio::post(io, [this] {
+    if (!floor.tls) return log("there are no certificates to read again");
+    if (std::exchange(is_reloading, true)) {
+      reloads_again = true;
+      return;
+    }
+    floor.service.helper.post_first([this, files = options.tls, wake = floor.service.wake] {
+      using Made = base::Result<std::shared_ptr<asio::ssl::context>>;
+      auto made = std::make_shared<Made>(make_tls(files));
+      wake->post([this, made] {
+        if (*made) {
+          floor.tls = std::move(**made);
+          log("the certificates were read again");
+        } else {
+          log("the certificates of before stay: " + made->error().to_string());
+        }
+        is_reloading = false;
+        if (std::exchange(reloads_again, false)) reload();
+      });
+    });
+  });
 }
 
 void Server::Body::stop() {
@@ -267,6 +411,7 @@ base::Result<std::unique_ptr<Server>> Server::start(Engine& engine, Place place)
 
 std::uint16_t Server::port() const noexcept { return body_->door->port; }
 bool Server::is_open() const noexcept { return body_->began_open; }
+void Server::reload() { body_->reload(); }
 void Server::stop() { body_->stop(); }
 
 }  // namespace holdfast::gateway

@@ -65,6 +65,10 @@ class Server {
   std::uint16_t port() const noexcept;
   bool is_open() const noexcept;  // it began without tokens
 
+  // Reads the certificate, the key and the authorities again, for those who connect from now on. If
+  // they cannot be used, which is logged, those of before stay. From any thread.
+  void reload();
+
   // Takes nothing new, answers what is under way, and ends.
   void stop();
 

@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "engine/testing_greeting.h"
 #include "env/posix_disk.h"
@@ -448,16 +450,76 @@ TEST_F(ServerTest, clients_that_have_nothing_more_to_ask_are_let_go) {
   EXPECT_TRUE(idle.has_ended());
 }
 
-TEST_F(ServerTest, there_are_so_many_connections_and_no_more) {
+TEST_F(ServerTest, connections_in_use_keep_their_places_and_newcomers_get_in) {
   Limits limits;
-  limits.connections = 2;
+  limits.connections = 4;
+  is_mute_ = true;
   start(limits);
+  Client waiting(port());
+  const std::string body = R"({"input":{"name":"Ada","times":1},"wait":60000})";
+  waiting.send(
+      "POST /v1/workflows/test/Greeting@1/start HTTP/1.1\r\nHost: localhost\r\n"
+      "Content-Type: application/json\r\nContent-Length: " +
+      std::to_string(body.size()) + "\r\n\r\n" + body);
+  while (!engine_->query<Greeting>("Ada")) std::this_thread::sleep_for(milliseconds(1));
   Client one(port());
+  EXPECT_EQ(one.get("/v1/journal", "Accept: text/event-stream\r\n").status, 200);
   Client two(port());
-  EXPECT_EQ(one.get("/healthz").status, 200);
-  EXPECT_EQ(two.get("/healthz").status, 200);
-  Client three(port());
-  EXPECT_TRUE(three.has_ended());
+  EXPECT_EQ(two.get("/v1/journal", "Accept: text/event-stream\r\n").status, 200);
+  {
+    Client three(port());
+    EXPECT_EQ(three.get("/v1/journal", "Accept: text/event-stream\r\n").status, 429)
+        << "streams have half of the connections";
+    std::vector<std::unique_ptr<Client>> others;
+    for (int i = 0; i < 10; ++i) {
+      others.push_back(std::make_unique<Client>(port()));
+      EXPECT_EQ(others.back()->get("/healthz").status, 200);
+    }
+    EXPECT_TRUE(others.back()->get("/metrics").has("holdfast_http_streams 2"));
+  }
+  is_mute_ = false;
+  EXPECT_EQ(waiting.receive().status, 200);
+}
+
+TEST_F(ServerTest, waits_beyond_what_there_may_be_are_answered_at_once) {
+  Limits limits;
+  limits.waits = 0;
+  is_mute_ = true;
+  start(limits);
+  Client client(port());
+  const Reply reply = client.post("/v1/workflows/test/Greeting@1/start",
+                                  R"({"input":{"name":"Ada","times":1},"wait":60000})");
+  EXPECT_EQ(reply.status, 202) << reply.body;
+  EXPECT_TRUE(reply.has(R"("status":"waiting")")) << reply.body;
+}
+
+TEST_F(ServerTest, strangers_make_room_for_newcomers_and_known_clients_stay) {
+  Limits limits;
+  limits.connections = 3;
+  start(limits);
+  Client known(port());
+  EXPECT_EQ(known.get("/v1/limits").status, 200);
+  for (int i = 0; i < 20; ++i) {
+    Client silent(port());
+    Client half(port());
+    half.send("GET /healthz HTTP/1.1\r\nHo");
+    Client newcomer(port());
+    EXPECT_EQ(newcomer.get("/healthz").status, 200);
+    EXPECT_EQ(known.get("/healthz").status, 200);
+  }
+}
+
+TEST_F(ServerTest, answers_beyond_what_may_wait_are_refused_and_small_ones_are_not) {
+  Limits limits;
+  limits.all_answer_bytes = 10'000;
+  start(limits);
+  Client client(port());
+  const Reply refused = client.get("/openapi.json");
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_TRUE(refused.has(R"("code":"full")")) << refused.body;
+  EXPECT_NE(refused.head.find("Retry-After: 1"), std::string::npos);
+  EXPECT_EQ(client.get("/healthz").status, 200);
+  EXPECT_EQ(client.get("/v1/limits").status, 200);
 }
 
 TEST_F(ServerTest, stopping_answers_what_is_under_way) {

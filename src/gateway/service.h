@@ -18,24 +18,44 @@
 #include "gateway/request.h"
 #include "gateway/role.h"
 #include "gateway/route_figures.h"
+#include "gateway/slots.h"
 #include "gateway/timers.h"
 #include "gateway/wake.h"
 #include "holdfast/engine.h"
 
 namespace holdfast::gateway {
 
-// Since the server began, but for the first three.
+// Since the server began, but for the first four.
 struct Traffic {
   std::uint64_t connections = 0;
-  std::uint64_t body_bytes = 0;  // of requests that are here
-  std::uint64_t streams = 0;     // event streams that are read, or asked for
+  std::uint64_t body_bytes = 0;    // of requests that are here
+  std::uint64_t answer_bytes = 0;  // of answers that wait to be sent
+  std::uint64_t streams = 0;       // event streams that are read, or asked for
   std::uint64_t accepted = 0;
   std::uint64_t problems = 0;             // answers of 400 and above
   std::uint64_t refused_connections = 0;  // there were too many
+  std::uint64_t shed_connections = 0;     // idle ones that made room for others
+  std::uint64_t cut_readers = 0;          // that took nothing, for room for other answers
   std::uint64_t timeouts = 0;             // connections that were too slow
   std::uint64_t gone = 0;                 // clients that left before they were answered
   std::uint64_t world_left_out = 0;       // answers about figures that had none of the world
   std::uint64_t disk_left_out = 0;        // or of the disk
+};
+
+// What one connection counts for in one of the figures of Traffic.
+class Share {
+ public:
+  explicit Share(std::uint64_t& total) : total_(total) {}
+  void set(std::size_t now) noexcept {
+    total_ += now;
+    total_ -= now_;
+    now_ = now;
+  }
+  std::size_t now() const noexcept { return now_; }
+
+ private:
+  std::uint64_t& total_;
+  std::size_t now_ = 0;
 };
 
 struct Service {
@@ -55,10 +75,20 @@ struct Service {
 
   // Who sent a request.
   std::function<Caller(const Request&)> caller_of = {};
-  std::map<std::string, std::uint64_t> streams_of = {};  // by token; none is 0
+  std::map<std::string, std::uint64_t> streams_of = {};     // by token; none is 0
+  std::map<std::string, std::uint64_t> body_bytes_of = {};  // likewise
+
+  // Cuts off clients that take nothing until an answer of so many bytes fits. False: it does not.
+  std::function<bool(std::size_t bytes)> make_room = {};
+
+  // What was read from files for the serving thread, which may be large: one result that it is at,
+  // and one that waits.
+  std::shared_ptr<Slots> results = std::make_shared<Slots>(2);
 
   // Lists that are sifted by values. Whoever does may end on another thread, after the server.
   std::shared_ptr<std::atomic<std::size_t>> sifts = std::make_shared<std::atomic<std::size_t>>(0);
+
+  std::shared_ptr<std::atomic<std::size_t>> waits = std::make_shared<std::atomic<std::size_t>>(0);
 
   // The definitions may be others by now.
   void refresh();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gateway/target.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "codec/utf8.h"
@@ -78,6 +79,24 @@ base::Result<void> Target::parse_query(std::string_view query) {
     begin = end + 1;
   }
   return {};
+}
+
+std::optional<AbsoluteTarget> split_absolute(std::string_view target) noexcept {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    const auto is_the_same = [](char a, char b) {
+      return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b;
+    };
+    if (target.size() < scheme.size() ||
+        !std::equal(scheme.begin(), scheme.end(), target.begin(),
+                    [&](char b, char a) { return is_the_same(a, b); }))
+      continue;
+    target.remove_prefix(scheme.size());
+    const std::size_t end = std::min(target.find_first_of("/?#"), target.size());
+    AbsoluteTarget found{target.substr(0, end), target.substr(end)};
+    if (found.authority.find('@') != std::string_view::npos) found.authority = {};
+    return found;
+  }
+  return std::nullopt;
 }
 
 const std::string* Target::find(std::string_view name) const noexcept {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,5 +43,15 @@ class Target {
   std::size_t segment_count_ = 0;
   std::size_t parameter_count_ = 0;
 };
+
+// "http://host:7411/v1/limits?x=1", as it is sent to proxies; a server must take it, too (RFC 9112,
+// section 3.2.2). The host in it counts, and not the Host field.
+struct AbsoluteTarget {
+  std::string_view authority;  // "host:7411"; empty: it names no host, or a user besides
+  std::string_view rest;       // "/v1/limits?x=1"; may be empty, or begin with '?'
+};
+
+// Nothing: the target is of another form.
+std::optional<AbsoluteTarget> split_absolute(std::string_view target) noexcept;
 
 }  // namespace holdfast::gateway

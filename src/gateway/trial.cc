@@ -67,6 +67,7 @@ void try_proposal(Exchange& exchange) {
   if (!body) return;
   auto options = options_in(exchange, *body);
   if (!options) return;
+  options->by = exchange.asked_by();
   Service& service = exchange.service();
   const auto is_given_up = std::make_shared<std::atomic<bool>>(false);
   // A server that stops runs all timers: nobody is waited for then. The engine keeps the time.

@@ -31,7 +31,10 @@ class Wake {
       const std::lock_guard lock(mutex_);
       std::swap(jobs_, running_);
     }
-    for (Job& job : running_) job();
+    for (Job& job : running_) {
+      job();
+      job = nullptr;  // what it holds may be large, and the next one may take long
+    }
     running_.clear();
   }
 

@@ -16,11 +16,14 @@ SAID = {
     "header_bytes": "header {KiB} KiB and",
     "body_bytes": None,  # of other constants: below
     "all_body_bytes": "all bodies that are being received {MiB} MiB;",
+    "body_bytes_of_token": "bodies with one token {MiB} MiB;",
+    "all_answer_bytes": "all answers that wait to be sent {MiB} MiB;",
+    "answer_part_bytes": "a part of an answer, of {KiB} KiB;",
     "header_time": "a header within {s} s;",
     "body_time": "a body within {s} s and as long as",
     "body_bytes_per_second": "at {KiB} KiB/s;",
     "idle_time": "{s} s between requests;",
-    "write_time": "{s} s to take an answer;",
+    "write_time": "{s} s to take a part of an answer,",
     "keep_alive_time": "a comment in each after {s} s without an event.",
     "wait_time": "`wait` {s} s;",
     "stop_time": "{s} s for what is under way when the server stops;",
@@ -30,6 +33,7 @@ SAID = {
     "waiting_jobs": "{} requests that wait for files,",
     "streams": "{} event streams,",
     "streams_of_token": "{} with one token,",
+    "waits": "{} requests that wait for an end,",
     "waiting_looks_back": "{} for the past,",
 }
 
