@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 19> kSettings{{
+inline constexpr std::array<SettingName, 20> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "the address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},

@@ -59,7 +59,9 @@ TEST(CellsTest, the_clean_ones_in_memory_are_bounded_in_bytes_too) {
     for (std::uint64_t n = 0; n < 100; ++n) {
       Cell* const cell = cells.find(id_of(n));
       ASSERT_NE(cell, nullptr);
-      EXPECT_EQ(cells.state_of(*cell)->size(), 10'000u);
+      const auto state = cells.state_of(*cell);
+      ASSERT_TRUE(state && *state);
+      EXPECT_EQ((*state)->size(), 10'000u);
       cells.trim();
     }
     std::size_t held = 0;

@@ -242,6 +242,8 @@ const char* name_of(WaitReason::Kind kind) {
     case WaitReason::Kind::kPaused: return "paused";
     case WaitReason::Kind::kEvent: return "event";
     case WaitReason::Kind::kNothing: return "nothing";
+    case WaitReason::Kind::kRoom: return "room";
+    case WaitReason::Kind::kHolds: return "holds";
   }
   return "";
 }
