@@ -30,7 +30,8 @@ constexpr std::array kOfTests{
     std::string_view("HOLDFAST_REGISTRY_KILLS"), std::string_view("HOLDFAST_REGISTRY_ROUNDS"),
     std::string_view("HOLDFAST_REGISTRY_SEED"),  std::string_view("HOLDFAST_SANITIZE"),
     std::string_view("HOLDFAST_SLOW_CLIENTS"),   std::string_view("HOLDFAST_TRY_AS"),
-    std::string_view("HOLDFAST_VECTORS"),        std::string_view("HOLDFAST_WALL_STEP")};
+    std::string_view("HOLDFAST_VECTORS"),        std::string_view("HOLDFAST_WAITING_EFFECTS"),
+    std::string_view("HOLDFAST_WALL_STEP")};
 
 bool is_among(std::string_view list, std::string_view name) {
   for (std::size_t begin = 0; begin <= list.size();) {

@@ -53,8 +53,13 @@ std::string difference(base::ByteView recorded, const Outcome& now) {
                           : "the outcome of " + instance + " is another one now";
 }
 
-// Whether the last note is kRules2; the notes come last.
-bool used_rules_2(base::ByteView record) {
+// Whether the last note is kRules2. The notes come last, unless there are halts behind them.
+bool used_rules_2(base::ByteView record, const Tick& tick) {
+  if (!tick.halts.empty()) {
+    const auto view = read_record(record);
+    return view && !view->notes.empty() &&
+           view->notes.back() == std::vector<std::string_view>{kRules2};
+  }
   codec::Buffer note;
   codec::write_list_head(note, 1);
   codec::write_text(note, kRules2);
@@ -74,7 +79,7 @@ base::Result<Outcome> World::replay(base::ByteView record) {
     return std::move(read).error().within("record " + std::to_string(number));
   const Tick tick = TRY(std::move(read));
   state_->replaying = true;
-  state_->has_rules_2 = used_rules_2(record);
+  state_->has_rules_2 = used_rules_2(record, tick);
   Outcome outcome = reduce(tick);
   state_->replaying = false;
   state_->has_rules_2 = true;

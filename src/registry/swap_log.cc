@@ -107,11 +107,15 @@ bool is_broken(const base::Error& error) { return error.code() != base::ErrorCod
 base::Result<void> set_aside(const Site& site, const base::Error& why) {
   env::Disk& disk = site.host.disk;
   const std::vector<std::string> names = TRY(disk.list(site.place.folder));
+  const auto is_there = [&](const std::string& path) {
+    return std::find(names.begin(), names.end(), path.substr(site.place.folder.size() + 1)) !=
+           names.end();
+  };
+  if (!is_there(site.place.log()))  // it could not be made
+    return base::Error(why.code(), std::string(why.where()), std::string(why.message()));
   for (std::size_t number = 1; number <= kMostBrokenLogs; ++number) {
     const std::string place = site.place.broken_log(number);
-    if (std::find(names.begin(), names.end(), place.substr(site.place.folder.size() + 1)) !=
-        names.end())
-      continue;
+    if (is_there(place)) continue;
     TRY(disk.rename(site.place.log(), place));
     LogLine line{.event = SwapEvent::kLogSetAside};
     line.who.pid = site.host.process.id();

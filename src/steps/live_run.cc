@@ -151,8 +151,11 @@ void LiveRun::check_size() {
   const std::size_t bytes = state_bytes_ + weight(broker_.outbox);
   // Most runs are so small that nobody has to look closer.
   auto failure = too_large(bytes + entries_.at_most(), ending());
-  if (failure) failure = too_large(bytes + entries_.bytes(graph_), ending());
+  const std::size_t all = failure ? bytes + entries_.bytes(graph_) : bytes;
+  if (failure) failure = too_large(all, ending());
   if (failure) {
+    if (failure->code == kStateTooLargeCode)
+      failure->message = broker_.state.arena.keep(describe_size(graph_, broker_.state, all));
     entries_.drop();
     fail(*failure);
   }

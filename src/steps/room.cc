@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steps/room.h"
 
+#include <string>
+
 namespace holdfast::steps {
 
 std::size_t weight(const Outbox& outbox) {
@@ -20,6 +22,21 @@ std::optional<Failure> too_large(std::size_t bytes, const std::optional<Ending>&
     return Failure{"steps.result_too_large",
                    "the result, and what goes out before it, is too large"};
   return Failure{kStateTooLargeCode, kStateTooLarge};
+}
+
+std::string describe_size(const Graph& graph, const State& state, std::size_t bytes) {
+  std::size_t most = 0;
+  StepIndex at = 0;
+  for (StepIndex step = 0; step < state.steps.size(); ++step) {
+    const std::size_t queued = state.steps[step].queue.size() + state.steps[step].running.size();
+    if (queued <= most) continue;
+    most = queued;
+    at = step;
+  }
+  std::string text = std::string(kStateTooLarge) + ": " + std::to_string(bytes >> 10) + " KiB";
+  if (most > 1)
+    text += ", with " + std::to_string(most) + " events for step '" + graph.step(at).name + "'";
+  return text;
 }
 
 Failure too_large_to_run(const Graph& graph, StepIndex step, Arena& arena) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "kernel/limits.h"
 #include "steps/broker.h"
@@ -32,6 +33,10 @@ constexpr std::size_t weight_of_entry(std::size_t bytes) { return bytes + kNumbe
 // Why a run whose state, outbox and entries weigh so much has to end; or, if it ends now, cannot
 // end so. A result stands in its entry, too, and both go out at once.
 std::optional<Failure> too_large(std::size_t bytes, const std::optional<Ending>& ending);
+
+// Why a run of this size is too large, in words for people: the limit counts bytes, and they count
+// events.
+std::string describe_size(const Graph& graph, const State& state, std::size_t bytes);
 
 // For the params of a run of a step, when nothing else is in the way.
 constexpr std::size_t room_for_params(std::size_t taken) {

@@ -62,22 +62,6 @@ std::vector<Child*> not_started(State& state) {
   return all;
 }
 
-// What is too much, and how many that are: the limit counts bytes, and people count events.
-std::string describe_size(const Graph& graph, const State& state, std::size_t bytes) {
-  std::size_t most = 0;
-  StepIndex at = 0;
-  for (StepIndex step = 0; step < state.steps.size(); ++step) {
-    const std::size_t queued = state.steps[step].queue.size() + state.steps[step].running.size();
-    if (queued <= most) continue;
-    most = queued;
-    at = step;
-  }
-  std::string text = std::string(kStateTooLarge) + ": " + std::to_string(bytes >> 10) + " KiB";
-  if (most > 1)
-    text += ", with " + std::to_string(most) + " events for step '" + graph.step(at).name + "'";
-  return text;
-}
-
 std::string run_reference(std::uint64_t run) { return "r" + std::to_string(run); }
 
 // Keys in canonical order: shorter first, then bytewise.

@@ -21,6 +21,15 @@ class Bench(ProgramTest):
         figures = self.measured("sleep", "--count", "500")
         self.assertEqual((figures["count"], figures["recovered"]), (500, 500))
 
+    def test_effects_that_wait_are_there_after_a_kill(self):
+        figures = self.measured("waiting", "--count", "5000")
+        self.assertEqual((figures["count"], figures["completed"]), (5000, 5000))
+
+    def test_a_runaway_workflow_leaves_something_to_others(self):
+        figures = self.measured("runaway", "--load", "echo", "--seconds", "0.5")
+        self.assertGreater(figures["beside_per_s"], 0)
+        self.assertGreater(figures["cancels"], 0)
+
     def test_parked_runs_are_there_after_a_kill_and_wake_to_their_results(self):
         figures = self.measured("parked", "--count", "500", "--wakes", "50")
         self.assertEqual((figures["count"], figures["recovered"], figures["woken"]), (500, 500, 50))

@@ -85,7 +85,7 @@ class Tables(TableTest):
 
     def reason_is_shown(self, place):
         name = "waits/ForEvent@1/a"
-        self.assertRegex(self.text("show", name, *place, program=WAITS), r"(?m)^reason +by mistake$")
+        self.assertRegex(self.text("show", name, *place, program=WAITS), r"(?m)^reason +by mistake \(by local\)$")
         self.assertEqual(self.text("diagnose", name, *place, program=WAITS), "cancelled: somebody has ended it: by mistake\n")
         self.assertRegex(self.text("timeline", name, *place, program=WAITS), r"control cancel: by mistake +waits/ForEvent@1/a +cancelled")
 
@@ -97,7 +97,7 @@ class Tables(TableTest):
         self.ask_at(("--world", "world"), "gov", "reject", str(proposal), "--by", "ada", "--reason", "why?", "--any-file-system")
         offline = self.text("journal", "world", "--kind", "decide")
         self.assertRegex(offline, rf"\A\d+  \S+Z  decide of proposal {proposal} rejected by ada: why\?\n\Z")
-        self.assertRegex(self.text("journal", "world", "--kind", "propose"), r"propose: the same\n\Z")
+        self.assertRegex(self.text("journal", "world", "--kind", "propose"), r"propose by local: the same\n\Z")
         with self.server(applies=False) as url:
             self.ask(url, "send", "demo/OrderPlaced@1", '{"id":"z","sku":"mug","count":1,"cents":1}', "--id", "web-1", "--wait", "60000")
             online = self.text("journal", "--server", url)

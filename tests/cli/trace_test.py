@@ -71,7 +71,7 @@ class Diagnose(ServingTest):
         place = ("--world", "world")
         for instance, verdict in (("ForWorker@1/w", "waiting for a receipt"), ("ForTimer@1/w", "waiting for a receipt"),
                                   ("ForEvent@1/w", "waiting for an event"), ("ForEvent@1/paused", "paused"),
-                                  ("ForTurn@1/s-39-39", "running"), ("ForNothing@1/w", "unknown")):
+                                  ("ForTurn@1/s-39-39", "running"), ("ForRoom@1/w", "waiting for room"), ("ForNothing@1/w", "unknown")):
             self.assertEqual(self.verdict(place, f"waits/{instance}"), verdict)
             found.add(verdict)
         subprocess.run([WAITS, "fail", "failed"], cwd=self.folder, check=True, timeout=PATIENCE)

@@ -17,6 +17,7 @@
 #include "env/posix_disk.h"
 #include "holdfast/main.h"
 #include "holdfast/workflow.h"
+#include "kernel/limits.h"
 #include "native/machines.h"
 #include "node/local_world.h"
 
@@ -116,6 +117,31 @@ struct ForTurn {
   }
 };
 
+struct Poke {
+  static constexpr std::string_view kSchema = "waits/Poke@1";
+  std::string id;
+};
+
+struct Poked {
+  static constexpr std::string_view kWorkflow = "waits/Poked@1";
+  struct State {};
+  using Events = holdfast::Events<On<Poke, &Poke::id>>;
+  using Context = holdfast::Context<Poked>;
+  static void step(State&, const Poke&, Context&) {}
+};
+
+// Each sends as much as a step may. Some of them fill the mailbox of one that is paused.
+struct ForRoom {
+  static constexpr std::string_view kWorkflow = "waits/ForRoom@1";
+  struct State {};
+  using Events = holdfast::Events<On<Begin, &Begin::id>>;
+  using Emits = holdfast::Emits<Poke>;
+  using Context = holdfast::Context<ForRoom>;
+  static void step(State&, const Begin&, Context& context) {
+    for (std::size_t i = 0; i < kernel::kMaxEventsPerStep; ++i) context.emit(Poke{"full"});
+  }
+};
+
 // Fails by itself, or when what it asked for does not come well.
 template <Text kName, class Effect>
 struct Fails {
@@ -146,7 +172,7 @@ std::vector<Module> modules() {
                      ForReceipt<"waits/ForHttp@1", Http>, ForReceipt<"waits/ForProcess@1", Process>,
                      ForReceipt<"waits/ForPut@1", BlobPut>, ForReceipt<"waits/ForGet@1", BlobGet>,
                      ForReceipt<"waits/ForOutside@1", Outside>, ForTimer, ForEvent, ForNothing,
-                     ForTurn, Fails<"waits/Fails@1", Worker>>("waits/code@1")};
+                     ForTurn, ForRoom, Poked, Fails<"waits/Fails@1", Worker>>("waits/code@1")};
 }
 
 base::Bytes value(std::string_view json) {
@@ -262,9 +288,17 @@ int make(const std::string& path) {
       {Kind::kEvent, "waits/ForEvent@1", "w", ""},
       {Kind::kPaused, "waits/ForEvent@1", "paused", ""},
       {Kind::kNothing, "waits/ForNothing@1", "w", ""},
+      {Kind::kRoom, "waits/ForRoom@1", "w", ""},
       {Kind::kTurn, "waits/ForTurn@1", "s-39-39", ""},
   };
   Maker maker(path);
+  maker.begin("waits/Poke@1", R"({"id":"full"})", "waits/Poked@1", "full");
+  maker.pause("waits/Poked@1", "full");
+  for (std::size_t sent = 0; sent < kernel::kMaxMailPerInstance;
+       sent += kernel::kMaxEventsPerStep) {
+    const std::string id = "f-" + std::to_string(sent);
+    maker.begin("waits/Begin@1", R"({"id":")" + id + R"("})", "waits/ForRoom@1", id);
+  }
   for (const Wait& wait : waits) {
     if (wait.kind == Kind::kTurn) continue;
     maker.begin("waits/Begin@1", R"({"id":")" + std::string(wait.key) + R"("})", wait.workflow,
