@@ -167,7 +167,7 @@ class Inspect(OrderWorldTest):
         made = subprocess.run([WAITS, "make", "waits"], cwd=self.folder, check=True, capture_output=True, timeout=PATIENCE)
         expected = json.loads(made.stdout)
         # The program that makes it does not compile when there is a kind that it does not name.
-        self.assertEqual({wait["kind"] for wait in expected}, {"receipt", "turn", "paused", "event", "nothing"})
+        self.assertEqual({wait["kind"] for wait in expected}, {"receipt", "turn", "paused", "event", "room", "nothing"})
         self.assertEqual({wait["executor"] for wait in expected if wait["kind"] == "receipt"},
                          {"worker", "echo", "http", "process", "blob.put", "blob.get", "outside", "timer"})
         for wait in expected:

@@ -86,8 +86,8 @@ class Tables(TableTest):
     def reason_is_shown(self, place):
         name = "waits/ForEvent@1/a"
         self.assertRegex(self.text("show", name, *place, program=WAITS), r"(?m)^reason +by mistake \(by local\)$")
-        self.assertEqual(self.text("diagnose", name, *place, program=WAITS), "cancelled: somebody has ended it: by mistake\n")
-        self.assertRegex(self.text("timeline", name, *place, program=WAITS), r"control cancel: by mistake +waits/ForEvent@1/a +cancelled")
+        self.assertEqual(self.text("diagnose", name, *place, program=WAITS), "cancelled: somebody has ended it: by mistake (by local)\n")
+        self.assertRegex(self.text("timeline", name, *place, program=WAITS), r"control cancel by local: by mistake +waits/ForEvent@1/a +cancelled")
 
     def test_journal_lines_are_the_same_of_a_folder_and_through_a_server(self):
         self.make_world(orders=3)

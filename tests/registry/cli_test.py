@@ -377,6 +377,7 @@ class Swapping(RegistryFolderTest):
         self.assertEqual(swap.wait(timeout=PATIENCE), 0)
 
     def test_one_that_has_ended_is_told_as_ended_although_the_log_cannot_be_written(self):
+        self.dir.mkdir(parents=True, exist_ok=True)
         for number in range(1, 10):  # or it would be set aside
             (self.dir / f"swap_log.broken-{number}.jsonl").touch()
         for given, code in (("finish\n", 0), ("abort\n", 0), ("", 1)):
