@@ -490,7 +490,8 @@ class Simulation {
       if (loop_->has_writing()) loop_->write();
       if (loop_->has_releasing()) loop_->release();
       prepare();
-      keep();
+      // Slowly where runs are put away by it, so that some are woken meanwhile.
+      if (load_ != Load::kWithSteps || dice_.one_in(4)) keep();
       keep_history();
       if (dice_.one_in(4)) reader_.read(*world_, *history_);
       outside_.work(true);
