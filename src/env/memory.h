@@ -6,8 +6,8 @@
 
 namespace holdfast::env {
 
-// Gives memory that was freed back to the system, where the allocator would keep it for later. Takes
-// milliseconds, and holds up whoever allocates meanwhile.
+// Gives memory that was freed back to the system, where the allocator would keep it for later.
+// Takes milliseconds, and holds up whoever allocates meanwhile.
 inline void give_memory_back() {
 #ifdef __GLIBC__
   ::malloc_trim(0);

@@ -139,7 +139,8 @@ void HistoryIndex::begin_with(RecordNumber first, RecordNumber seeded) {
 
 base::Result<void> HistoryIndex::apply(const HistoryBatch& batch, RecordNumber record,
                                        const base::Hash& hash) {
-  if (ended_) return base::Error(base::ErrorCode::kIo, kHistoryFile, "the index has ended: " + *ended_);
+  if (ended_)
+    return base::Error(base::ErrorCode::kIo, kHistoryFile, "the index has ended: " + *ended_);
   CHECK(record >= cursor_.record);
   const HistoryCursor cursor{cursor_.begins, record, hash, cursor_.seeded};
   const std::uint64_t last_id = last_id_;

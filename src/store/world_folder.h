@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // WorldFolder: the folder of a world, ours alone while this lives.
 //
-//   LOCK      held by one process; says which. Never removed. The folder itself is locked as well, so
+//   LOCK      held by one process; says which. Never removed. The folder itself is locked as well,
+//   so
 //             that no other process can open the world after LOCK was removed.
 //   WORLD     the id of the world, whether its journal was begun (a world that lost its journal is
 //             refused and not begun again), and the backups that it was restored from.
