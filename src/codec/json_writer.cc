@@ -16,6 +16,9 @@
 namespace holdfast::codec {
 namespace {
 
+// A value nests kMaxDepth deep at most, and documents put values into lists and maps of their own.
+constexpr std::size_t kMaxWrittenDepth = 2 * kMaxDepth;
+
 // Counts what would be written.
 class Count {
  public:
@@ -140,7 +143,7 @@ class Writer {
   };
 
   void open(const Item& item, const Cursor& cursor) {
-    CHECK(depth_ < kMaxDepth);
+    CHECK(depth_ < kMaxWrittenDepth);
     Open& frame = open_[depth_++];
     frame.form = Form::kList;
     frame.cursor = cursor;
@@ -298,7 +301,7 @@ class Writer {
   CborReader reader_;
   bool indented_;
   std::size_t outer_depth_;
-  std::array<Open, kMaxDepth> open_;
+  std::array<Open, kMaxWrittenDepth> open_;
   std::set<const std::uint8_t*> pairs_;  // the maps that are no objects
   std::size_t depth_ = 0;
   bool is_value_written_ = false;  // and what stands behind it is not

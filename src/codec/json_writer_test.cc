@@ -75,6 +75,10 @@ TEST(JsonWriter, writes_values_of_every_allowed_depth) {
   EXPECT_EQ(json(repeat("a16161", 63) + "a0"), repeat("{\"a\":", 63) + "{}" + repeat("}", 63));
 }
 
+TEST(JsonWriter, writes_documents_around_values_of_every_allowed_depth) {
+  EXPECT_EQ(json(repeat("81", 127) + "80"), repeat("[", 128) + repeat("]", 128));
+}
+
 // The last key of each map shows that it is no object, when all inside it has been written.
 TEST(JsonWriter, maps_that_turn_out_to_be_no_objects_do_not_multiply_the_work) {
   EXPECT_EQ(json(repeat("a26161", 60) + "80" + repeat("8101f6", 60)),

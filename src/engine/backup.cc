@@ -146,7 +146,7 @@ Result<std::vector<BackupInfo>> Engine::list_backups() {
         info.status = BackupInfo::Status::kFinished;
     } else if (!manifest) {
       info.status = BackupInfo::Status::kFailed;
-      info.error = engine::outside(manifest.error()).message;
+      info.error = manifest.error().message();  // without the path
     }
     all.push_back(std::move(info));
   }

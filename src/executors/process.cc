@@ -176,8 +176,11 @@ class ProcessPerformer : public Performer {
 
 // The program; empty: the params do not say.
 std::string ProcessPerformer::share_of(const kernel::OpenIntent& intent) const {
-  ChildPlan plan;
-  return read_argv(Params(intent.params), plan) ? plan.argv.front() : std::string();
+  // Asked often, so only the first argument is looked at, which may be no program at all.
+  const auto argv = Params(intent.params).find("argv");
+  if (!argv || argv->size() == 0) return {};
+  const auto program = (*argv->elements().begin()).text();
+  return program && program->size() < PATH_MAX ? std::string(*program) : std::string();
 }
 
 void ProcessPerformer::perform(Desk& desk) {

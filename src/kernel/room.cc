@@ -59,8 +59,8 @@ std::size_t bytes_of(const WorldState& world, const Plan& plan) {
 
 }  // namespace
 
-// Once the others have taken their turns no mail is ready, so there is room in the world for the
-// mail of any one step.
+// Once the others have taken their turns no mail of theirs is ready, so there is room in the world
+// for the mail of any one step that may be taken at all.
 Room room_for(const WorldState& world, const Cell& sender, const Mail& taken, const Plan& plan) {
   const CellName name = name_of(sender);
   const bool passes_on =
@@ -70,7 +70,12 @@ Room room_for(const WorldState& world, const Cell& sender, const Mail& taken, co
     Room room = room_at(world, name, target, passes_on);
     if (room.verdict != Room::Verdict::kYes) return room;
   }
-  if (world.ready_bytes + bytes_of(world, plan) <= kMaxMailBytesWithEmitted) return {};
+  const std::size_t bytes = bytes_of(world, plan);
+  // What waits for the sender itself does not count: nothing else would ever make that less.
+  const std::uint64_t others = world.ready_bytes - (sender.ready ? sender.mail.bytes() : 0);
+  if (bytes > kMaxMailBytesWithEmitted)
+    return {Room::Verdict::kNever, kWholeWorld, "a step sends more mail than a world holds"};
+  if (others == 0 || others + bytes <= kMaxMailBytesWithEmitted) return {};
   if (world.parked_bytes() <= kMaxParkedMailBytes) return {Room::Verdict::kWaits, kWholeWorld};
   return {Room::Verdict::kNever, kWholeWorld, "too much mail waits in the whole world"};
 }

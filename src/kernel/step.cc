@@ -281,6 +281,7 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
   auto objection = checker.check(plan);
   if (!objection && world.has_rules_2 && (!plan.targets.all.empty() || !plan.effects.empty())) {
     Room room = room_for(world, cell, mail, plan);
+    if (room.verdict != Room::Verdict::kYes) world.draft.used_rules_2 = true;
     if (room.verdict == Room::Verdict::kWaits) return {StepEnd::Kind::kWaits, room.of};
     if (room.verdict == Room::Verdict::kNever)
       objection = Objection{"step.too_much_mail", std::move(room.why)};

@@ -61,6 +61,7 @@ void take_turn(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
   }
   world.draft.used_rules_2 = true;
   if (end.kind == StepEnd::Kind::kWaits) return wait_for_room(world, cell, end.for_room_of);
+  if (name) stop_waiting(world, *name);
   // An answer cannot be held back, so this happens once.
   if (cell.mail.has_answers()) take_turn(world, cell, cell.mail.take_answer());
 }

@@ -194,7 +194,7 @@ bool Loop::can_turn() const {
   const bool rests = rests_for_snapshot();
   return (stopping_ && core_.has_watchers()) || core_.has_clock_news() || writes_ahead() ||
          core_.may_start_held() || (has_room() && has_more && !rests) ||
-         (has_room() && !control_.empty() && rests && rests_but_for_control()) ||
+         (has_room() && rests && rests_but_for_control() && has_control()) ||
          (stage_ == Stage::kIdle && (!core_.batch().empty() || wants_snapshot() || has_ended()));
 }
 
@@ -305,9 +305,24 @@ Loop::Waiting* Loop::next_input() {
   return has_taken() ? &taken_[next_taken_++] : nullptr;
 }
 
-// No more than a slice's share in a turn.
+bool Loop::has_control() const {
+  const auto is_control = [](const Waiting& waiting) { return waiting.input.is_control(); };
+  return !control_.empty() || std::any_of(taken_.begin() + static_cast<std::ptrdiff_t>(next_taken_),
+                                          taken_.end(), is_control);
+}
+
+// No more than a slice's share in a turn. What a slice that was begun still has came first.
 base::Result<void> Loop::reduce_control() {
-  for (std::size_t i = 0; i < kControlShare && has_room(); ++i) {
+  std::size_t i = 0;
+  for (std::size_t at = next_taken_; at < taken_.size(); ++i) {
+    while (at < taken_.size() && !taken_[at].input.is_control()) ++at;
+    if (at == taken_.size()) break;
+    if (i == kControlShare || !has_room()) return {};
+    Waiting next = std::move(taken_[at]);
+    taken_.erase(taken_.begin() + static_cast<std::ptrdiff_t>(at));
+    TRY(take_in(next));
+  }
+  for (; i < kControlShare && has_room(); ++i) {
     std::unique_lock lock(mutex_);
     if (control_.empty()) return {};
     Waiting next = control_.take();

@@ -222,6 +222,7 @@ class Loop : private Results {
     return has_taken() || !control_.empty() || !inbox_.empty() || !results_.empty();
   }
   bool has_taken() const { return next_taken_ != taken_.size(); }
+  bool has_control() const;
   Waiting* next_input();
   void take_slice();
   base::Result<void> reduce_control();

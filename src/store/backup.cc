@@ -63,7 +63,17 @@ class Backing {
                            "is no backup: it holds " + name);
       }
     }
+    // A folder that holds nothing but this name is not ours to clear: LOCK comes first, and
+    // durably.
+    const auto has = [&](const char* name) {
+      return std::ranges::find(names, name) != names.end();
+    };
+    if (has(kBackupData) && !has("LOCK") && !has(kBackupFile)) {
+      return base::Error(base::ErrorCode::kConflict, place_.path,
+                         "is no backup: it holds " + std::string(kBackupData) + " and no LOCK");
+    }
     lock_ = TRY(disk.lock(place_.path + "/LOCK", env::describe(place_.process)));
+    TRY(disk.sync_directory(place_.path));
     TRY(disk.make_directory(data_));
     TRY(disk.sync_directory(place_.path));
     TRY(disk.sync_directory(env::parent_of(place_.path)));
@@ -161,15 +171,16 @@ class Backing {
     return {};
   }
 
-  // A segment that others follow stays as it is. The nonce tells it from one of the same number in
-  // another life of the world.
+  // A segment that others follow stays as it is. A copy that the finished backup names and that is
+  // not the same, because it is of another life of the world, stays as well: this one gets another
+  // name.
   base::Result<void> copy_whole(const Segment& segment, const std::string& path,
                                 const SegmentHeader& next) {
     const std::string name = segment_name(segment.header.number);
     std::array<std::uint8_t, 8> nonce{};
     for (std::size_t i = 0; i < nonce.size(); ++i)
       nonce[i] = static_cast<std::uint8_t>(segment.header.nonce >> (8 * i));
-    const std::string stored = name.substr(0, name.find('.')) + "-" + base::to_hex(nonce) + ".log";
+    std::string stored = name.substr(0, name.find('.')) + "-" + base::to_hex(nonce) + ".log";
     const std::uint64_t bytes = TRY(segment.file->size());
     if (auto kept = TRY(find_kept(stored, *segment.file, bytes))) {
       kept->name = "journal/" + name;
@@ -178,6 +189,8 @@ class Backing {
       return {};
     }
     TRY(check_whole(segment, path, next));
+    if (std::ranges::find(before_, stored, &BackupFile::stored) != before_.end())
+      stored = stored_as(name);
     const base::Hash hash = TRY(copy_bytes(*segment.file, bytes, stored));
     manifest_.files.push_back({"journal/" + name, stored, bytes, bytes, hash});
     return {};
@@ -193,18 +206,14 @@ class Backing {
     return {};
   }
 
-  // A copy that is there and as it must be: as the manifest before says, or, from a backup that was
-  // not finished, as the world has it.
+  // A copy that is there and the same as the world's file.
   base::Result<std::optional<BackupFile>> find_kept(const std::string& stored,
                                                     const env::File& original,
                                                     std::uint64_t bytes) {
     const auto opened = place_.disk.open(path_of(stored), env::OpenMode::kRead);
     if (!opened || TRY((*opened)->size()) != bytes) return std::optional<BackupFile>();
     const base::Hash hash = TRY(hash_of(**opened, bytes, true));
-    const auto known = std::ranges::find(before_, stored, &BackupFile::stored);
-    const base::Hash expected =
-        known != before_.end() ? known->hash : TRY(hash_of(original, bytes, true));
-    if (hash != expected) return std::optional<BackupFile>();
+    if (hash != TRY(hash_of(original, bytes, true))) return std::optional<BackupFile>();
     compared_.insert(stored);
     return std::optional(BackupFile{{}, stored, bytes, bytes, hash});
   }
@@ -298,6 +307,11 @@ class Backing {
                        std::string(check.text(0)));
   }
 
+  // Names of copies begin with a number.
+  static bool is_ours(const std::string& name) {
+    return name == kPart || (!name.empty() && name.front() >= '0' && name.front() <= '9');
+  }
+
   // The manifest last, and only then is removed what the one before needed.
   base::Result<void> finish() {
     TRY(place_.disk.sync_directory(data_));
@@ -306,7 +320,7 @@ class Backing {
     std::set<std::string> needed;
     for (const BackupFile& file : manifest_.files) needed.insert(file.stored);
     for (const std::string& name : TRY(place_.disk.list(data_)))
-      if (!needed.contains(name)) TRY(remove(name));
+      if (!needed.contains(name) && is_ours(name)) TRY(remove(name));
     return place_.disk.sync_directory(data_);
   }
 

@@ -258,6 +258,26 @@ TEST_F(BackupTest, a_folder_of_something_else_is_left_alone) {
   EXPECT_THAT(refused.error().message(), HasSubstr("thesis.txt"));
 }
 
+// Its files would be removed as those of an earlier backup.
+TEST_F(BackupTest, a_folder_with_data_of_something_else_is_left_alone) {
+  fill();
+  ASSERT_TRUE(to_->make_directory("./backup"));
+  ASSERT_TRUE(to_->make_directory("./backup/data"));
+  ASSERT_TRUE(env::replace_file(*to_, "./backup/data/thesis.txt", base::as_bytes("mine")));
+  const auto refused = back_up();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kConflict);
+  EXPECT_TRUE(env::read_file(*to_, "./backup/data/thesis.txt", 16));
+}
+
+TEST_F(BackupTest, a_file_among_the_copies_that_is_not_a_copy_stays) {
+  fill();
+  ASSERT_TRUE(back_up());
+  ASSERT_TRUE(env::replace_file(*to_, "./backup/data/thesis.txt", base::as_bytes("mine")));
+  ASSERT_TRUE(back_up());
+  EXPECT_TRUE(env::read_file(*to_, "./backup/data/thesis.txt", 16));
+}
+
 TEST_F(BackupTest, the_backup_of_another_world_is_not_replaced) {
   fill();
   ASSERT_TRUE(back_up());

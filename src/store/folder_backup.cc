@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/folder_backup.h"
 
+#include <string>
 #include <utility>
+
+#include "store/journal_witness.h"
 
 namespace holdfast::store {
 
 base::Result<FolderBackup> FolderBackup::open(WorldFolder& world) {
-  return FolderBackup(world, TRY(JournalFiles::open(world)));
+  JournalFiles journal = TRY(JournalFiles::open(world));
+  // Such a backup could not be restored, and would take the place of one that can.
+  if (std::string lost = describe_lost_records(world, journal.last()); !lost.empty())
+    return base::Error(base::ErrorCode::kCorrupt, world.journal_path(), std::move(lost));
+  return FolderBackup(world, std::move(journal));
 }
 
 base::Result<void> FolderBackup::visit_database(const std::string& name, Step step,

@@ -46,4 +46,14 @@ JournalWitness newest_witness(const WorldFolder& world) {
   return newest;
 }
 
+std::string describe_lost_records(const WorldFolder& world, RecordNumber last) {
+  const JournalWitness witness = newest_witness(world);
+  if (witness.record <= last) return {};
+  return "the journal ends with record " + std::to_string(last) + ", but " + witness.path +
+         " knows record " + std::to_string(witness.record) +
+         ", which was acknowledged and is lost; `holdfast salvage` makes a new world of what can "
+         "be "
+         "read";
+}
+
 }  // namespace holdfast::store

@@ -19,4 +19,7 @@ struct JournalWitness {
 // opening that file reports why. Changes nothing.
 JournalWitness newest_witness(const WorldFolder& world);
 
+// What is wrong with a journal that ends with this record; empty: nothing.
+std::string describe_lost_records(const WorldFolder& world, RecordNumber last);
+
 }  // namespace holdfast::store

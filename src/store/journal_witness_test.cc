@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "store/folder_backup.h"
 #include "store/seals.h"
 #include "store/testing_history.h"
 #include "store/testing_snapshots.h"
@@ -63,6 +64,20 @@ TEST_F(JournalWitnessTest, the_index_knows) {
   const auto index = HistoryIndex::open(open_->world->folder).take();
   ASSERT_TRUE(index->apply({}, 3, {}));
   expect_refusal_by("history.db");
+}
+
+// Such a backup could not be restored, and would take the place of one that can.
+TEST_F(JournalWitnessTest, a_world_that_has_lost_records_is_not_backed_up) {
+  open();
+  const auto index = HistoryIndex::open(open_->world->folder).take();
+  ASSERT_TRUE(index->apply({}, 3, {}));
+  ASSERT_FALSE(after_damage());
+  const auto process = env::posix_process();
+  WorldFolder folder = WorldFolder::open(*after_, *random_, *process, "./world").take();
+  const auto refused = FolderBackup::open(folder);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code(), base::ErrorCode::kCorrupt);
+  EXPECT_THAT(refused.error().message(), HasSubstr("which was acknowledged and is lost"));
 }
 
 TEST_F(JournalWitnessTest, an_index_that_was_only_begun_knows_nothing) {

@@ -76,14 +76,9 @@ base::Result<OpenedJournal> Opening::run() {
 
 // A damaged last batch looks like a torn write. What was made of it tells them apart.
 base::Result<void> Opening::check_witness(const Tail& tail, const std::string& path) const {
-  const JournalWitness witness = newest_witness(world_);
-  const RecordNumber last = tail.chain.next - 1;
-  if (witness.record <= last) return {};
-  return corrupt_at(path, tail.end,
-                    "the journal ends with record " + std::to_string(last) + ", but " +
-                        witness.path + " knows record " + std::to_string(witness.record) +
-                        ", which was acknowledged and is lost; `holdfast salvage` makes a new "
-                        "world of what can be read");
+  std::string lost = describe_lost_records(world_, tail.chain.next - 1);
+  if (lost.empty()) return {};
+  return corrupt_at(path, tail.end, std::move(lost));
 }
 
 SegmentHeader Opening::new_header(std::uint64_t number, std::uint64_t bytes) {

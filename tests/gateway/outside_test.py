@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Effects that are performed outside: their receipts are taken once, also when the server is killed in between."""
+import json
 import unittest
 
 from server import TELLER, ServerTest, wait_until
@@ -34,6 +35,11 @@ class Outside(ServerTest):
         for sequence in (1, 2):
             reply = client.post("/v1/progress", {"intent": intent, "sequence": sequence, "kind": "wall", "payload": 7})
             self.assertEqual((reply.status, reply.json()["repeated"]), (200, False), reply.body)
+        deep = json.loads("[" * 62 + "]" * 62)
+        reply = client.post("/v1/progress", {"intent": intent, "sequence": 3, "kind": "wall", "payload": deep})
+        self.assertEqual(reply.status, 200, reply.body)
+        for accept in ("application/json", "application/cbor"):
+            self.assertEqual(client.get("/v1/journal", Accept=accept).status, 200, "it stands deeper in the journal")
         again = client.post("/v1/progress", {"intent": intent, "sequence": 2, "payload": None})
         self.assertTrue(again.json()["repeated"])
         self.assertEqual(client.get(HOUSE + "a/state").json()["state"], {"signs": 2})
