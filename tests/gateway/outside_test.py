@@ -42,7 +42,7 @@ class Outside(ServerTest):
             self.assertEqual(client.get("/v1/journal", Accept=accept).status, 200, "it stands deeper in the journal")
         again = client.post("/v1/progress", {"intent": intent, "sequence": 2, "payload": None})
         self.assertTrue(again.json()["repeated"])
-        self.assertEqual(client.get(HOUSE + "a/state").json()["state"], {"signs": 2})
+        self.assertEqual(client.get(HOUSE + "a/state").json()["state"], {"signs": 3})
         first = self.settle(intent, payload={"litres": 3}, cost_cents=12)
         self.assertEqual((first.status, first.json()["repeated"]), (200, False), first.body)
         house = client.get(HOUSE + "a").json()
