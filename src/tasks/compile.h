@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles a task document: a value in, a plan or everything that is wrong with it out. Pure, and
-// in time that grows with the document: 100 000 nodes take about a second.
+// in time that grows with the document.
 //
 // Refused: unknown keys, bad values, duplicate names, self-dependencies, unknown or (for stages)
 // later dependencies, cycles, unknown task types, epochs that are no permutation of the nodes or
