@@ -12,10 +12,43 @@
 #   x_slow_test.cc       codec_slow_test       label slow       left out of the short sanitizer run
 #   x_threads_test.cc    codec_threads_test    label threads    also run under ThreadSanitizer
 
-# Lets the sources of a target be compiled in batches.
-function(holdfast_unity target)
-  set_target_properties(
-    ${target} PROPERTIES UNITY_BUILD ${HOLDFAST_UNITY} UNITY_BUILD_BATCH_SIZE ${HOLDFAST_UNITY_BATCH})
+# Sets RESULT to what is compiled for SOURCES: with HOLDFAST_UNITY, generated files that include about
+# HOLDFAST_UNITY_BATCH sources each. They are ours and not CMake's UNITY_BUILD for two reasons. They
+# include by relative path, so that ccache shares objects between clones. And the name of a source alone
+# decides its batch, so that a new source changes one batch and not all that follow in the alphabet.
+function(holdfast_batches target sources result)
+  list(LENGTH sources length)
+  if(NOT HOLDFAST_UNITY OR length EQUAL 0)
+    set(${result} ${sources} PARENT_SCOPE)
+    return()
+  endif()
+  set(count 1)
+  if(HOLDFAST_UNITY_BATCH GREATER 0)
+    math(EXPR wanted "${length} / ${HOLDFAST_UNITY_BATCH}")
+    # A power of two: the batches change rarely as a folder grows.
+    while(count LESS wanted)
+      math(EXPR count "${count} * 2")
+    endwhile()
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}_batches)
+  foreach(source ${sources})
+    cmake_path(GET source FILENAME name)
+    string(MD5 hash ${name})
+    string(SUBSTRING ${hash} 0 6 hash)
+    math(EXPR batch "0x${hash} % ${count}")
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${folder} OUTPUT_VARIABLE relative)
+    string(APPEND content_${batch} "#include \"${relative}\"\n")
+  endforeach()
+  set(files "")
+  math(EXPR last "${count} - 1")
+  foreach(batch RANGE ${last})
+    if(content_${batch})
+      # Written only when the content differs, so that nothing is compiled again without need.
+      file(CONFIGURE OUTPUT ${folder}/${batch}.cc CONTENT "${content_${batch}}" @ONLY)
+      list(APPEND files ${folder}/${batch}.cc)
+    endif()
+  endforeach()
+  set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
 function(holdfast_library)
@@ -24,8 +57,8 @@ function(holdfast_library)
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   set(library holdfast_${arg_NAME})
-  add_library(${library} STATIC ${sources})
-  holdfast_unity(${library})
+  holdfast_batches(${library} "${sources}" compiled)
+  add_library(${library} STATIC ${compiled})
   target_include_directories(
     ${library} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                       $<INSTALL_INTERFACE:include>)
@@ -52,8 +85,8 @@ function(holdfast_test name label library sources)
   if(NOT sources)
     return()
   endif()
-  add_executable(${name} ${sources})
-  holdfast_unity(${name})
+  holdfast_batches(${name} "${sources}" compiled)
+  add_executable(${name} ${compiled})
   target_link_libraries(${name} PRIVATE ${library} GTest::gmock GTest::gtest_main)
   if(label STREQUAL "property")
     target_link_libraries(${name} PRIVATE rapidcheck_gtest)
