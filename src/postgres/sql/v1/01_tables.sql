@@ -23,6 +23,8 @@ CREATE TABLE holdfast.worlds (
   holder uuid,
   epoch bigint NOT NULL DEFAULT 0,
   lease_until timestamptz NOT NULL DEFAULT '-infinity',
+  holder_pid integer,  -- the backend of the holder, with the time it began; null: it has none of its own
+  holder_began timestamptz,
   catalogue jsonb NOT NULL DEFAULT '{}'
 );
 
