@@ -110,6 +110,8 @@ CLI::App* add(CLI::App& group, const char* name, const char* what, ExitCode& exi
   CLI::App* command = group.add_subcommand(name, what);
   command->add_option("conninfo", options->conninfo, "connection string, as for psql")->required();
   command->add_flag("--json", options->json, "print JSON");
+  command->footer("Example: holdfast pg " + std::string(name) +
+                  " 'host=/run/postgresql dbname=shop'");
   command->callback(
       [options, action = std::move(action), &exit_code] { exit_code = run(*options, action); });
   return command;

@@ -79,6 +79,7 @@ class BridgeFunctions(SchemaTest):
         self.alice("SELECT holdfast.start('shop/Order@1', jsonb_set($1, '{id}', to_jsonb('p-' || n)), run_at => now() + interval '1 day') "
                    "FROM generate_series(1, 300) n", order())
         self.assertEqual(self.read(), [])
+        self.assertIsNone(self.owner.value("SELECT holdfast.next_due($1)", OTHER_WORLD))
         self.assertGreater(int(self.owner.value("SELECT holdfast.next_due($1)", WORLD)), 86_000_000)
         now = self.start(self.alice)
         self.assertEqual([row[0] for row in self.read(most=1)], [now])

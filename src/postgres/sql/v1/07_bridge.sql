@@ -96,8 +96,8 @@ END $$;
 CREATE FUNCTION holdfast.next_due(of_world uuid) RETURNS bigint
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$
-  SELECT greatest(0, ceil(1000 * extract(epoch FROM min(i.due) - clock_timestamp())))::bigint
-  FROM holdfast.inbox i WHERE i.world = $1 AND i.outcome IS NULL
+  SELECT greatest(0, ceil(1000 * extract(epoch FROM i.due - clock_timestamp())))::bigint
+  FROM holdfast.inbox i WHERE i.world = $1 AND i.outcome IS NULL ORDER BY i.due, i.seq LIMIT 1
 $$;
 
 -- Marks requests that the engine has decided, durably there. A mark that a crash of this database
