@@ -192,7 +192,8 @@ class Names(SchemaTest):
                    started, paid())
         self.refuses("HF007", self.alice, "SELECT holdfast.await($1, '1 ms')", started)
         self.alice("SELECT FROM holdfast.list()")
-        self.assertEqual([verb for verb, _ in self.inbox()], ["start", "signal", "cancel"])
+        self.alice(f"INSERT INTO holdfast.inbox (verb, workflow, body) VALUES ('start', 'shop/Order@1', '{order('direct')}')")
+        self.assertEqual([verb for verb, _ in self.inbox()], ["start", "signal", "cancel", "start"])
         # The same for the owner, whose rights would be worth something.
         self.owner("SET search_path = evil, pg_catalog")
         self.owner("SELECT holdfast.grant_usage('alice', true), holdfast.revoke_usage('bob')")
