@@ -35,7 +35,8 @@ LAYERS = {
     "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
               " node",
     "postgres": "holdfast base codec defs env node",
-    "gateway": "holdfast base codec defs steps env engine",
+    "page": "",
+    "gateway": "holdfast base codec defs steps env engine page",
     "worker": "base codec env registry",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
            " adapters registry node engine postgres gateway worker demo",
