@@ -36,7 +36,7 @@ LAYERS = {
               " node",
     "postgres": "holdfast base codec defs env node",
     "gateway": "holdfast base codec defs steps env engine",
-    "worker": "base codec env registry",
+    "worker": "holdfast base errors codec kernel env executors registry",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
            " adapters registry node engine postgres gateway worker demo",
     "demo": "holdfast",
@@ -49,7 +49,7 @@ PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 FOREIGN = {
     "boost/": "gateway",
     "CLI/": "cli",
-    "curl/": "cli executors",
+    "curl/": "cli executors worker",
     "openssl/": "base executors gateway node",
     "sqlite3.h": "store",
     "yaml-cpp/": "bundle",

@@ -24,7 +24,7 @@ const std::vector<Group>& groups() {
        {"send", "start", "signal", "cancel", "pause", "resume", "apply", "gov", "fork", "reindex",
         "snapshot", "gc", "salvage", "backup", "restore"}},
       {"Others",
-       {"init", "serve", "dev", "demo", "config", "completion", "token", "defs", "validate", "cbor",
+       {"init", "serve", "worker", "dev", "demo", "config", "completion", "token", "defs", "validate", "cbor",
         "bench", "registry", "swap", "preempt", "version", "help"}}};
   return kGroups;
 }
