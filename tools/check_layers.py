@@ -36,7 +36,7 @@ LAYERS = {
               " node",
     "postgres": "holdfast base codec defs env node",
     "gateway": "holdfast base codec defs steps env engine",
-    "worker": "holdfast base errors codec kernel env executors registry",
+    "worker": "holdfast base errors codec kernel env executors",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
            " adapters registry node engine postgres gateway worker demo",
     "demo": "holdfast",

@@ -163,6 +163,7 @@ class Server:
         self.results = {}  # d -> entry
         self.returned = {}  # d -> entry
         self.settled = set()
+        self.lost = []  # what died with a process
         self.reports = {}  # d -> how often it was reported
         self.refuse = {}  # d -> problem, once
         self.stops = {}
@@ -345,6 +346,7 @@ class Server:
                 for d in [each for each in self.leased if each not in body["holding"]]:
                     del self.leased[d]
                     self.settled.add(d)
+                    self.lost.append(d)
             elif body["process"] != self.process:
                 return 409, {"code": "superseded", "detail": "another process is active"}
             self.process = body["process"]

@@ -106,7 +106,7 @@ TEST_F(ConversationTest,
   end("1");
   const Request report = must_send();
   const BodyOf body(report.body);
-  EXPECT_EQ(body.json("done"), R"([{"d":"1","payload":null,"status":"ok"}])");
+  EXPECT_EQ(body.json("done"), R"([{"d":"1","status":"ok","payload":null}])");
   EXPECT_EQ(body.json("holding"), R"(["1"])");
   EXPECT_EQ(body.json("want"), "4");
   EXPECT_EQ(body.json("wait_ms"), "0");
@@ -159,7 +159,7 @@ TEST_F(ConversationTest, what_a_lost_request_carried_is_sent_again_after_a_pause
   EXPECT_GT(conversation.wake_at_ns(), now);
   now = conversation.wake_at_ns();
   const BodyOf again(must_send().body);
-  EXPECT_EQ(again.json("done"), R"([{"d":"1","payload":null,"status":"ok"}])");
+  EXPECT_EQ(again.json("done"), R"([{"d":"1","status":"ok","payload":null}])");
   EXPECT_NE(again.json("logs"), "absent");
 }
 
