@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,7 @@ class ConversationTest : public ::testing::Test {
   static constexpr const char* kEnrolled =
       R"({"worker":"w-1","ttl_ms":30000,"max_wait_ms":10000,"max_batch":256,"max_result_bytes":1048576})";
 
+  std::map<std::string, std::uint64_t> sent_before_;
   std::int64_t now = kSecond;
   env::SimDisk disk;
   Outbox outbox = *Outbox::open(disk, "./outbox");
@@ -309,6 +311,38 @@ TEST_F(ConversationTest, lines_go_before_the_result_of_their_task_or_with_it) {
   const BodyOf body(must_send().body);
   EXPECT_EQ(body.view().find("logs")->size(), 3u);
   EXPECT_NE(body.json("done"), "absent");
+}
+
+TEST_F(ConversationTest, a_result_waits_for_a_request_that_has_room_for_its_lines) {
+  begin();
+  const Request first = must_send();
+  std::string all;
+  for (int i = 10; i < 40; ++i) all += (all.empty() ? "" : ",") + work(std::to_string(i));
+  answer(first, answer_of(first, R"("work":[)" + all + "]"));
+  for (int i = 10; i < 40; ++i) {
+    for (int line = 0; line < 25; ++line)
+      logs.add(std::to_string(i), 1, false, std::string(8000, 'x'));
+    end(std::to_string(i));
+  }
+  std::size_t reported = 0;
+  for (int requests = 0; reported < 30 && requests < 5; ++requests) {
+    const Request request = must_send();
+    EXPECT_LT(request.body.size(), 6u << 20);
+    const BodyOf body(request.body);
+    std::map<std::string, std::uint64_t> lines;
+    for (const codec::View part : body.view().find("logs")->elements())
+      lines[std::string(*part.find("d")->text())] += part.find("lines")->size();
+    std::string results;
+    for (const codec::View entry : body.view().find("done")->elements()) {
+      const std::string dispatch(*entry.find("d")->text());
+      EXPECT_EQ(lines[dispatch] + sent_before_[dispatch], 25u) << dispatch;
+      results += (results.empty() ? "" : ",") + (R"({"d":")" + dispatch + R"(","result":"ok"})");
+      ++reported;
+    }
+    for (const auto& [dispatch, count] : lines) sent_before_[dispatch] += count;
+    answer(request, answer_of(request, R"("results":[)" + results + "]"));
+  }
+  EXPECT_EQ(reported, 30u);
 }
 
 TEST_F(ConversationTest, reports_of_an_earlier_process_are_held_from_the_first_session_on) {

@@ -103,6 +103,13 @@ class Programs(unittest.TestCase):
             _, entry = self.result("python")
             self.assertFalse(entry["error"]["retryable"])
 
+    def test_the_functions_of_the_example_are_tasks(self):
+        with self.worker("--python", str(ROOT / "examples" / "tasks" / "words.py")):
+            d, entry = self.result("count", text="jumps over")
+            self.assertEqual((entry["payload"], self.lines(d)), ({"words": 2}, [("out", "counting task-1")]))
+            _, entry = self.result("add", counts=[4, 2, 3])
+            self.assertEqual(entry["payload"], {"total": 9})
+
     def test_every_line_of_a_task_arrives_before_its_result_or_with_it(self):
         with self.worker("--python", self.write("f.py", PYTHON)):
             d, _ = self.result("talk", lines=2500)
