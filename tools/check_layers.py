@@ -34,7 +34,8 @@ LAYERS = {
     "node": "holdfast base errors codec defs kernel native steps tasks env bundle store executors",
     "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
               " node",
-    "gateway": "holdfast base codec defs steps env engine",
+    "page": "",
+    "gateway": "holdfast base codec defs steps env engine page",
     "postgres": "holdfast base errors codec defs steps env executors engine gateway",
     "worker": "holdfast base errors codec kernel env executors",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
