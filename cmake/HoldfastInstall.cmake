@@ -10,7 +10,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 function(holdfast_install)
-  set(libraries base errors codec defs kernel steps native adapters tasks env bundle store executors registry
+  set(libraries base errors codec defs kernel steps native adapters tasks dispatch env bundle store executors registry
       node engine gateway cli)
   list(TRANSFORM libraries PREPEND holdfast_)
   # Those that others link; README.md says for which headers.

@@ -26,6 +26,7 @@ LAYERS = {
     "native": "holdfast base codec defs kernel steps",
     "adapters": "holdfast base errors codec defs kernel steps native",
     "tasks": "base codec defs kernel",
+    "dispatch": "base codec defs kernel tasks",
     "env": "base",
     "bundle": "base codec defs env",
     "store": "base codec env",
@@ -43,7 +44,7 @@ LAYERS = {
 }
 
 # These compute, and do nothing else: no clock, chance, file, network or thread.
-PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
+PURE = {"codec", "defs", "dispatch", "kernel", "native", "steps", "tasks"}
 
 # Headers of other people -> the folders that may include them.
 FOREIGN = {
