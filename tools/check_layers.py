@@ -36,10 +36,11 @@ LAYERS = {
     "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
               " node",
     "postgres": "holdfast base codec defs env node",
-    "gateway": "holdfast base codec defs steps env engine",
+    "workers": "holdfast base errors codec tasks dispatch env engine",
+    "gateway": "holdfast base codec defs steps tasks dispatch env engine workers",
     "worker": "base codec env registry",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
-           " adapters registry node engine postgres gateway worker demo",
+           " adapters registry node engine postgres dispatch workers gateway worker demo",
     "demo": "holdfast",
 }
 

@@ -19,7 +19,7 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> kGroups{
       {"Looking",
        {"ls", "cells", "show", "state", "timeline", "trace", "why", "diagnose", "workflows",
-        "graph", "manifest", "tail", "stream", "journal", "verify"}},
+        "graph", "manifest", "tail", "stream", "journal", "verify", "workers"}},
       {"Acting",
        {"send", "start", "signal", "cancel", "pause", "resume", "apply", "gov", "fork", "reindex",
         "snapshot", "gc", "salvage", "backup", "restore"}},

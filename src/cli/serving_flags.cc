@@ -39,6 +39,7 @@ base::Result<ServingOptions> ServingFlags::settle(const Program& program, const 
   fill(options.tls.key, "tls-key");
   fill(options.tls.client_authorities, "client-authorities");
   TRY(use_settings(settings, options.engine));
+  TRY(use_settings(settings, options.desk));
   if (options.engine.dir.empty())
     return base::invalid("", "--world is required\n(or HOLDFAST_WORLD, or world in holdfast.yaml)");
   return options;

@@ -60,6 +60,15 @@ Deliveries::Compared Deliveries::compare(const std::vector<Dispatch>& holding,
   return compared;
 }
 
+std::vector<Dispatch> Deliveries::missing(std::size_t most) const {
+  std::vector<Dispatch> found;
+  for (const auto& [since, dispatch] : missing_) {
+    if (found.size() == most) break;
+    found.push_back(dispatch);
+  }
+  return found;
+}
+
 std::vector<Dispatch> Deliveries::denied(std::uint64_t now_ns, std::uint64_t after_ns,
                                          std::size_t most) const {
   std::vector<Dispatch> late;

@@ -42,6 +42,9 @@ class Deliveries {
   };
   Compared compare(const std::vector<Dispatch>& holding, std::uint64_t now_ns);
 
+  // Those that it lacks, the longest first, at most `most`.
+  std::vector<Dispatch> missing(std::size_t most) const;
+
   // Those that it lacks for at least `after_ns`, at most `most`.
   std::vector<Dispatch> denied(std::uint64_t now_ns, std::uint64_t after_ns,
                                std::size_t most) const;

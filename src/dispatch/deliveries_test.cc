@@ -19,7 +19,8 @@ TEST(Dispatch, its_text_reads_back_and_nothing_else_does) {
   const std::string text = kFirst.to_text();
   EXPECT_EQ(Dispatch::parse(text), kFirst);
   EXPECT_LE(text.size(), 128u);
-  for (const std::string bad : {"", ":", "1:", "1", text.substr(1), "0" + text, "+" + text,
+  for (const std::string& bad :
+       std::vector<std::string>{"", ":", "1:", "1", text.substr(1), "0" + text, "+" + text,
                                 " " + text, text + "0", "18446744073709551616:" + text.substr(2)})
     EXPECT_FALSE(Dispatch::parse(bad)) << bad;
 }

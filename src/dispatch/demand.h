@@ -11,12 +11,12 @@
 namespace holdfast::dispatch {
 
 struct Demand {
-  std::string queue;
-  std::string type;
-  tasks::Resources resources;
+  std::string queue = {};
+  std::string type = {};
+  tasks::Resources resources = {};
   std::vector<std::string>
-      selected;                      // names or ids of the only workers that may run it; empty: all
-  std::vector<std::string> avoided;  // ids of workers that failed it, in order
+      selected;  // names or ids of the only workers that may run it; empty: all
+  std::vector<std::string> avoided = {};  // ids of workers that failed it, in order
 
   friend bool operator==(const Demand&, const Demand&) = default;
 };

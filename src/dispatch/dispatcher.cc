@@ -98,6 +98,13 @@ void Dispatcher::remove(const base::Hash& intent, std::uint64_t now_ns) {
   let_go_of_graph(graph);
 }
 
+void Dispatcher::reported(const base::Hash& intent, std::uint64_t now_ns) {
+  const auto at = tasks_.find(intent);
+  if (at == tasks_.end() || at->second.state != State::kLeased) return;
+  end_state(at->second, now_ns);
+  at->second.state = State::kEnding;
+}
+
 void Dispatcher::end_state(Known& task, std::uint64_t now_ns) {
   switch (task.state) {
     case State::kWaiting:
@@ -115,7 +122,7 @@ void Dispatcher::end_state(Known& task, std::uint64_t now_ns) {
     }
     case State::kChosen:
     case State::kLeased: end_use(task, now_ns); break;
-    case State::kGivenUp: break;
+    case State::kEnding: break;
   }
 }
 
@@ -387,7 +394,7 @@ std::vector<GiveUp> Dispatcher::expire(std::uint64_t now_ns, std::size_t most) {
       over.push_back({intent, *reason});
       Known& task = tasks_.at(over.back().intent);
       end_state(task, now_ns);
-      task.state = State::kGivenUp;
+      task.state = State::kEnding;
     }
   }
   return over;
@@ -434,7 +441,7 @@ Explanation Dispatcher::explain(const base::Hash& intent) const {
       out.kind = task.state == State::kChosen ? Kind::kChosen : Kind::kLeased;
       if (task.worker) out.worker = fleet_.at(*task.worker).id;
       return out;
-    case State::kGivenUp: out.kind = Kind::kGivenUp; return out;
+    case State::kEnding: out.kind = Kind::kEnding; return out;
     case State::kParked:
     case State::kWaiting: break;
   }

@@ -4,7 +4,7 @@
 // nothing that cannot be told to it again after a restart.
 //
 // Invariants:
-//  1. A task is waiting, chosen, leased or being given up: never two of them.
+//  1. A task is waiting, chosen, leased or ending: never two of them.
 //  2. What a worker has in use is what its chosen and leased tasks ask for.
 //  3. A concurrency key counts the chosen and leased tasks that have it.
 //  4. The same calls give the same choices.
@@ -41,20 +41,20 @@ struct DispatcherOptions {
 
 // A task as the dispatcher needs it.
 struct Task {
-  base::Hash intent;
-  std::string graph;
-  Demand demand;
+  base::Hash intent = {};
+  std::string graph = {};
+  Demand demand = {};
   std::int64_t priority = 0;
   std::uint32_t position = 0;
-  std::string key;  // of its concurrency limit; empty: none
+  std::string key = {};  // of its concurrency limit; empty: none
   std::uint32_t key_limit = 0;
   std::uint64_t queued_ns = 0;  // since when it waits
 };
 
 struct Choice {
-  base::Hash intent;
-  std::string worker;
-  std::vector<std::uint32_t> devices;
+  base::Hash intent = {};
+  std::string worker = {};
+  std::vector<std::uint32_t> devices = {};
 };
 
 enum class GiveUpReason : std::uint8_t {
@@ -63,7 +63,7 @@ enum class GiveUpReason : std::uint8_t {
 };
 
 struct GiveUp {
-  base::Hash intent;
+  base::Hash intent = {};
   GiveUpReason reason = GiveUpReason::kNoneEligible;
 };
 
@@ -82,7 +82,7 @@ struct Explanation {
     kKeyLimit,      // as many tasks with its key run as may
     kChosen,        // it is being given to a worker
     kLeased,        // a worker has it
-    kGivenUp,       // its grace is over
+    kEnding,        // its end is being recorded
   };
   Kind kind = Kind::kUnknown;
   std::size_t place = 0;   // kBusy: 1 is next, among tasks with the same demand
@@ -95,9 +95,9 @@ struct Explanation {
   bool is_exhausted = false;
 
   struct OfWorker {
-    std::string worker;
-    std::string name;
-    std::string reason;  // a sentence without subject
+    std::string worker = {};
+    std::string name = {};
+    std::string reason = {};  // a sentence without subject
   };
   std::vector<OfWorker> workers;  // what does not fit or is not free: kNoneEligible, kBusy
   std::size_t more_workers = 0;   // that are not in the list
@@ -123,6 +123,8 @@ class Dispatcher {
   void leased(const base::Hash& intent, std::string_view worker,
               const std::vector<std::uint32_t>& devices, std::uint64_t now_ns);
   void remove(const base::Hash& intent, std::uint64_t now_ns);
+  // Its worker has reported how it ended, which is being recorded: what it had in use is free.
+  void reported(const base::Hash& intent, std::uint64_t now_ns);
 
   // At most `most` choices, the most urgent first. `has_more` afterwards: call again.
   std::vector<Choice> choose(std::uint64_t now_ns, std::size_t most);
@@ -138,7 +140,7 @@ class Dispatcher {
   std::size_t size() const noexcept { return tasks_.size(); }
 
  private:
-  enum class State : std::uint8_t { kWaiting, kParked, kChosen, kLeased, kGivenUp };
+  enum class State : std::uint8_t { kWaiting, kParked, kChosen, kLeased, kEnding };
   struct Known {
     State state = State::kWaiting;
     LineIndex line = 0;
@@ -146,29 +148,29 @@ class Dispatcher {
     Order order;
     std::uint64_t queued_ns = 0;
     std::uint64_t added_ns = 0;  // in this life of the server
-    std::string key;
+    std::string key = {};
     std::uint32_t key_limit = 0;
-    std::optional<WorkerIndex> worker;
-    std::vector<std::uint32_t> devices;
+    std::optional<WorkerIndex> worker = {};
+    std::vector<std::uint32_t> devices = {};
   };
   struct Graph {
-    std::string name;
+    std::string name = {};
     std::uint64_t tasks = 0;
     Turn served;
   };
   struct Key {
     std::uint64_t running = 0;
-    std::map<LineIndex, std::set<Order>> parked;
+    std::map<LineIndex, std::set<Order>> parked = {};
   };
   struct LineState {
     explicit LineState(Demand demand) : line(std::move(demand)) {}
     Line line;
     std::uint64_t tasks = 0;  // in any state
     bool is_blocked = false;
-    std::optional<Rank> listed;  // under which it stands among the lines
+    std::optional<Rank> listed = {};  // under which it stands among the lines
     // Waiting tasks, also those that wait for their key, by added_ns and arrival.
-    std::map<std::pair<std::uint64_t, std::uint64_t>, base::Hash> arrivals;
-    std::optional<std::uint64_t> none_since;  // no worker fits
+    std::map<std::pair<std::uint64_t, std::uint64_t>, base::Hash> arrivals = {};
+    std::optional<std::uint64_t> none_since = {};  // no worker fits
   };
 
   LineIndex line_for(Demand demand);

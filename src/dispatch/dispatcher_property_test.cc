@@ -16,8 +16,8 @@ namespace {
 struct ModelTask {
   Task task;
   enum class State : std::uint8_t { kWaiting, kHeld } state = State::kWaiting;
-  std::string worker;
-  std::vector<std::uint32_t> devices;
+  std::string worker = {};
+  std::vector<std::uint32_t> devices = {};
   std::uint64_t arrival = 0;
 };
 

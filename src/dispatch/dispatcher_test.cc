@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "dispatch/testing.h"
+#include "tasks/limits.h"
 
 namespace holdfast::dispatch {
 namespace {
@@ -42,6 +43,22 @@ TEST(Dispatcher, a_task_that_is_leased_elsewhere_is_not_chosen) {
   EXPECT_EQ(desk.explain("a").worker, "w");
 }
 
+TEST(Dispatcher, a_reported_task_frees_its_worker_before_its_end_is_recorded) {
+  Desk desk;
+  desk.worker("w", offer());
+  desk.add("a");
+  desk.add("b");
+  desk.choose();
+  desk.dispatcher.reported(testing::intent("a"), desk.now);
+  EXPECT_THAT(desk.choose(), IsEmpty()) << "it is not leased yet";
+  desk.dispatcher.leased(testing::intent("a"), "w", {}, desk.now);
+  desk.dispatcher.reported(testing::intent("a"), desk.now);
+  EXPECT_THAT(desk.choose(), ElementsAre("b -> w"));
+  desk.end("b");
+  desk.give_back("a");
+  EXPECT_THAT(desk.choose(), ElementsAre("a -> w")) << "it did not end after all";
+}
+
 TEST(Dispatcher, a_returned_task_is_chosen_again) {
   Desk desk;
   desk.worker("w", offer());
@@ -75,7 +92,7 @@ TEST(Dispatcher, turns_hold_for_a_graph_whose_tasks_ask_for_different_things) {
   Offer both = offer(4);
   both.types = {"echo", "train"};
   desk.worker("w", both);
-  EXPECT_THAT(desk.choose(), ElementsAre("many-e0 -> w", "one0 -> w", "many-t0 -> w", "one1 -> w"));
+  EXPECT_THAT(desk.choose(), ElementsAre("many-e0 -> w", "one0 -> w", "many-e1 -> w", "one1 -> w"));
 }
 
 TEST(Dispatcher, a_higher_priority_comes_first_until_a_lower_one_has_waited_long_enough) {
@@ -425,26 +442,37 @@ TEST(Dispatcher, figures_of_a_queue_count_waiting_and_running_and_know_the_oldes
   EXPECT_THAT(desk.dispatcher.queues(), IsEmpty());
 }
 
-TEST(Dispatcher, a_hundred_thousand_tasks_with_different_demands_are_all_placed) {
-  Desk desk;
-  constexpr int kTasks = 100'000;
-  for (int i = 0; i < kTasks; ++i) {
+// Ends each task as soon as it is placed, as fast workers would.
+void place_all(Desk& desk, int tasks, int demands, int workers) {
+  for (int i = 0; i < tasks; ++i) {
     Task made = task("t" + std::to_string(i), "g" + std::to_string(i % 7));
-    made.demand.resources.cpu_milli = static_cast<std::uint64_t>(i + 1);
+    made.demand.resources.cpu_milli = static_cast<std::uint64_t>(i % demands + 1);
     made.queued_ns = desk.now;
     desk.dispatcher.add(made, desk.now);
   }
-  for (int i = 0; i < 4; ++i) desk.worker("w" + std::to_string(i), with_cpu(offer(65'536), kTasks));
-  // Each pass places what fits and ends it, as fast workers would.
-  std::size_t placed = 0;
-  while (placed < kTasks) {
+  for (int i = 0; i < workers; ++i)
+    desk.worker("w" + std::to_string(i), with_cpu(offer(4), 100'000), 4);
+  int placed = 0;
+  while (placed < tasks) {
     const auto choices = desk.dispatcher.choose(desk.now, 256);
     ASSERT_TRUE(!choices.empty() || desk.dispatcher.has_more());
-    for (const Choice& choice : choices) desk.dispatcher.remove(choice.intent, desk.now);
-    placed += choices.size();
-    for (int i = 0; i < 4; ++i) desk.dispatcher.set_want("w" + std::to_string(i), 1000);
+    for (const Choice& choice : choices) {
+      desk.dispatcher.remove(choice.intent, desk.now);
+      desk.dispatcher.set_want(choice.worker, 4);
+    }
+    placed += static_cast<int>(choices.size());
   }
   EXPECT_EQ(desk.dispatcher.size(), 0u);
+}
+
+TEST(Dispatcher, a_hundred_thousand_tasks_are_placed_on_a_thousand_workers) {
+  Desk desk;
+  place_all(desk, 100'000, 20, 1000);
+}
+
+TEST(Dispatcher, tasks_that_all_ask_for_something_else_are_placed_too) {
+  Desk desk;
+  place_all(desk, 2000, 2000, 10);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kMaxDeviceIndex = 4095;
 // Workers that are compared for one placement, and demands that one call of `choose` looks at. What
 // is left is looked at by the next call, which begins behind it.
 inline constexpr std::size_t kMostCandidates = 64;
-inline constexpr std::size_t kMostLooks = 4096;
+inline constexpr std::size_t kMostLooks = 1024;
 
 // Demands that no task has any more, kept because the next task may ask for the same.
 inline constexpr std::size_t kMostUnusedLines = 256;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/errors.h"
+#include "base/error.h"
 #include "codec/cbor_writer.h"
 #include "dispatch/limits.h"
 #include "tasks/limits.h"
@@ -158,12 +158,10 @@ base::Result<Offer> read_offer(View description) {
   offer.slots =
       static_cast<std::uint32_t>(TRY(read_nat(description, "slots", "$", 1, kMaxSlots, 1)));
   if (const auto labels = find_member(description, "labels")) {
-    const auto read = read_labels(*labels, offer);
-    if (!read) return read.error();
+    TRY(read_labels(*labels, offer));
   }
   if (const auto resources = find_member(description, "resources")) {
-    const auto read = read_offered(*resources, offer);
-    if (!read) return read.error();
+    TRY(read_offered(*resources, offer));
   }
   if (const auto recipes = find_member(description, "recipes"))
     offer.recipes = TRY(read_texts(*recipes, "$.recipes", kMaxRecipes, false));

@@ -17,22 +17,22 @@ namespace holdfast::dispatch {
 
 struct Device {
   std::uint32_t index = 0;
-  std::string type;
+  std::string type = {};
   std::uint64_t memory_bytes = 0;
 
   friend bool operator==(const Device&, const Device&) = default;
 };
 
 struct Offer {
-  std::vector<std::string> queues;  // in order
-  std::vector<std::string> types;   // in order
+  std::vector<std::string> queues = {};  // in order
+  std::vector<std::string> types = {};   // in order
   bool has_any_type = false;
   std::uint32_t slots = 1;
-  std::vector<std::pair<std::string, std::string>> labels;  // in order of keys
-  std::uint64_t cpu_milli = 0;                              // 0: not said
-  std::uint64_t memory_bytes = 0;                           // 0: not said
-  std::vector<Device> devices;                              // in order of indexes
-  std::vector<std::string> recipes;                         // in order
+  std::vector<std::pair<std::string, std::string>> labels = {};  // in order of keys
+  std::uint64_t cpu_milli = 0;                                   // 0: not said
+  std::uint64_t memory_bytes = 0;                                // 0: not said
+  std::vector<Device> devices = {};                              // in order of indexes
+  std::vector<std::string> recipes = {};                         // in order
 
   friend bool operator==(const Offer&, const Offer&) = default;
 };

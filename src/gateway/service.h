@@ -22,6 +22,7 @@
 #include "gateway/timers.h"
 #include "gateway/wake.h"
 #include "holdfast/engine.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 
@@ -67,6 +68,7 @@ struct Service {
   Helper past;  // for those who go back to it, one at a time
   Queries queries;
   std::function<void(std::string_view line)> log = {};
+  workers::Desk* desk = nullptr;  // of the workers; null: this server takes none
   Timers timers = {};
   Traffic traffic = {};
   AllRouteFigures routes = {};
