@@ -138,7 +138,7 @@ void get_why(Exchange& exchange) {
         self.later<Reasons>(
             [waits = std::move(waits)](Exchange& then, const Result<Reasons>& reasons) {
               if (!reasons) return then.refuse(reasons.error());
-              put_why(then.document(), *reasons, waits);
+              put_why(then.document(), *reasons, waits, then.service().desk);
               then.answer(200);
             }));
   });
