@@ -383,15 +383,20 @@ std::vector<GiveUp> Dispatcher::expire(std::uint64_t now_ns, std::size_t most) {
   const std::set<LineIndex> starving = starving_;
   for (const LineIndex index : starving) {
     LineState& state = lines_.at(index);
-    std::optional<GiveUpReason> reason;
+    std::shared_ptr<const Explanation> why;
     while (over.size() < most && !state.arrivals.empty()) {
       const auto& [arrival, intent] = *state.arrivals.begin();
       const std::uint64_t begun = std::max(*state.none_since, arrival.first);
       if (now_ns < begun || now_ns - begun < options_.no_worker_grace_ns) break;
-      if (!reason)
-        reason = is_exhausted(state.line.demand()) ? GiveUpReason::kExhausted
-                                                   : GiveUpReason::kNoneEligible;
-      over.push_back({intent, *reason});
+      if (!why) {
+        const auto made = std::make_shared<Explanation>();
+        made->is_exhausted = is_exhausted(state.line.demand());
+        explain_workers(state.line.demand(), *made);
+        why = made;
+      }
+      over.push_back({intent,
+                      why->is_exhausted ? GiveUpReason::kExhausted : GiveUpReason::kNoneEligible,
+                      why});
       Known& task = tasks_.at(over.back().intent);
       end_state(task, now_ns);
       task.state = State::kEnding;

@@ -62,11 +62,6 @@ enum class GiveUpReason : std::uint8_t {
   kExhausted,     // those that fit have all failed it
 };
 
-struct GiveUp {
-  base::Hash intent = {};
-  GiveUpReason reason = GiveUpReason::kNoneEligible;
-};
-
 struct QueueFigures {
   std::uint64_t waiting = 0;
   std::uint64_t running = 0;    // chosen or leased
@@ -101,6 +96,12 @@ struct Explanation {
   };
   std::vector<OfWorker> workers;  // what does not fit or is not free: kNoneEligible, kBusy
   std::size_t more_workers = 0;   // that are not in the list
+};
+
+struct GiveUp {
+  base::Hash intent = {};
+  GiveUpReason reason = GiveUpReason::kNoneEligible;
+  std::shared_ptr<const Explanation> why = {};  // the workers, and what does not fit
 };
 
 class Dispatcher {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 namespace {

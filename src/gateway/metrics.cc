@@ -9,6 +9,7 @@
 #include "gateway/documents.h"
 #include "gateway/handlers.h"
 #include "gateway/metrics_text.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 namespace {

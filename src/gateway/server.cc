@@ -19,6 +19,7 @@
 #include "gateway/door.h"
 #include "gateway/tls.h"
 #include "gateway/token_watch.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 namespace {

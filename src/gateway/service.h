@@ -22,7 +22,10 @@
 #include "gateway/timers.h"
 #include "gateway/wake.h"
 #include "holdfast/engine.h"
-#include "workers/desk.h"
+
+namespace holdfast::workers {
+class Desk;
+}
 
 namespace holdfast::gateway {
 

@@ -7,6 +7,7 @@
 #include "codec/json_writer.h"
 #include "codec/view.h"
 #include "gateway/documents.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 namespace {

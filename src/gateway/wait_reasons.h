@@ -9,7 +9,10 @@
 #include "codec/time_text.h"
 #include "holdfast/engine.h"
 #include "steps/reasons.h"
-#include "workers/desk.h"
+
+namespace holdfast::workers {
+class Desk;
+}
 
 namespace holdfast::gateway {
 

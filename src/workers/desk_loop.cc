@@ -138,13 +138,12 @@ void Desk::watch(std::uint64_t now, Actions& actions) {
 
 void Desk::expire(std::uint64_t now, Actions& actions) {
   if (engine_ == nullptr) return;
-  // Before they are given up, while it can still be said why.
   std::vector<WorkReceipt> receipts;
   for (const dispatch::GiveUp& each : dispatcher_.expire(now, kMaxBatch)) {
     const bool is_exhausted = each.reason == dispatch::GiveUpReason::kExhausted;
     const TaskFailure failure{
         .code = is_exhausted ? "task.workers_exhausted" : "task.no_eligible_worker",
-        .message = give_up_message(each.reason, dispatcher_.explain(each.intent)),
+        .message = give_up_message(each.reason, *each.why),
         .is_retryable = false};
     receipts.push_back({.intent = {each.intent.bytes},
                         .status = Status::kError,

@@ -32,6 +32,7 @@ bool is_wrong(const Error& error) {
 
 std::function<void()> Desk::sync(SyncRequest request, Then<SyncAnswer> then) {
   Actions actions;
+  bool is_taken = false;
   const auto pending = std::make_shared<Pending>();
   pending->worker = request.worker;
   pending->then = std::move(then);
@@ -81,6 +82,7 @@ std::function<void()> Desk::sync(SyncRequest request, Then<SyncAnswer> then) {
         pending->until_ns = now + std::min(request.wait_ms, max_wait_ms()) * 1'000'000;
         dispatcher_.set_want(request.worker, request.is_draining ? 0 : request.want);
       }
+      is_taken = true;
       pending->open = 1;  // until everything is asked for
       report(pending, request, actions);
       changed();
@@ -88,7 +90,7 @@ std::function<void()> Desk::sync(SyncRequest request, Then<SyncAnswer> then) {
     }
   }
   run(actions);
-  if (pending->open != 0) one_answered(pending);
+  if (is_taken) one_answered(pending);
   return [self = weak_from_this(), pending] {
     const auto desk = self.lock();
     if (!desk) return;
@@ -119,6 +121,7 @@ void Desk::report(const PendingPtr& pending, const SyncRequest& request, Actions
   std::vector<WorkReceipt> receipts;
   std::vector<std::size_t> places;
   auto& results = pending->answer.results;
+  const auto& stopping = workers_.find(request.worker)->second.deliveries.stopping();
   for (const DoneReport& each : request.done) {
     results.push_back({.d = each.d.text});
     if (!each.d.ours) continue;
@@ -133,11 +136,21 @@ void Desk::report(const PendingPtr& pending, const SyncRequest& request, Actions
     }
     dispatcher_.reported(each.d.ours->intent, now);
     places.push_back(results.size() - 1);
-    receipts.push_back({.intent = {each.d.ours->intent.bytes},
+    WorkReceipt receipt{.intent = {each.d.ours->intent.bytes},
                         .dispatch = each.d.ours->number,
-                        .status = each.status,
-                        .payload = each.status == Status::kOk ? receipt_of_result(each.payload)
-                                                              : receipt_of_failure(each.error)});
+                        .status = each.status};
+    if (each.status == Status::kOk) {
+      receipt.payload = receipt_of_result(each.payload);
+    } else if (each.status == Status::kCancelled && !stopping.contains(*each.d.ours)) {
+      // Nobody has asked for that: a failure like any other.
+      TaskFailure failure = each.error;
+      failure.code = "task.cancelled_by_worker";
+      receipt.status = Status::kError;
+      receipt.payload = receipt_of_failure(failure);
+    } else {
+      receipt.payload = receipt_of_failure(each.error);
+    }
+    receipts.push_back(std::move(receipt));
   }
   const auto answered = [self = shared_from_this(), pending](std::vector<std::size_t> of) {
     return [self, pending, of = std::move(of)](const Result<WorkAnswers>& answers) {
