@@ -102,7 +102,7 @@ struct TaskInfo {
   std::optional<std::uint32_t> epoch;
   std::string error_code;  // of the last execution, or what it failed with
   std::string error;
-  std::string worker;  // that the error is from
+  std::string worker;  // that has it, or that the error is from
   std::string origin;  // it ended with this task, which failed or was cancelled
   std::vector<TaskNumbers> depends_on;
   std::vector<TaskNumbers> dependents;

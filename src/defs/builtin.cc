@@ -287,8 +287,6 @@ constexpr char kDefinitions[] = R"json([
     "impl":{"module":"sys/tasks@1","entrypoint":"sys/Task@1"}},
 {"$kind":"defeffect","name":"sys/task.check@1","params":"sys/TaskCheckParams@1","receipt":"sys/TaskCheckReceipt@1",
     "executor":{"kind":"task.check"}},
-{"$kind":"defeffect","name":"sys/task.run@1","params":"sys/TaskRunParams@1","receipt":"sys/TaskRunReceipt@1",
-    "executor":{"kind":"outside"}},
 {"$kind":"defeffect","name":"sys/timer.set@1","params":"sys/TimerSetParams@1","receipt":"sys/TimerSetReceipt@1",
     "executor":{"kind":"timer"}},
 {"$kind":"defeffect","name":"sys/http.request@1","params":"sys/HttpRequestParams@1","receipt":"sys/HttpRequestReceipt@1",
@@ -304,7 +302,9 @@ constexpr char kDefinitions[] = R"json([
 {"$kind":"defeffect","name":"sys/workflow.run@1","params":"sys/WorkflowRunParams@1","receipt":"sys/WorkflowRunReceipt@1",
     "executor":{"kind":"workflow"}},
 {"$kind":"defeffect","name":"sys/workflow.stop@1","params":"sys/WorkflowStopParams@1","receipt":"sys/WorkflowStopReceipt@1",
-    "executor":{"kind":"workflow"}}
+    "executor":{"kind":"workflow"}},
+{"$kind":"defeffect","name":"sys/task.run@1","params":"sys/TaskRunParams@1","receipt":"sys/TaskRunReceipt@1",
+    "executor":{"kind":"worker","queue":"tasks"}}
 ])json";
 // clang-format on
 

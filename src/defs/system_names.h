@@ -15,6 +15,7 @@ inline constexpr std::string_view kEffectError = "sys/EffectError@1";
 inline constexpr std::string_view kTimerSet = "sys/timer.set@1";
 inline constexpr std::string_view kWorkflowRun = "sys/workflow.run@1";
 inline constexpr std::string_view kWorkflowStop = "sys/workflow.stop@1";
+inline constexpr std::string_view kTaskRun = "sys/task.run@1";
 inline constexpr std::string_view kStepsState = "sys/StepsState@1";
 inline constexpr std::string_view kStepRun = "sys/StepRun@1";
 inline constexpr std::string_view kStepRan = "sys/StepRan@1";
@@ -22,7 +23,6 @@ inline constexpr std::string_view kStepEntry = "sys/StepEntry@1";
 inline constexpr std::string_view kStepFailed = "sys/StepFailed@1";
 inline constexpr std::string_view kGraphWorkflow = "sys/Graph@1";
 inline constexpr std::string_view kTaskWorkflow = "sys/Task@1";
-inline constexpr std::string_view kTaskRun = "sys/task.run@1";
 inline constexpr std::string_view kTaskCheck = "sys/task.check@1";
 
 // The system's own workflows: every world has those that its program has code for, behind the

@@ -237,9 +237,35 @@ class TaskReading : public std::enable_shared_from_this<TaskReading> {
     read();
   }
 
+  // Whether a worker has a task is known to its open effect.
   void tell() {
+    while (asked_ < page_.tasks.size() && !is_open(page_.tasks[asked_])) ++asked_;
+    if (asked_ < page_.tasks.size()) return ask_who_has(page_.tasks[asked_]);
     page_.next = next_ < end_ ? next_ : 0;
     then_(std::move(page_));
+  }
+
+  static bool is_open(const TaskInfo& task) {
+    return task.is_ready || task.status == TaskStatus::kCancelling;
+  }
+
+  void ask_who_has(const TaskInfo& task) {
+    const Engine::RawName name = task_name(graph_, task.number);
+    engine_.why_raw(name.workflow, name.key,
+                    [self = shared_from_this()](const Result<std::vector<WaitReason>>& reasons) {
+                      TaskInfo& asked = self->page_.tasks[self->asked_++];
+                      // One that has ended meanwhile is told as it was.
+                      if (reasons) take_lease(*reasons, asked);
+                      self->tell();
+                    });
+  }
+
+  static void take_lease(const std::vector<WaitReason>& reasons, TaskInfo& task) {
+    for (const WaitReason& reason : reasons) {
+      if (reason.effect != defs::kTaskRun || !reason.lease) continue;
+      if (task.status == TaskStatus::kPending) task.status = TaskStatus::kDispatched;
+      task.worker = reason.lease->worker;
+    }
   }
 
   Engine& engine_;
@@ -250,6 +276,7 @@ class TaskReading : public std::enable_shared_from_this<TaskReading> {
   std::uint32_t next_ = 0;
   std::uint32_t end_ = 0;
   std::size_t bytes_ = 0;
+  std::size_t asked_ = 0;  // tasks of the page
 };
 
 // Finds those that a task waits for among what it depends on. Of very many only the first are

@@ -8,6 +8,7 @@
 #include "codec/cbor_writer.h"
 #include "defs/system_names.h"
 #include "kernel/mail.h"
+#include "kernel/work.h"
 #include "tasks/limits.h"
 #include "tasks/messages.h"
 #include "tasks/render.h"
@@ -134,7 +135,7 @@ class TaskTurn {
     switch (cell_.phase) {
       case TaskPhase::kWaiting: return finish(TaskPhase::kCancelled);
       case TaskPhase::kChecking: output_.stop_effects(kCheckReference); break;
-      case TaskPhase::kRunning: output_.stop_effects(kRunReference); break;
+      case TaskPhase::kRunning: output_.ask_to_stop(kRunReference); break;
       default: return;
     }
     cell_.phase = TaskPhase::kStopping;
@@ -170,7 +171,7 @@ class TaskTurn {
       const auto result = View::of(mail.value).find("result");
       const base::ByteView bytes = result ? result->encoded() : base::ByteView();
       if (!bytes.empty() && bytes.size() <= kMaxResultBytes) {
-        ++cell_.attempts;
+        spend(mail, 1);
         cell_.error.reset();
         cell_.result = bytes;
         return finish(TaskPhase::kDone);
@@ -178,23 +179,41 @@ class TaskTurn {
       cell_.error = TaskError{std::string(kResultTooLarge),
                               "the result has " + std::to_string(bytes.size()) +
                                   " bytes; a task may return " + std::to_string(kMaxResultBytes),
-                              {}};
-      ++cell_.attempts;
+                              mail.origin.worker};
+      spend(mail, 1);
       return finish(TaskPhase::kFailed);
     }
     if (mail.kind == MailKind::kReceipt && mail.status == ReceiptStatus::kCancelled) {
       set_error(mail);
+      spend(mail, 0);
       return finish(TaskPhase::kCancelled);
     }
     set_error(mail);
-    const bool was_never_run = cell_.error->code == kQueueTimeout;
-    if (!was_never_run) ++cell_.attempts;
+    // Nobody took it; or the last worker that had it is among those that were lost.
+    const bool was_not_run =
+        cell_.error->code == kernel::kQueueTimeout || cell_.error->code == kernel::kWorkerLost;
+    spend(mail, was_not_run ? 0 : 1);
     const auto most = task().policy.max_attempts;
-    const bool may_retry = mail.kind == MailKind::kReceipt && !was_never_run &&
+    const bool may_retry = mail.kind == MailKind::kReceipt && !was_not_run &&
                            (mail.status == ReceiptStatus::kTimeout || is_retryable(mail)) &&
                            (!most || cell_.attempts < *most);
     if (!may_retry) return finish(TaskPhase::kFailed);
+    avoid(mail.origin.worker);
     open_run();
+  }
+
+  // Executions that count: those that were reported, and those whose worker was lost.
+  void spend(const kernel::Mail& mail, std::uint32_t reported) {
+    const std::uint64_t all = cell_.attempts + mail.origin.losses + reported;
+    cell_.attempts = static_cast<std::uint32_t>(std::min<std::uint64_t>(all, UINT32_MAX));
+  }
+
+  // Of many that failed it, the last ones.
+  void avoid(const std::string& worker) {
+    if (worker.empty()) return;
+    std::erase(cell_.avoid, worker);
+    if (cell_.avoid.size() == kMaxAvoided) cell_.avoid.erase(cell_.avoid.begin());
+    cell_.avoid.push_back(worker);
   }
 
   static bool is_retryable(const kernel::Mail& mail) {
@@ -204,6 +223,7 @@ class TaskTurn {
 
   void set_error(const kernel::Mail& mail) {
     TaskError error;
+    error.worker = mail.origin.worker;
     if (mail.kind == MailKind::kRejected) {
       error.code = mail.fault();
       error.message = cut(mail.note);

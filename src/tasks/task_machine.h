@@ -27,9 +27,6 @@ inline constexpr std::string_view kDependencyFailed = "task.dependency_failed";
 inline constexpr std::string_view kEpochFailed = "task.earlier_epoch_failed";
 inline constexpr std::string_view kResultTooLarge = "task.result_too_large";
 
-// The code of sys/task.run@1 when no worker took the task in time: no execution, no attempt.
-inline constexpr std::string_view kQueueTimeout = "effect.queue_timeout";
-
 class TaskMachine : public kernel::Machine {
  public:
   void step(const kernel::StepInput& input, kernel::StepOutput& output) const override;

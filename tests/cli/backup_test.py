@@ -251,9 +251,11 @@ class Load(BackupTest):
     """Backups of a world under full load, with a snapshot every 2 000 records."""
 
     def test_each_is_a_whole_world_with_everything_that_was_acknowledged(self):
-        # A new world after some of them: each is restored and read as a whole.
-        for begin in range(0, BACKUPS, 10):
-            self.back_up_under_load(f"world-{begin}", f"backups-{begin}", range(begin, min(begin + 10, BACKUPS)))
+        # A new world after some of them: each is restored and read as a whole, while the world under it grows.
+        for begin in range(0, BACKUPS, 5):
+            self.back_up_under_load(f"world-{begin}", f"backups-{begin}", range(begin, min(begin + 5, BACKUPS)))
+            shutil.rmtree(self.folder / f"world-{begin}")
+            shutil.rmtree(self.folder / f"backups-{begin}")
 
     def back_up_under_load(self, world, backups, rounds):
         (self.folder / backups).mkdir()
@@ -284,7 +286,7 @@ class Load(BackupTest):
             try:
                 for round in rounds:
                     # Some are brought up to date, some are new.
-                    name = f"b{round % 5}"
+                    name = f"b{round % 3}"
                     with lock:
                         count = len(acknowledged)
                         before = max((record for record, _ in acknowledged), default=0)
