@@ -25,6 +25,8 @@ void add_help(CLI::App& app, ExitCode& exit_code);
 void add_cbor(CLI::App& app, ExitCode& exit_code);
 void add_defs(CLI::App& app, ExitCode& exit_code);
 void add_validate(CLI::App& app, ExitCode& exit_code);
+void add_graphs(CLI::App& app, ExitCode& exit_code);
+void add_watch(CLI::App& app, ExitCode& exit_code);
 void add_gc(CLI::App& app, ExitCode& exit_code);
 void add_snapshot(CLI::App& app, ExitCode& exit_code);
 void add_journal(CLI::App& app, ExitCode& exit_code);

@@ -109,11 +109,16 @@ base::Result<void> use_variables(const Setting& setting, std::vector<std::string
 }
 
 base::Result<void> use_numbers(const Settings& settings, EngineOptions& options) {
-  if (const Setting* setting = settings.find("retention")) {
+  const auto use_time = [&](const char* name, std::chrono::seconds& kept) -> base::Result<void> {
+    const Setting* setting = settings.find(name);
+    if (setting == nullptr) return {};
     const auto time = time_in(setting->value);
     if (!time) return bad(*setting, "expected a time up to 100 years, as 7d, 12h, 30m or 90s");
-    options.retention = *time;
-  }
+    kept = *time;
+    return {};
+  };
+  TRY(use_time("retention", options.retention));
+  TRY(use_time("graph-retention", options.graph_retention));
   if (const Setting* setting = settings.find("snapshot-every")) {
     const auto records = parsed_number<std::uint64_t>(setting->value);
     if (!records) return bad(*setting, "expected a number of records");

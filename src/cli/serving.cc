@@ -13,6 +13,7 @@
 #include "env/descriptor_limit.h"
 #include "env/posix_disk.h"
 #include "errors/translate.h"
+#include "holdfast/graphs.h"
 
 namespace holdfast::cli {
 namespace {
@@ -96,7 +97,13 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   server_options.world = options.engine.dir;
   server_options.tls = options.tls;
   server_options.log = log_line;
+  // A task's references need the engine, which needs the desk first.
+  const auto opened = std::make_shared<Engine*>(nullptr);
   options.desk.log = log_line;
+  options.desk.render = [opened](const std::string& graph, const Bytes& definition,
+                                 const Engine::Then<Bytes>& then) {
+    Graphs(**opened).render(graph, definition, then);
+  };
   const auto desk = workers::Desk::make(std::move(options.desk));
   options.engine.work_feed = desk;
   server_options.desk = desk;
@@ -106,6 +113,7 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   if (!place) return with_hint(std::move(place).error());
   auto engine = Engine::open(options.engine);
   if (!engine) return errors::inside(engine.error());
+  *opened = engine->get();
   desk->start(**engine);
   auto server = gateway::Server::start(**engine, std::move(*place));
   if (!server) return std::move(server).error();

@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 25> kSettings{{
+inline constexpr std::array<SettingName, 26> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "the address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
@@ -62,6 +62,9 @@ inline constexpr std::array<SettingName, 25> kSettings{{
     {"retention", "HOLDFAST_RETENTION",
      "when what has ended is forgotten, as 7d, 12h, 30m or 90s; 0: never", SettingKind::kNumber,
      SettingOf::kServer},
+    {"graph-retention", "HOLDFAST_GRAPH_RETENTION",
+     "when a task graph that has ended is forgotten with all its tasks; 0: never",
+     SettingKind::kNumber, SettingOf::kServer},
     {"snapshot-every", "HOLDFAST_SNAPSHOT_EVERY",
      "how many records come before a snapshot; 0: none is taken", SettingKind::kNumber,
      SettingOf::kServer},

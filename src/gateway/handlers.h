@@ -47,6 +47,14 @@ void cordon_worker(Exchange& exchange);
 void uncordon_worker(Exchange& exchange);
 void get_task_logs(Exchange& exchange);
 
+void post_graph(Exchange& exchange);
+void list_graphs(Exchange& exchange);
+void get_graph(Exchange& exchange);
+void list_tasks(Exchange& exchange);
+void cancel_graph(Exchange& exchange);
+void cancel_task(Exchange& exchange);
+void rerun_graph(Exchange& exchange);
+
 void get_journal(Exchange& exchange);
 void take_snapshot(Exchange& exchange);
 void make_backup(Exchange& exchange);

@@ -93,6 +93,10 @@ struct Service {
   // Lists that are sifted by values. Whoever does may end on another thread, after the server.
   std::shared_ptr<std::atomic<std::size_t>> sifts = std::make_shared<std::atomic<std::size_t>>(0);
 
+  // Graphs that are being entered, likewise.
+  std::shared_ptr<std::atomic<std::size_t>> entering =
+      std::make_shared<std::atomic<std::size_t>>(0);
+
   std::shared_ptr<std::atomic<std::size_t>> waits = std::make_shared<std::atomic<std::size_t>>(0);
 
   // The definitions may be others by now.

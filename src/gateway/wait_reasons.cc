@@ -350,4 +350,39 @@ void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
   out.append(list.view());
 }
 
+void put_why(codec::Buffer& out, const TaskWaits& waits) {
+  std::string sentence = "Its graph is still being submitted.";
+  if (waits.is_sealed) {
+    sentence = "It waits for " + std::to_string(waits.count) +
+               (waits.count == 1 ? " task" : " tasks") + " before it";
+    if (!waits.tasks.empty()) {
+      const TaskInfo& first = waits.tasks.front();
+      sentence += first.kind == TaskInfo::Kind::kGate
+                      ? ": epoch " + std::to_string(first.epoch.value_or(0)) + " has not begun"
+                      : ": '" + first.name + "' is " + std::string(name_of(first.status));
+    }
+    sentence += ".";
+  }
+  codec::write_map_head(out, 2);
+  put(out, "sentence", sentence);
+  codec::write_text(out, "reasons");
+  codec::write_list_head(out, waits.is_sealed ? waits.tasks.size() : 1);
+  if (!waits.is_sealed) {
+    codec::write_map_head(out, 1);
+    return put(out, "kind", "sealing");
+  }
+  for (const TaskInfo& task : waits.tasks) {
+    const bool is_gate = task.kind == TaskInfo::Kind::kGate;
+    codec::write_map_head(out, is_gate ? 3 : 4);
+    put(out, "kind", is_gate ? "epoch" : "dependency");
+    put_number(out, "task", task.number);
+    if (is_gate) {
+      put_number(out, "epoch", task.epoch.value_or(0));
+    } else {
+      put(out, "name", task.name);
+      put(out, "status", name_of(task.status));
+    }
+  }
+}
+
 }  // namespace holdfast::gateway

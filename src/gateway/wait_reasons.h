@@ -8,6 +8,7 @@
 #include "codec/buffer.h"
 #include "codec/time_text.h"
 #include "holdfast/engine.h"
+#include "holdfast/graphs.h"
 #include "steps/reasons.h"
 
 namespace holdfast::workers {
@@ -20,6 +21,9 @@ namespace holdfast::gateway {
 // out, as they only wake it for what stands here by its name.
 void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
              const std::vector<steps::Reason>& of_steps, const workers::Desk* desk = nullptr);
+
+// The same for a task that waits for others.
+void put_why(codec::Buffer& out, const TaskWaits& waits);
 
 inline constexpr std::size_t kMostStepReasons = 1000;  // that are listed
 
