@@ -35,9 +35,10 @@ LAYERS = {
     "node": "holdfast base errors codec defs kernel native steps tasks env bundle store executors",
     "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
               " node",
-    "postgres": "holdfast base codec defs env node",
     "workers": "holdfast base errors codec tasks dispatch env engine",
-    "gateway": "holdfast base codec defs steps tasks dispatch env engine workers",
+    "page": "",
+    "gateway": "holdfast base codec defs steps tasks dispatch env engine workers page",
+    "postgres": "holdfast base errors codec defs steps env executors engine gateway",
     "worker": "base codec env registry",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
            " adapters registry node engine postgres dispatch workers gateway worker demo",
@@ -52,6 +53,7 @@ FOREIGN = {
     "boost/": "gateway",
     "CLI/": "cli",
     "curl/": "cli executors",
+    "libpq-fe.h": "postgres",
     "openssl/": "base executors gateway node",
     "sqlite3.h": "store",
     "yaml-cpp/": "bundle",

@@ -52,5 +52,6 @@ void add_workers(CLI::App& app, ExitCode& exit_code);
 void add_registry(CLI::App& app, ExitCode& exit_code);
 void add_swap(CLI::App& app, ExitCode& exit_code);
 void add_preempt(CLI::App& app, ExitCode& exit_code);
+void add_pg(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace holdfast::cli

@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "gateway/server.h"
 #include "holdfast/main.h"
+#include "postgres/bridge.h"
 #include "workers/desk.h"
 
 namespace holdfast::cli {
@@ -18,6 +19,7 @@ struct ServingOptions {
   EngineOptions engine;
   gateway::TlsOptions tls;
   workers::DeskOptions desk;
+  postgres::BridgeOptions postgres;  // without a connection string there is no bridge
 };
 
 // "127.0.0.1:7411", "[::1]:0"

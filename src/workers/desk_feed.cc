@@ -114,7 +114,7 @@ void Desk::leased(const WorkView& work) {
 
 void Desk::begin_lease(const WorkView& work) {
   if (!tasks_.contains({work.intent.bytes}) || !work.lease) return;
-  const LeaseView& lease = *work.lease;
+  const WorkLease& lease = *work.lease;
   dispatcher_.leased({work.intent.bytes}, lease.worker, devices_of(lease.detail), now_ns());
   const auto at = workers_.find(lease.worker);
   if (at == workers_.end()) return;
