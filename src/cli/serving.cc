@@ -128,6 +128,11 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   auto engine = Engine::open(options.engine);
   if (!engine) return errors::inside(engine.error());
   *opened = engine->get();
+  // However this ends: the desk calls the engine.
+  const struct StopsDesk {
+    workers::Desk& desk;
+    ~StopsDesk() { desk.stop(); }
+  } stops_desk{*desk};
   desk->start(**engine);
   auto server = gateway::Server::start(**engine, std::move(*place));
   if (!server) return std::move(server).error();
