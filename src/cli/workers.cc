@@ -93,6 +93,7 @@ base::Result<ExitCode> change(const ServerApi& api, const WorkersOptions& option
 void add_workers(CLI::App& app, ExitCode& exit_code) {
   CLI::App* workers = app.add_subcommand("workers", "list, drain and cordon workers");
   workers->require_subcommand(1);
+  workers->footer("Example: holdfast workers ls");
   using Run =
       base::Result<ExitCode> (*)(const ServerApi&, const WorkersOptions&, const std::string&, bool);
   const auto add = [&](const char* name, const char* what, const char* example, bool takes_worker,
