@@ -73,6 +73,13 @@ TEST(Deliveries, time_in_which_the_worker_was_away_does_not_count) {
   EXPECT_THAT(all.denied(599, 100, 10), IsEmpty());
 }
 
+TEST(Deliveries, a_dispatch_of_another_number_is_not_there) {
+  Deliveries all;
+  all.leased(kFirst, 10);
+  EXPECT_TRUE(all.has(kFirst));
+  EXPECT_FALSE(all.has({7, kFirst.intent}));
+}
+
 TEST(Deliveries, a_stop_is_told_until_the_dispatch_ends) {
   Deliveries all;
   all.leased(kFirst, 10);
