@@ -94,6 +94,9 @@ struct EngineOptions {
   // as if it had never been, and its key may begin again. 0: it is kept for ever.
   std::chrono::seconds retention = std::chrono::hours(7 * 24);
 
+  // The same for task graphs: a graph goes whole, with all its tasks and their results.
+  std::chrono::seconds graph_retention = std::chrono::hours(24);
+
   // The folder below which backups are made, each in a folder of its own; empty: nowhere.
   std::string backup_folder = {};
 

@@ -12,6 +12,7 @@
 #include "cli/looking.h"
 #include "cli/render.h"
 #include "cli/server_api.h"
+#include "cli/task_rows.h"
 #include "gateway/definitions.h"
 #include "native/machines.h"
 #include "node/intervene.h"
@@ -39,6 +40,17 @@ base::Result<void> through_server(const Where& where, const InstanceId& id, cons
   const ServerApi api = TRY(ServerApi::at(where));
   const std::string body = reason.empty() ? "{}" : R"({"reason":)" + json_text(reason) + "}";
   TRY(api.post(path_of(id) + "/" + kind.name, body));
+  return {};
+}
+
+// A word without a slash is no instance: it names a task graph.
+bool names_graph(const std::string& id) { return id.find('/') == std::string::npos; }
+
+base::Result<void> cancel_graph(const Where& where, const std::string& graph,
+                                const std::string& reason) {
+  const ServerApi api = TRY(ServerApi::at(where));
+  const std::string body = reason.empty() ? "{}" : R"({"reason":)" + json_text(reason) + "}";
+  TRY(api.post(graph_path(graph) + "/cancel", body));
   return {};
 }
 
@@ -70,6 +82,14 @@ base::Result<void> in_folder(const ControlOptions& options, const std::string& p
 ExitCode run(const ControlOptions& options, const Kind& kind, const std::vector<Module>& modules) {
   const auto where = settle(options.where, kind.reach);
   if (!where) return misused(where.error().to_string());
+  if (kind.control == kernel::Control::kCancel && names_graph(options.id)) {
+    if (where->is_offline())
+      return misused("a task graph is cancelled through the server that runs it: --server");
+    const auto cancelled = cancel_graph(*where, options.id, options.reason);
+    if (!cancelled) return refuse_or_retry(cancelled.error());
+    print_line(where->json ? "{}" : printable(options.id) + ": cancel");
+    return ExitCode::kDone;
+  }
   const auto id = parse_id(options.id);
   if (!id) return refuse_or_retry(id.error());
   const auto done = where->is_offline() ? in_folder(options, where->world, *id, kind, modules)
@@ -86,7 +106,12 @@ void add_control(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& 
     auto options = std::make_shared<ControlOptions>();
     CLI::App* command = app.add_subcommand(kind.name, what);
     add_where(*command, options->where, kind.reach);
-    command->add_option("id", options->id, "WORKFLOW/KEY")->required()->check(not_empty());
+    const bool is_cancel = kind.control == kernel::Control::kCancel;
+    command
+        ->add_option("id", options->id,
+                     is_cancel ? "WORKFLOW/KEY, or the id of a task graph" : "WORKFLOW/KEY")
+        ->required()
+        ->check(not_empty());
     command->add_option("--reason", options->reason, "for the record");
     if (kind.reach != Reach::kServerOnly)
       command->add_flag("--any-file-system", options->any_file_system,
@@ -95,7 +120,7 @@ void add_control(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& 
     command->callback(
         [options, kind, &exit_code, &modules] { exit_code = run(*options, kind, modules); });
   };
-  add({kernel::Control::kCancel, "cancel", Reach::kBoth}, "end an instance",
+  add({kernel::Control::kCancel, "cancel", Reach::kBoth}, "end an instance or a task graph",
       "cancel demo/Order@1/o-7 --reason 'by mistake'");
   add({kernel::Control::kPause, "pause", Reach::kBoth}, "let an instance take no steps",
       "pause demo/Order@1/o-7");

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// holdfast graph: a step workflow, or one run of it, as a picture. holdfast workflows: what there
-// is to draw and to begin.
+// holdfast graph: a step workflow, one run of it, or a task graph as a picture. holdfast workflows:
+// what there is to draw and to begin.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/draw_tasks.h"
 #include "cli/looking.h"
 #include "cli/render.h"
 
@@ -27,6 +28,8 @@ base::Result<GraphOf> what_of(WorldSource& source, const std::string& text) {
 }
 
 base::Result<ExitCode> draw(const GraphOptions& options, WorldSource& source, const Where& where) {
+  if (options.of.find('/') == std::string::npos && !where.is_offline())
+    return draw_tasks(options.of, options.format, where);
   const GraphOf of = TRY(what_of(source, options.of));
   if (where.json) {
     print_json(TRY(source.graph(of)).view());
@@ -62,10 +65,11 @@ CLI::App* add_command(CLI::App& app, ExitCode& exit_code, const std::vector<Modu
 
 void add_graph(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto options = std::make_shared<GraphOptions>();
-  CLI::App* graph =
-      add_command(app, exit_code, modules, options, "graph",
-                  "draw a step workflow, or one run of it and what it has done", draw);
-  graph->add_option("of", options->of, "WORKFLOW, or WORKFLOW/KEY for a run of it")
+  CLI::App* graph = add_command(app, exit_code, modules, options, "graph",
+                                "draw a step workflow, one run of it, or a task graph", draw);
+  graph
+      ->add_option("of", options->of,
+                   "WORKFLOW, WORKFLOW/KEY for a run of it, or the id of a task graph")
       ->required()
       ->check(not_empty());
   graph->add_option("--format", options->format, "mermaid, dot or svg")
@@ -74,7 +78,8 @@ void add_graph(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& mo
       ->capture_default_str();
   graph->footer(
       "Example: holdfast graph demo/RefundCase@1\n"
-      "         holdfast graph demo/RefundCase@1/r-2 --format svg > r-2.svg");
+      "         holdfast graph demo/RefundCase@1/r-2 --format svg > r-2.svg\n"
+      "         holdfast graph digest-1");
   add_command(app, exit_code, modules, std::make_shared<GraphOptions>(), "workflows",
               "the workflows of a world, and the events that they take", list_workflows)
       ->footer("Example: holdfast workflows --world ./world");

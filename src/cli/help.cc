@@ -19,10 +19,10 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> kGroups{
       {"Looking",
        {"ls", "cells", "show", "state", "timeline", "trace", "why", "diagnose", "workflows",
-        "graph", "manifest", "tail", "stream", "journal", "verify"}},
+        "graph", "tasks", "watch", "workers", "manifest", "tail", "stream", "journal", "verify"}},
       {"Acting",
-       {"send", "start", "signal", "cancel", "pause", "resume", "apply", "gov", "fork", "reindex",
-        "snapshot", "gc", "salvage", "backup", "restore"}},
+       {"send", "start", "submit", "rerun", "signal", "cancel", "pause", "resume", "apply", "gov",
+        "fork", "reindex", "snapshot", "gc", "salvage", "backup", "restore"}},
       {"Others",
        {"init", "serve", "worker", "dev", "demo", "config", "completion", "token", "defs",
         "validate", "cbor", "bench", "registry", "swap", "preempt", "pg", "version", "help"}}};

@@ -30,6 +30,8 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_cbor(app, exit_code);
   holdfast::cli::add_defs(app, exit_code);
   holdfast::cli::add_validate(app, exit_code);
+  holdfast::cli::add_graphs(app, exit_code);
+  holdfast::cli::add_watch(app, exit_code);
   holdfast::cli::add_inspect(app, exit_code, program.modules);
   holdfast::cli::add_graph(app, exit_code, program.modules);
   holdfast::cli::add_act(app, exit_code);
@@ -44,6 +46,7 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_reindex(app, exit_code, program.modules);
   holdfast::cli::add_salvage(app, exit_code, program.modules);
   holdfast::cli::add_backup(app, exit_code, program.modules);
+  holdfast::cli::add_workers(app, exit_code);
   holdfast::cli::add_registry(app, exit_code);
   holdfast::cli::add_swap(app, exit_code);
   holdfast::cli::add_preempt(app, exit_code);

@@ -196,6 +196,76 @@ constexpr char kDefinitions[] = R"json([
     "key":{"option":{"bytes":{}}}}}},
 {"$kind":"defschema","name":"sys/WorkflowStopReceipt@1","type":{"record":{
     "stopped":{"bool":{}}}}},
+{"$kind":"defschema","name":"sys/GraphKey@1","type":{"text":{}}},
+{"$kind":"defschema","name":"sys/GraphState@1","type":{"any":{}}},
+{"$kind":"defschema","name":"sys/GraphOpened@1","type":{"record":{
+    "key":{"text":{}},
+    "header":{"any":{}},
+    "parts":{"list":{"any":{}}},
+    "sealed":{"bool":{}}}}},
+{"$kind":"defschema","name":"sys/GraphPart@1","type":{"record":{
+    "key":{"text":{}},
+    "part":{"any":{}}}}},
+{"$kind":"defschema","name":"sys/GraphSealed@1","type":{"record":{
+    "key":{"text":{}}}}},
+{"$kind":"defschema","name":"sys/GraphCancelAsked@1","type":{"record":{
+    "key":{"text":{}},
+    "reason":{"text":{}},
+    "by":{"text":{}}}}},
+{"$kind":"defschema","name":"sys/GraphTaskEnded@1","type":{"record":{
+    "key":{"text":{}},
+    "number":{"nat":{}},
+    "kind":{"nat":{}},
+    "state":{"nat":{}},
+    "skipped":{"bool":{}},
+    "epoch":{"option":{"nat":{}}},
+    "error":{"option":{"text":{}}}}}},
+{"$kind":"defschema","name":"sys/GraphContinued@1","type":{"record":{
+    "key":{"text":{}}}}},
+{"$kind":"defschema","name":"sys/GraphEvent@1","type":{"variant":{
+    "opened":{"ref":"sys/GraphOpened@1"},
+    "part":{"ref":"sys/GraphPart@1"},
+    "sealed":{"ref":"sys/GraphSealed@1"},
+    "cancel":{"ref":"sys/GraphCancelAsked@1"},
+    "ended":{"ref":"sys/GraphTaskEnded@1"},
+    "continued":{"ref":"sys/GraphContinued@1"},
+    "receipt":{"ref":"sys/EffectReceiptEnvelope@1"}}}},
+{"$kind":"defschema","name":"sys/TaskKey@1","type":{"text":{}}},
+{"$kind":"defschema","name":"sys/TaskState@1","type":{"any":{}}},
+{"$kind":"defschema","name":"sys/TaskCreated@1","type":{"record":{
+    "key":{"text":{}},
+    "graph":{"text":{}},
+    "waits":{"nat":{}},
+    "definition":{"any":{}},
+    "adopted":{"list":{"any":{}}}}}},
+{"$kind":"defschema","name":"sys/TaskDependencyEnded@1","type":{"record":{
+    "key":{"text":{}},
+    "state":{"nat":{}},
+    "epoch":{"bool":{}},
+    "origin":{"nat":{}},
+    "name":{"text":{}}}}},
+{"$kind":"defschema","name":"sys/TaskCancelAsked@1","type":{"record":{
+    "key":{"text":{}},
+    "reason":{"text":{}},
+    "by":{"text":{}},
+    "graph":{"bool":{}}}}},
+{"$kind":"defschema","name":"sys/TaskDiscarded@1","type":{"record":{
+    "key":{"text":{}}}}},
+{"$kind":"defschema","name":"sys/TaskContinued@1","type":{"record":{
+    "key":{"text":{}}}}},
+{"$kind":"defschema","name":"sys/TaskEvent@1","type":{"variant":{
+    "created":{"ref":"sys/TaskCreated@1"},
+    "dependency":{"ref":"sys/TaskDependencyEnded@1"},
+    "cancel":{"ref":"sys/TaskCancelAsked@1"},
+    "discarded":{"ref":"sys/TaskDiscarded@1"},
+    "continued":{"ref":"sys/TaskContinued@1"},
+    "receipt":{"ref":"sys/EffectReceiptEnvelope@1"},
+    "rejected":{"ref":"sys/EffectReceiptRejected@1"}}}},
+{"$kind":"defschema","name":"sys/TaskCheckParams@1","type":{"record":{
+    "graph":{"text":{}},
+    "task":{"any":{}}}}},
+{"$kind":"defschema","name":"sys/TaskCheckReceipt@1","type":{"record":{
+    "holds":{"bool":{}}}}},
 {"$kind":"defschema","name":"sys/TaskRunParams@1","type":{"record":{
     "graph":{"text":{}},
     "number":{"nat":{}},
@@ -208,6 +278,15 @@ constexpr char kDefinitions[] = R"json([
     "task":{"any":{}}}}},
 {"$kind":"defschema","name":"sys/TaskRunReceipt@1","type":{"record":{
     "result":{"any":{}}}}},
+{"$kind":"defmodule","name":"sys/tasks@1","runtime":{"kind":"graph"}},
+{"$kind":"defworkflow","name":"sys/Graph@1","state":"sys/GraphState@1","event":"sys/GraphEvent@1",
+    "key_schema":"sys/GraphKey@1","effects_emitted":["sys/timer.set@1"],
+    "impl":{"module":"sys/tasks@1","entrypoint":"sys/Graph@1"}},
+{"$kind":"defworkflow","name":"sys/Task@1","state":"sys/TaskState@1","event":"sys/TaskEvent@1",
+    "key_schema":"sys/TaskKey@1","effects_emitted":["sys/task.check@1","sys/task.run@1"],
+    "impl":{"module":"sys/tasks@1","entrypoint":"sys/Task@1"}},
+{"$kind":"defeffect","name":"sys/task.check@1","params":"sys/TaskCheckParams@1","receipt":"sys/TaskCheckReceipt@1",
+    "executor":{"kind":"task.check"}},
 {"$kind":"defeffect","name":"sys/timer.set@1","params":"sys/TimerSetParams@1","receipt":"sys/TimerSetReceipt@1",
     "executor":{"kind":"timer"}},
 {"$kind":"defeffect","name":"sys/http.request@1","params":"sys/HttpRequestParams@1","receipt":"sys/HttpRequestReceipt@1",

@@ -2,6 +2,7 @@
 // The system's own schemas that code knows by name; defs/builtin.h has all of them.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace holdfast::defs {
@@ -20,5 +21,15 @@ inline constexpr std::string_view kStepRun = "sys/StepRun@1";
 inline constexpr std::string_view kStepRan = "sys/StepRan@1";
 inline constexpr std::string_view kStepEntry = "sys/StepEntry@1";
 inline constexpr std::string_view kStepFailed = "sys/StepFailed@1";
+inline constexpr std::string_view kGraphWorkflow = "sys/Graph@1";
+inline constexpr std::string_view kTaskWorkflow = "sys/Task@1";
+inline constexpr std::string_view kTaskCheck = "sys/task.check@1";
+
+// The system's own workflows: every world has those that its program has code for, behind the
+// workflows of its manifest. The order is part of the format of snapshots; new ones go to the end.
+inline constexpr std::array<std::string_view, 2> kSystemWorkflows{kGraphWorkflow, kTaskWorkflow};
+
+// Events of the system's own workflows name the instance that they are for in this field.
+inline constexpr std::string_view kSystemKeyField = "key";
 
 }  // namespace holdfast::defs

@@ -10,6 +10,7 @@
 #include "defs/builtin.h"
 #include "defs/load.h"
 #include "engine/outside_clock.h"
+#include "engine/task_check.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
 #include "env/posix_disk.h"
@@ -95,8 +96,13 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
     return base::Error(base::ErrorCode::kInvalid, bundle.errors.begin()->to_string());
   if (options.handler_threads == 0 && !handlers.empty())
     return base::invalid("handler_threads", "handlers need a thread at least");
-  if (options.retention.count() < 0 || options.retention > kLongestRetention)
+  const auto is_kept_too_long = [](std::chrono::seconds time) {
+    return time.count() < 0 || time > kLongestRetention;
+  };
+  if (is_kept_too_long(options.retention))
     return base::invalid("retention", "must be from 0, which is for ever, to 100 years");
+  if (is_kept_too_long(options.graph_retention))
+    return base::invalid("graph_retention", "must be from 0, which is for ever, to 100 years");
   auto functions = TRY(engine::functions_of(std::move(handlers)));
   if (!options.backup_folder.empty()) TRY(disk->list(options.backup_folder));
 
@@ -117,7 +123,8 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   // What is under way was opened by these definitions, and somebody must know how to end it.
   std::optional<defs::Bundle> under_way;
   const std::uint64_t open_effects = world->world().open_intents();
-  if (open_effects != 0 || (!applies && !present.empty()))
+  // Without definitions of its own a world runs graphs, whose effects are known.
+  if (!present.empty() && (open_effects != 0 || !applies))
     performed.push_back(&under_way.emplace(defs::load(codec::View::of(present), "$", &builtin)));
   node::Executors executors = TRY(make_executors(std::move(functions), performed));
   const base::Bytes wanted = applies ? TRY(defs::closure_of(bundle)) : present;
@@ -151,6 +158,10 @@ base::Result<node::Executors> Engine::Body::make_executors(
   add("blob.get", executors::blob_get_executor({}, *blobs));
   add("http", TRY(executors::http_executor(inside(options.http_hosts),
                                            {*machine_clock, &secrets, blobs.get()})));
+  add("task.check", engine::task_check_executor([this](std::vector<RawName> names,
+                                                       Then<RawInstances> then, std::size_t bytes) {
+        query(std::move(names), std::move(then), bytes);
+      }));
   if (!options.programs.empty()) {
     executors::ProcessOptions process_options;
     process_options.programs = options.programs;
@@ -174,8 +185,12 @@ void Engine::Body::make_history() {
     return;
   }
   node::HistoryOptions how;
-  how.retention_ns = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(options.retention).count());
+  const auto ns_of = [](std::chrono::seconds time) {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+  };
+  how.retention_ns = ns_of(options.retention);
+  how.graph_retention_ns = ns_of(options.graph_retention);
   // A clock that somebody moves may stand still, and whoever follows a stream waits for the index.
   if (options.clock) how.gather_ns = 0;
   how.send = [this](node::Input input, node::Heard heard) {
@@ -275,6 +290,24 @@ void Engine::Body::query(kernel::InstanceName name, Then<RawInstance> then) {
   const auto ticket = engine::ticket(std::move(then));
   const auto asked = node->look([name = std::move(name), ticket](node::Core& core) mutable {
     core.ask(question_about(std::move(name), ticket));
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
+void Engine::Body::query(std::vector<RawName> names, Then<RawInstances> then, std::size_t bytes) {
+  const auto ticket = engine::ticket(std::move(then));
+  const auto asked = node->look([names = std::move(names), ticket, bytes](node::Core& core) {
+    core.ask([&](kernel::World& present) -> std::function<void()> {
+      auto seen = std::make_shared<RawInstances>();
+      seen->reserve(names.size());
+      std::size_t read = 0;
+      for (const RawName& name : names) {
+        if (read >= bytes) break;
+        seen->push_back(engine::read(present, {name.workflow, name.key}));
+        if (const auto& last = seen->back()) read += last->state.size() + last->outcome.size();
+      }
+      return [ticket, seen] { ticket->tell(std::move(*seen)); };
+    });
   });
   if (!asked) ticket->tell(engine::outside(asked.error()));
 }

@@ -53,6 +53,7 @@ struct Engine::Body {
   // `then` hears the error if it cannot even be sent.
   void send(node::Input input, Then<kernel::Answer> then);
   void query(kernel::InstanceName name, Then<RawInstance> then);
+  void query(std::vector<RawName> names, Then<RawInstances> then, std::size_t bytes);
 
   // The number of the question, which takes it away again.
   std::uint64_t wait(kernel::InstanceName name, Then<RawInstance> then);

@@ -99,21 +99,7 @@ void Engine::query_raw(std::string_view workflow, Bytes key, Then<RawInstance> t
 }
 
 void Engine::query_raw(std::vector<RawName> names, Then<RawInstances> then, std::size_t bytes) {
-  const auto ticket = engine::ticket(std::move(then));
-  const auto asked = body_->node->look([names = std::move(names), ticket, bytes](node::Core& core) {
-    core.ask([&](kernel::World& world) -> std::function<void()> {
-      auto seen = std::make_shared<RawInstances>();
-      seen->reserve(names.size());
-      std::size_t read = 0;
-      for (const RawName& name : names) {
-        if (read >= bytes) break;
-        seen->push_back(engine::read(world, {name.workflow, name.key}));
-        if (const auto& last = seen->back()) read += last->state.size() + last->outcome.size();
-      }
-      return [ticket, seen] { ticket->tell(std::move(*seen)); };
-    });
-  });
-  if (!asked) ticket->tell(engine::outside(asked.error()));
+  body_->query(std::move(names), std::move(then), bytes);
 }
 
 WaitId Engine::wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {

@@ -39,6 +39,25 @@ void post_progress(Exchange& exchange);
 void get_effect(Exchange& exchange);
 void list_effects(Exchange& exchange);
 
+void enrol_worker(Exchange& exchange);
+void begin_worker_session(Exchange& exchange);
+void sync_worker(Exchange& exchange);
+void leave_worker(Exchange& exchange);
+void list_workers(Exchange& exchange);
+void get_worker(Exchange& exchange);
+void drain_worker(Exchange& exchange);
+void cordon_worker(Exchange& exchange);
+void uncordon_worker(Exchange& exchange);
+void get_task_logs(Exchange& exchange);
+
+void post_graph(Exchange& exchange);
+void list_graphs(Exchange& exchange);
+void get_graph(Exchange& exchange);
+void list_tasks(Exchange& exchange);
+void cancel_graph(Exchange& exchange);
+void cancel_task(Exchange& exchange);
+void rerun_graph(Exchange& exchange);
+
 void get_journal(Exchange& exchange);
 void take_snapshot(Exchange& exchange);
 void make_backup(Exchange& exchange);

@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "codec/view.h"
+#include "defs/system_names.h"
 #include "gateway/body.h"
 #include "gateway/documents.h"
 #include "gateway/handlers.h"
@@ -121,6 +123,37 @@ void get_state(Exchange& exchange) {
 
 // Of a run of steps the state knows more than the kernel. A moment may be between the two looks:
 // then it has gone on, and whoever asks again hears so.
+namespace {
+
+void answer_why(Exchange& exchange, const Bytes& key, const RawInstance& instance) {
+  std::vector<steps::Reason> waits;
+  if (const steps::Graph* graph = exchange.service().definitions.graph_of(exchange.path_value(0)))
+    waits = steps::reasons_of(*graph, instance.state, kMostStepReasons);
+  using Reasons = std::vector<WaitReason>;
+  exchange.service().engine.why_raw(
+      exchange.path_value(0), key,
+      exchange.later<Reasons>(
+          [waits = std::move(waits)](Exchange& self, const Result<Reasons>& reasons) {
+            if (!reasons) return self.refuse(reasons.error());
+            put_why(self.document(), *reasons, waits, self.service().desk);
+            self.answer(200);
+          }));
+}
+
+// Until it is ready a task waits for others, which only they can say.
+void answer_why_of_task(Exchange& exchange, const Bytes& key) {
+  Graphs(exchange.service().engine)
+      .waits(std::string(codec::View::of(key).text().value_or("")),
+             exchange.later<TaskWaits>([key](Exchange& self, const Result<TaskWaits>& waits) {
+               if (!waits) return self.refuse(waits.error());
+               if (waits->count == 0 && waits->is_sealed) return answer_why(self, key, {});
+               put_why(self.document(), *waits);
+               self.answer(200);
+             }));
+}
+
+}  // namespace
+
 void get_why(Exchange& exchange) {
   with_instance(exchange, [](Exchange& self, const Bytes& key, const RawInstance& instance) {
     Definitions& definitions = self.service().definitions;
@@ -129,18 +162,9 @@ void get_why(Exchange& exchange) {
       put_why(self.document(), {}, {});
       return self.answer(200);
     }
-    std::vector<steps::Reason> waits;
-    if (const steps::Graph* graph = definitions.graph_of(self.path_value(0)))
-      waits = steps::reasons_of(*graph, instance.state, kMostStepReasons);
-    using Reasons = std::vector<WaitReason>;
-    self.service().engine.why_raw(
-        self.path_value(0), key,
-        self.later<Reasons>(
-            [waits = std::move(waits)](Exchange& then, const Result<Reasons>& reasons) {
-              if (!reasons) return then.refuse(reasons.error());
-              put_why(then.document(), *reasons, waits);
-              then.answer(200);
-            }));
+    if (self.path_value(0) == defs::kTaskWorkflow && !has_ended(instance))
+      return answer_why_of_task(self, key);
+    answer_why(self, key, instance);
   });
 }
 

@@ -51,6 +51,9 @@ struct Limits {
   // Lists that are sifted by values at once: each reads many instances in the world.
   std::size_t sifts = 4;
 
+  // Task graphs that are entered at once: each is held in memory until it is sealed.
+  std::size_t graphs_entering = 16;
+
   std::size_t waiting_jobs = 64;  // for the thread that reads files
 
   // Event streams that are read at once: of all, and with one token.

@@ -28,6 +28,57 @@ inline constexpr std::string_view kStart = R"({"type":"object","required":["inpu
 "id":{"type":"string","maxLength":255},
 "wait":{"type":["integer","boolean"]}}})";
 
+inline constexpr std::string_view kSubmitGraph = R"({"type":"object","required":["document"],
+"additionalProperties":false,"properties":{
+"document":{"type":["object","string"],
+"description":"a task document: an object, or the text of a YAML or JSON file"},
+"id":{"type":"string","maxLength":100,
+"description":"of the graph: letters, digits and '.-_'; submitted again under it, nothing happens"}}})";
+
+inline constexpr std::string_view kRerunGraph = R"({"type":"object","additionalProperties":false,
+"properties":{"id":{"type":"string","maxLength":100,"description":"of the new graph"}}})";
+
+inline constexpr std::string_view kSubmittedGraph = R"({"type":"object",
+"required":["id","tasks","repeated"],"properties":{"id":{"type":"string"},
+"tasks":{"type":"integer"},
+"repeated":{"type":"boolean","description":"it was submitted before, and nothing happened now"}}})";
+
+inline constexpr std::string_view kTaskGraph = R"({"type":"object",
+"required":["id","name","status","verdict","tasks","pending","done","skipped","failed","cancelled",
+"created_ns","started_ns","ended_ns"],"properties":{
+"id":{"type":"string"},"name":{"type":"string"},"kind":{"type":"string"},
+"owner":{"type":"string"},"annotations":{"type":"object"},
+"status":{"enum":["ENTERING","PENDING","DONE","FAILED","CANCELLED"],
+"description":"it ends when every task has ended"},
+"verdict":{"enum":["OPEN","DONE","FAILED","CANCELLED"],
+"description":"FAILED as soon as one task failed"},
+"tasks":{"type":"integer"},"pending":{"type":"integer"},"done":{"type":"integer"},
+"skipped":{"type":"integer"},"failed":{"type":"integer"},"cancelled":{"type":"integer"},
+"epochs":{"type":"integer"},"frontier":{"type":"integer","description":"the epoch that runs"},
+"cancelling":{"type":"boolean"},"reason":{"type":"string"},"cancelled_by":{"type":"string"},
+"error":{"type":"string","description":"of the task that failed first"},
+"rerun_of":{"type":"string"},"created_ns":{"type":"integer"},
+"started_ns":{"type":["integer","null"]},"ended_ns":{"type":["integer","null"]}}})";
+
+inline constexpr std::string_view kGraphList = R"({"type":"object","required":["graphs","next"],
+"properties":{"graphs":{"type":"array","items":{"type":"object"}},
+"next":{"type":["integer","null"],"description":"where to go on; null: there are no more"}}})";
+
+inline constexpr std::string_view kTaskList = R"({"type":"object","required":["tasks","next"],
+"properties":{"tasks":{"type":"array","items":{"type":"object",
+"required":["task","kind","name","type","status","ready","waits","attempts","max_attempts"],
+"properties":{"task":{"type":"integer"},"kind":{"enum":["task","join","gate"]},
+"name":{"type":"string"},"type":{"type":"string"},
+"status":{"enum":["PENDING","DISPATCHED","CANCELLING","DONE","FAILED","CANCELLED"]},
+"ready":{"type":"boolean","description":"it waits for a worker, or one has it"},
+"skipped":{"type":"boolean"},"waits":{"type":"integer","description":"for how many tasks"},
+"attempts":{"type":"integer"},"max_attempts":{"type":["integer","null"]},
+"epoch":{"type":"integer"},"depends_on":{"type":"array",
+"description":"pairs: the first number, and how many"},
+"error":{"type":"object"},"worker":{"type":"string"},
+"origin":{"type":"string","description":"the task that it ended with"},"result":{}}}},
+"next":{"type":["integer","null"],"description":"the number to go on with"}}})";
+
 inline constexpr std::string_view kReason = R"({"type":"object","additionalProperties":false,
 "properties":{"reason":{"type":"string","maxLength":4096}}})";
 
@@ -82,7 +133,8 @@ inline constexpr std::string_view kState =
 inline constexpr std::string_view kWhy = R"({"type":"object","required":["sentence","reasons"],
 "properties":{"sentence":{"type":"string"},"reasons":{"type":"array","items":{"type":"object",
 "required":["kind"],"properties":{"kind":{"enum":["receipt","turn","paused","event","nothing",
-"wait","retry","queued","timeout"]},
+"wait","retry","queued","timeout","dependency","epoch","sealing"]},
+"task":{"type":"integer"},"epoch":{"type":"integer"},
 "step":{"type":"string"},"item":{"type":"integer"},"schema":{"type":"string"},
 "requirements":{"type":"object"},"failures":{"type":"integer"},
 "events_before":{"type":"integer"},"running":{"type":"integer"},"workers":{"type":"integer"},
@@ -210,6 +262,58 @@ inline constexpr std::string_view kNothing = R"({"type":"object","additionalProp
 
 inline constexpr std::string_view kRecord = R"({"type":"object","required":["record"],
 "properties":{"record":{"type":"integer"}}})";
+
+inline constexpr std::string_view kWorkerState = R"({"type":"object",
+"required":["worker","node","name","mode","live","slots","running"],"properties":{
+"worker":{"type":"string"},"node":{"type":"string"},"name":{"type":"string"},
+"mode":{"enum":["active","cordoned","draining","lost","left"]},"cordoned":{"type":"boolean"},
+"live":{"type":"boolean","description":"it was heard within its TTL"},
+"silent_ms":{"type":["integer","null"]},"slots":{"type":"integer"},
+"running":{"type":"integer"},"leases":{"type":"integer"},"reason":{"type":"string"},
+"by":{"type":"string"},"enrolled_ns":{"type":"integer"},"offer":{"type":"object"}}})";
+
+inline constexpr std::string_view kWorkers = R"({"type":"object","required":["workers","next"],
+"properties":{"workers":{"type":"array","items":{"type":"object"}},
+"next":{"type":["string","null"]}}})";
+
+inline constexpr std::string_view kEnrolment = R"({"type":"object","additionalProperties":false,
+"required":["protocol","node","name","secret","types"],"properties":{
+"protocol":{"const":1},"node":{"type":"string"},"name":{"type":"string"},
+"secret":{"type":"string","pattern":"^[0-9a-f]{64}$"},
+"queues":{"type":"array","items":{"type":"string"}},
+"types":{"type":"array","items":{"type":"string"}},"slots":{"type":"integer","minimum":1},
+"labels":{"type":"object"},"resources":{"type":"object"},
+"recipes":{"type":"array","items":{"type":"string"}}}})";
+
+inline constexpr std::string_view kEnrolled = R"({"type":"object",
+"required":["protocol","worker","mode","ttl_ms","max_wait_ms","max_batch","max_result_bytes"],
+"properties":{"worker":{"type":"string"},"mode":{"type":"string"}}})";
+
+inline constexpr std::string_view kWorkerSession = R"({"type":"object",
+"additionalProperties":false,"required":["process","first","holding"],"properties":{
+"process":{"type":"string"},"first":{"type":"boolean"},
+"holding":{"type":"array","items":{"type":"string"}}}})";
+
+inline constexpr std::string_view kWorkerSync = R"({"type":"object",
+"additionalProperties":false,"required":["session","seq","holding"],"properties":{
+"session":{"type":"string"},"seq":{"type":"integer","minimum":1},
+"done":{"type":"array","items":{"type":"object"}},
+"back":{"type":"array","items":{"type":"object"}},
+"progress":{"type":"array","items":{"type":"object"}},
+"logs":{"type":"array","items":{"type":"object"}},
+"holding":{"type":"array","items":{"type":"string"}},"want":{"type":"integer"},
+"wait_ms":{"type":"integer"},"draining":{"type":"boolean"}}})";
+
+inline constexpr std::string_view kWorkerLeave = R"({"type":"object",
+"additionalProperties":false,"required":["session"],"properties":{
+"session":{"type":"string"}}})";
+
+inline constexpr std::string_view kTaskLogs = R"({"type":"object",
+"required":["lines","first","next","ended"],"properties":{
+"lines":{"type":"array","items":{"type":"object","required":["n","attempt","time_ns","stream",
+"missing","text"]}},"first":{"type":"integer","description":"the oldest line that is kept"},
+"next":{"type":"integer","description":"the cursor for the next page"},
+"ended":{"type":"boolean"}}})";
 
 inline constexpr std::string_view kSnapshot = R"({"type":"object","required":["next_record"],
 "properties":{"next_record":{"type":"integer",

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "defs/name.h"
 #include "gateway/documents.h"
 
 namespace holdfast::gateway {
@@ -89,6 +90,12 @@ void wait_for_end(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
 }  // namespace
 
 void send(Exchange& exchange, const Engine::RawEvent& event, std::optional<Awaited> awaited) {
+  // What graphs and tasks tell each other is theirs: an event from elsewhere could end a task that
+  // nobody has run.
+  if (defs::is_reserved(event.workflow)) {
+    return exchange.refuse({ProblemCode::kConflict, "'" + std::string(event.workflow) +
+                                                        "' takes no events; see /v1/graphs"});
+  }
   const bool starts = !event.workflow.empty() && event.starts;
   exchange.service().engine.send_raw(event, exchange.later<Sent>([awaited = std::move(awaited),
                                                                   starts](

@@ -23,6 +23,10 @@
 #include "gateway/wake.h"
 #include "holdfast/engine.h"
 
+namespace holdfast::workers {
+class Desk;
+}
+
 namespace holdfast::gateway {
 
 // Since the server began, but for the first four.
@@ -67,6 +71,7 @@ struct Service {
   Helper past;  // for those who go back to it, one at a time
   Queries queries;
   std::function<void(std::string_view line)> log = {};
+  workers::Desk* desk = nullptr;  // of the workers; null: this server takes none
   Timers timers = {};
   Traffic traffic = {};
   AllRouteFigures routes = {};
@@ -87,6 +92,10 @@ struct Service {
 
   // Lists that are sifted by values. Whoever does may end on another thread, after the server.
   std::shared_ptr<std::atomic<std::size_t>> sifts = std::make_shared<std::atomic<std::size_t>>(0);
+
+  // Graphs that are being entered, likewise.
+  std::shared_ptr<std::atomic<std::size_t>> entering =
+      std::make_shared<std::atomic<std::size_t>>(0);
 
   std::shared_ptr<std::atomic<std::size_t>> waits = std::make_shared<std::atomic<std::size_t>>(0);
 

@@ -43,7 +43,6 @@ base::Result<void> retire_cells(WorldState& world) {
     if (world.cells[i].index().size() == 0) continue;
     retire(world, world.program->workflow(i).name, world.cells[i].index());
   }
-  world.cells.clear();
   return {};
 }
 
@@ -89,6 +88,7 @@ void retire(WorldState& world, const std::string& workflow, const HashTrie& inde
 
 void begin_cells(WorldState& world) {
   world.read_back.use(*world.program);
+  world.cells.clear();
   for (std::uint32_t i = 0; i < world.program->workflow_count(); ++i) {
     world.cells.emplace_back(i, world.blobs, world.options.cells, &world.read_back);
     const auto before = world.retired.find(world.program->workflow(i).name);
@@ -96,6 +96,13 @@ void begin_cells(WorldState& world) {
     world.cells.back().restore(before->second.index(), 0);
     world.retired.erase(before);
   }
+}
+
+void begin_world(WorldState& world, const Entropy& origin) {
+  world.origin = origin;
+  if (world.program->workflow_count() == 0) return;
+  world.program = world.program->in_world(origin);
+  world.read_back.use(*world.program);
 }
 
 Answer replace_program(WorldState& world, std::shared_ptr<const Program> program) {

@@ -22,6 +22,11 @@ Answer reduce_control(WorldState& world, const ControlRequested& request) {
   if (cell->terminal()) return Refused{base::ErrorCode::kConflict, "the instance has ended"};
   switch (request.control) {
     case Control::kCancel:
+      // Its end is for its own code: others wait to be told of it.
+      if (world.program->workflow(*workflow).is_system) {
+        return Refused{base::ErrorCode::kConflict,
+                       "a task or graph is cancelled by a request of its own, not as an instance"};
+      }
       touch(world, *cell);
       end(world, *cell, Phase::kCancelled, {});
       world.draft.spend_turns();

@@ -78,6 +78,14 @@ std::optional<Refused> find_unfit(const WorldState& world, const Targets& target
   return std::nullopt;
 }
 
+// Events of the system's own workflows are for those who name the instance.
+const EventProgram* find_event(const WorldState& world, const EventArrived& event) {
+  const auto workflow =
+      event.workflow.empty() ? std::nullopt : world.program->workflow_named(event.workflow);
+  if (!workflow) return world.program->event(event.schema);
+  return world.program->event_of(world.program->workflow(*workflow), event.schema);
+}
+
 }  // namespace
 
 Answer reduce_event(WorldState& world, const EventArrived& event) {
@@ -90,7 +98,7 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (!event.id.empty()) {
     if (const auto first = find_known(world, event.id)) return answer_again(world, event, *first);
   }
-  const EventProgram* program = world.program->event(event.schema);
+  const EventProgram* program = find_event(world, event);
   if (program == nullptr) {
     return Refused{base::ErrorCode::kNotFound,
                    "the manifest has no schema '" + shown(event.schema) + "'"};

@@ -56,6 +56,7 @@ enum class Fate : std::uint8_t {
   kDeleted,    // no state any more: the key may begin again
   kCompleted,  // with a result, for good
   kFailed,     // with an error, for good
+  kCancelled,  // for good
 };
 
 // Where a machine writes. Values are CBOR; the kernel makes them canonical and checks them.
@@ -109,6 +110,7 @@ class StepOutput {
   void drop_effects();  // those asked for so far; an instance that ends cannot wait for them
   void remove();        // deletes the instance
   void fail(std::string code, std::string message);
+  void cancel() noexcept { fate_ = Fate::kCancelled; }  // ends the instance as cancelled
 
   // The step could not be run to its end because memory ran out: elsewhere it would come to another
   // end. Nothing of it is kept, and its instance is paused (kernel/halt.h).

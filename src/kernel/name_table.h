@@ -39,6 +39,12 @@ class NameTable {
     return entries_.emplace_back(name, std::move(value));
   }
 
+  // In the order in which they were added.
+  template <class Visit>
+  void visit(Visit visit) {
+    for (auto& [name, value] : entries_) visit(std::as_const(name), value);
+  }
+
  private:
   static constexpr std::uint32_t kFree = UINT32_MAX;
 

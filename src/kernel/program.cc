@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "base/check.h"
+#include "defs/builtin.h"
 #include "defs/name.h"
 #include "defs/system_names.h"
 #include "kernel/work.h"
@@ -13,13 +15,15 @@ namespace holdfast::kernel {
 
 class ProgramBuilder {
  public:
-  ProgramBuilder(const defs::Bundle& bundle, const MachineSource& machines, const Entropy& origin,
-                 codec::Errors& errors)
-      : catalogue_(bundle.catalogue),
+  ProgramBuilder(const defs::Catalogue& catalogue, const MachineSource& machines,
+                 const Entropy& origin, codec::Errors& errors)
+      : catalogue_(catalogue),
         machines_(machines),
         origin_(origin),
         errors_(errors),
-        program_(std::make_shared<Program>()) {
+        program_(std::make_shared<Program>()) {}
+
+  std::shared_ptr<const Program> run(const defs::Bundle& bundle) {
     program_->manifest_hash_ = bundle.manifest->hash;
     auto closure = defs::closure_of(bundle);
     if (closure) {
@@ -27,16 +31,23 @@ class ProgramBuilder {
     } else {
       errors_.push_back(std::move(closure).error());
     }
-  }
-
-  std::shared_ptr<const Program> run(const defs::Manifest& manifest) {
+    const auto& manifest = *std::get_if<defs::Manifest>(&bundle.manifest->definition);
     program_->error_schema_ = schema(std::string(defs::kEffectError));
     for (const defs::NamedRef& ref : manifest.workflows) workflow(ref.name);
     for (const defs::Subscription& subscription : manifest.subscriptions)
       written_.emplace(subscription.event, subscription.workflow);
     for (const defs::Subscription& subscription : manifest.subscriptions) route(subscription);
     for (const defs::NamedRef& ref : manifest.schemas) event(ref.name);
+    // Behind the manifest's, whose numbers stand in snapshots of worlds without these.
+    system_workflows();
     if (!errors_.empty()) return nullptr;
+    return program_;
+  }
+
+  std::shared_ptr<const Program> run_without_manifest() {
+    program_->error_schema_ = schema(std::string(defs::kEffectError));
+    system_workflows();
+    CHECK(errors_.empty());
     return program_;
   }
 
@@ -61,8 +72,12 @@ class ProgramBuilder {
     made.hash = entry->hash;
     made.state = schema(def->state);
     made.event = def->event;
-    find_machine(*def, made);
-    if (made.machine != nullptr) made.objection = objection(*def);
+    made.machine = machines_.find_system(name);
+    made.is_system = made.machine != nullptr && is_system(name);
+    if (!made.is_system) {
+      find_machine(*def, made);
+      if (made.machine != nullptr) made.objection = objection(*def);
+    }
     listen(*def, made);
     made.has_context = def->context.has_value();
     if (def->context && *def->context != defs::kWorkflowContext) {
@@ -84,6 +99,28 @@ class ProgramBuilder {
     program_->workflows_.push_back(std::move(made));
     program_->workflow_names_.emplace(name, index);
     return index;
+  }
+
+  static bool is_system(std::string_view name) {
+    return std::find(defs::kSystemWorkflows.begin(), defs::kSystemWorkflows.end(), name) !=
+           defs::kSystemWorkflows.end();
+  }
+
+  // Everything in the event type of such a workflow goes to the instance that the event names.
+  void system_workflows() {
+    for (const std::string_view name : defs::kSystemWorkflows) {
+      if (machines_.find_system(name) == nullptr) continue;
+      const auto index = workflow(std::string(name));
+      if (!index) continue;
+      const Route route{*index, {std::string(defs::kSystemKeyField)}};
+      for (const Arm& arm : program_->workflows_[*index].arms) {
+        if (arm.schema == defs::kReceiptEnvelope || arm.schema == defs::kReceiptRejected ||
+            arm.schema == defs::kStreamFrame)
+          continue;
+        program_->system_events_.emplace(arm.schema,
+                                         EventProgram{arm.schema, schema(arm.schema), {route}});
+      }
+    }
   }
 
   void find_machine(const defs::WorkflowDef& def, WorkflowProgram& made) {
@@ -195,11 +232,37 @@ std::shared_ptr<const Program> Program::build(const defs::Bundle& bundle,
     errors.push_back(base::invalid("", "the bundle has no manifest"));
     return nullptr;
   }
-  const auto& manifest = *std::get_if<defs::Manifest>(&bundle.manifest->definition);
-  return ProgramBuilder(bundle, machines, origin, errors).run(manifest);
+  return ProgramBuilder(bundle.catalogue, machines, origin, errors).run(bundle);
 }
 
-std::shared_ptr<const Program> Program::none() { return std::make_shared<Program>(); }
+std::shared_ptr<const Program> Program::none(const MachineSource& machines, const Entropy& origin) {
+  const bool has_code =
+      std::any_of(defs::kSystemWorkflows.begin(), defs::kSystemWorkflows.end(),
+                  [&](std::string_view name) { return machines.find_system(name) != nullptr; });
+  if (!has_code) return std::make_shared<Program>();
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  codec::Errors errors;
+  return ProgramBuilder(builtin, machines, origin, errors).run_without_manifest();
+}
+
+std::shared_ptr<const Program> Program::in_world(const Entropy& origin) const {
+  auto made = std::make_shared<Program>(*this);
+  for (WorkflowProgram& workflow : made->workflows_) {
+    workflow.effects.visit([&](const std::string& name, AllowedEffect& allowed) {
+      const EffectProgram& effect = effects_[allowed.effect];
+      allowed.site =
+          Site(site_hash(origin, workflow.name, workflow.hash, name, effect.hash, effect.executor));
+    });
+  }
+  return made;
+}
+
+const EventProgram* Program::event_of(const WorkflowProgram& workflow,
+                                      std::string_view schema) const {
+  if (!workflow.is_system) return event(schema);
+  const auto* found = system_events_.find(schema);
+  return found == nullptr ? nullptr : &found->second;
+}
 
 const Arm* WorkflowProgram::arm_of_schema(std::string_view schema) const {
   const auto found =

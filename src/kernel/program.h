@@ -55,6 +55,7 @@ struct WorkflowProgram {
   std::optional<codec::Schema> key;
   std::optional<codec::Schema> annotations;
   bool has_context = false;  // declared: sys/WorkflowContext@1
+  bool is_system = false;    // one of defs::kSystemWorkflows: no manifest lists it
   NameTable<AllowedEffect> effects;
   std::string event;      // the schema of its events
   std::vector<Arm> arms;  // if that is a variant
@@ -88,6 +89,12 @@ class MachineSource {
   virtual ~MachineSource() = default;
   virtual const Machine* find(const defs::ModuleDef& module, std::string_view entrypoint) const = 0;
 
+  // The machine of one of the system's own workflows. Nothing: the world does not have it.
+  virtual const Machine* find_system(std::string_view workflow) const {
+    static_cast<void>(workflow);
+    return nullptr;
+  }
+
   // A machine that is what the definition says, whatever code is here: it steps as it did when the
   // definition was applied, so records replay with it even if the code does not fit any more.
   // Nothing: only code can step this workflow, and is looked for with `find`.
@@ -120,14 +127,21 @@ class Program {
                                               const MachineSource& machines, const Entropy& origin,
                                               codec::Errors& errors);
 
-  // What a world runs before its first manifest: nothing.
-  static std::shared_ptr<const Program> none();
+  // What a world runs before its first manifest: the system's own workflows, and nothing else.
+  static std::shared_ptr<const Program> none(const MachineSource& machines, const Entropy& origin);
+
+  // The same program in a world with another origin, which is part of the identity of its effects.
+  std::shared_ptr<const Program> in_world(const Entropy& origin) const;
 
   const base::Hash& manifest_hash() const noexcept { return manifest_hash_; }
 
   // The definitions it was built from, as one canonical value (defs/load.h).
   const base::Bytes& closure() const noexcept { return closure_; }
   const EventProgram* event(std::string_view schema) const;
+
+  // Events that this workflow sends and takes. Those of the system's own workflows are apart from
+  // those of the manifest: no other workflow can send one.
+  const EventProgram* event_of(const WorkflowProgram& workflow, std::string_view schema) const;
   const WorkflowProgram& workflow(std::uint32_t index) const { return workflows_[index]; }
   const EffectProgram& effect(std::uint32_t index) const { return effects_[index]; }
   std::optional<std::uint32_t> workflow_named(std::string_view name) const;
@@ -149,6 +163,7 @@ class Program {
   std::map<std::string, std::uint32_t, std::less<>> workflow_names_;
   std::map<std::string, std::uint32_t, std::less<>> effect_names_;
   NameTable<EventProgram> events_;
+  NameTable<EventProgram> system_events_;
   std::optional<codec::Schema> error_schema_;  // sys/EffectError@1
   bool has_objections_ = false;
 };

@@ -32,7 +32,7 @@ bool ReadBack::value_fits(const codec::Schema& schema, const Mail& mail) {
 
 bool ReadBack::mail_fits(std::uint32_t workflow, const Mail& mail) {
   if (mail.kind == MailKind::kEvent) {
-    const EventProgram* event = program_->event(mail.schema);
+    const EventProgram* event = program_->event_of(program_->workflow(workflow), mail.schema);
     if (event != nullptr) return value_fits(event->schema, mail);
     // A manifest need not list the system's schemas, so an arm may have one that is not compiled.
     return program_->workflow(workflow).arm_of_schema(mail.schema) != nullptr &&

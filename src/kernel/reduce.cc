@@ -65,7 +65,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
   WorldState& world = *state_;
   world.tick = &tick;
   world.trace = {};
-  if (world.next_record == 1) world.origin = tick.entropy;
+  if (world.next_record == 1) begin_world(world, tick.entropy);
   world.draft.clear();
   outcome.record.clear();
   outcome.commands.clear();

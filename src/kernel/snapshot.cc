@@ -117,9 +117,18 @@ bool read_proposal_into(codec::View entry, WorldState& world) {
   return world.proposals.emplace(id, std::move(proposal)).second;
 }
 
+// Workflows of the system that have no instances are left out: a world that does not use them has
+// the snapshot of a program without them.
+bool is_written(const WorldState& world, std::uint32_t workflow) {
+  return !world.program->workflow(workflow).is_system || world.cells[workflow].index().size() != 0;
+}
+
 void write_cells(Buffer& out, const WorldState& world) {
-  codec::write_list_head(out, 4 * world.cells.size());
+  std::size_t count = 0;
+  for (std::uint32_t i = 0; i < world.cells.size(); ++i) count += is_written(world, i) ? 1U : 0U;
+  codec::write_list_head(out, 4 * count);
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
+    if (!is_written(world, i)) continue;
     codec::write_text(out, world.program->workflow(i).name);
     write_trie(out, world.cells[i].index());
     codec::write_nat(out, world.cells[i].active());
@@ -132,13 +141,16 @@ void write_cells(Buffer& out, const WorldState& world) {
 }
 
 bool restore_cells(const SnapshotParts& parts, WorldState& world) {
-  if (parts.workflows.size() != world.cells.size()) return false;
+  auto next = parts.workflows.begin();
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
-    const SnapshotParts::Workflow& workflow = parts.workflows[i];
-    if (workflow.name != world.program->workflow(i).name) return false;
-    if (workflow.active > workflow.index.size()) return false;
-    world.cells[i].restore(workflow.index, workflow.active);
+    const bool is_there =
+        next != parts.workflows.end() && next->name == world.program->workflow(i).name;
+    if (!is_there && world.program->workflow(i).is_system) continue;
+    if (!is_there || next->active > next->index.size()) return false;
+    world.cells[i].restore(next->index, next->active);
+    ++next;
   }
+  if (next != parts.workflows.end()) return false;
   for (const SnapshotParts::Workflow& workflow : parts.retired)
     retire(world, std::string(workflow.name), workflow.index);
   return true;
@@ -154,7 +166,7 @@ base::Result<void> check_roots(const WorldState& world) {
 // The program whose definitions are in a blob; the zero hash is the program that does nothing.
 base::Result<std::shared_ptr<const Program>> read_program(const WorldState& world,
                                                           const base::Hash& hash) {
-  if (hash.is_zero()) return Program::none();
+  if (hash.is_zero()) return Program::none(world.machines, world.origin);
   const base::Bytes definitions = TRY(world.blobs.get(hash));
   Refused refusal;
   auto program = load_program(world, definitions, refusal);

@@ -113,7 +113,7 @@ class Checker {
   }
 
   std::optional<Objection> check_event(const StepOutput::Event& emitted, Plan& plan) {
-    const EventProgram* event = world_.program->event(emitted.schema);
+    const EventProgram* event = world_.program->event_of(workflow_, emitted.schema);
     if (event == nullptr)
       return Objection{"step.unknown_event", "the manifest has no schema '" + emitted.schema + "'"};
     Plan::Event planned{event, {}, 0};
@@ -308,6 +308,7 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
     case Fate::kDeleted: remove_instance(world, cell); break;
     case Fate::kCompleted: end(world, cell, Phase::kCompleted, bytes_of(plan.result)); break;
     case Fate::kFailed: fail(world, cell, output.error_code(), output.error_message()); break;
+    case Fate::kCancelled: end(world, cell, Phase::kCancelled, {}); break;
   }
   return {};
 }

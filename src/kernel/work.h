@@ -21,6 +21,9 @@ inline constexpr std::string_view kByWorkers = "worker";
 inline constexpr std::string_view kWorkerLost = "worker.lost";
 inline constexpr std::string_view kStopped = "effect.stopped";
 
+// The code of an effect that no worker took within its time limit.
+inline constexpr std::string_view kQueueTimeout = "effect.queue_timeout";
+
 // Why a lease was given back. A lost one spends an attempt, the others are free.
 enum class ReturnReason : std::uint8_t { kLost, kDrain, kDenied, kYield, kRefused };
 

@@ -33,7 +33,12 @@ base::Result<std::optional<InstanceValues>> read_values(Cells* cells, const base
 
 WorldState::WorldState(const MachineSource& the_machines, Blobs& the_blobs,
                        WorldOptions the_options)
-    : machines(the_machines), blobs(the_blobs), options(the_options) {}
+    : machines(the_machines),
+      blobs(the_blobs),
+      options(the_options),
+      program(Program::none(the_machines, origin)) {
+  begin_cells(*this);
+}
 
 World::World(const MachineSource& machines, Blobs& blobs, WorldOptions options)
     : state_(std::make_unique<WorldState>(machines, blobs, options)) {}

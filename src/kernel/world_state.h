@@ -37,10 +37,10 @@ struct WorldState {
   const MachineSource& machines;
   Blobs& blobs;
   WorldOptions options;
-  std::shared_ptr<const Program> program = Program::none();
+  Entropy origin{};  // of the first record: no two worlds share it, nor the identity of an intent
+  std::shared_ptr<const Program> program;
   std::uint64_t next_record = 1;
   std::uint64_t latest_ns = 0;  // the latest time of all ticks
-  Entropy origin{};  // of the first record: no two worlds share it, nor the identity of an intent
   std::vector<Cells> cells;                           // by workflow
   std::map<std::string, Cells, std::less<>> retired;  // ended ones of workflows that are gone
   ReadBack read_back;
@@ -311,6 +311,9 @@ Answer could_not_keep(WorldState& world, base::Error error);
 
 // Everything is empty, and the workflows are those of the program.
 void begin_cells(WorldState& world);
+
+// A world that has no record yet gets its origin.
+void begin_world(WorldState& world, const Entropy& origin);
 
 // The instances of a workflow that the program does not have, all of which have ended.
 void retire(WorldState& world, const std::string& workflow, const HashTrie& index);

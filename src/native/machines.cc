@@ -2,6 +2,7 @@
 #include "native/machines.h"
 
 #include "defs/builtin.h"
+#include "defs/system_names.h"
 #include "native/bundle.h"
 #include "native/fit.h"
 #include "native/flow_graph.h"
@@ -84,6 +85,11 @@ const kernel::Machine* Machines::find(const defs::ModuleDef& module,
   if (module.runtime != defs::Runtime::kNative) return nullptr;
   const auto found = machines_.find(std::pair(module.name, std::string(entrypoint)));
   return found == machines_.end() ? nullptr : &found->second;
+}
+
+const kernel::Machine* Machines::find_system(std::string_view workflow) const {
+  if (workflow == defs::kGraphWorkflow) return &graph_;
+  return workflow == defs::kTaskWorkflow ? &task_ : nullptr;
 }
 
 std::shared_ptr<const kernel::Machine> Machines::make(const defs::ModuleDef& module,

@@ -14,6 +14,8 @@
 #include "holdfast/module.h"
 #include "kernel/program.h"
 #include "steps/machine.h"
+#include "tasks/graph_machine.h"
+#include "tasks/task_machine.h"
 
 namespace holdfast::native {
 
@@ -28,6 +30,7 @@ class Machines : public kernel::MachineSource {
   std::shared_ptr<const kernel::Machine> make(const defs::ModuleDef& module,
                                               const defs::WorkflowDef& workflow,
                                               const defs::Catalogue& catalogue) const override;
+  const kernel::Machine* find_system(std::string_view workflow) const override;
   std::optional<std::string> objection(const defs::WorkflowDef& workflow,
                                        const defs::Catalogue& catalogue) const override;
 
@@ -54,6 +57,8 @@ class Machines : public kernel::MachineSource {
   // By module and workflow.
   std::map<std::pair<std::string, std::string>, FlowMachines, std::less<>> flows_;
   std::shared_ptr<const Compiled> compiled_;
+  tasks::GraphMachine graph_;
+  tasks::TaskMachine task_;
 };
 
 }  // namespace holdfast::native

@@ -29,7 +29,7 @@ void report_late(const base::Hash& intent, const TimeLimits::Limited& limited,
                  executors::Reports& reports) {
   const executors::Receipt late =
       limited.waits
-          ? executors::timed_out("effect.queue_timeout", "no worker took it within its time limit")
+          ? executors::timed_out(kernel::kQueueTimeout, "no worker took it within its time limit")
           : executors::timed_out("effect.timeout", "it has not ended within its time limit");
   kernel::ReceiptArrived receipt;
   receipt.intent = intent;

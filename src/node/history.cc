@@ -227,12 +227,13 @@ base::Result<void> History::open() {
   }
   feed_.emplace(TRY(HistoryFeed::start(journal_, *index_)));
   seen_ = index_->cursor().record;
-  if (options_.retention_ns != 0 && options_.send && !retention_) {
+  const Retention::Times keep{options_.retention_ns, options_.graph_retention_ns};
+  if ((keep.instances_ns != 0 || keep.graphs_ns != 0) && options_.send && !retention_) {
     const auto wake = [this] {
       const std::lock_guard lock(mutex_);
       for_worker_.notify_one();
     };
-    retention_.emplace(clock_, options_.retention_ns, options_.send, wake, journal_.durable());
+    retention_.emplace(clock_, keep, options_.send, wake, journal_.durable());
   }
   return {};
 }

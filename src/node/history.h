@@ -47,6 +47,8 @@ struct HistoryOptions {
 
   // What has ended is forgotten when it was not touched for so long. 0: never.
   std::uint64_t retention_ns = 0;
+  // The same for task graphs, with all their tasks.
+  std::uint64_t graph_retention_ns = 0;
   // Sends an input to the world, as Loop::send. Without it nothing is forgotten.
   std::function<base::Result<void>(Input, Heard)> send = {};
 

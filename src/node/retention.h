@@ -3,6 +3,9 @@
 // shows as over for long enough, a few hundred at a time, and waits until the index has read what
 // came of it before it names more. The world decides: what was touched since stays.
 //
+// A task graph is kept whole: its tasks stay as long as it does, and go before it. Graphs have a
+// time of their own.
+//
 // It belongs to whoever has the index; only `heard` comes from elsewhere.
 #pragma once
 
@@ -24,9 +27,15 @@ class Retention {
  public:
   using Send = std::function<base::Result<void>(Input, Heard)>;
 
+  // How long what has ended is kept. 0: for ever.
+  struct Times {
+    std::uint64_t instances_ns = 0;
+    std::uint64_t graphs_ns = 0;
+  };
+
   // Nothing is named before the index has seen record `durable`. `wake` is called, on any thread,
   // when an answer was heard.
-  Retention(env::Clock& clock, std::uint64_t keep_ns, Send send, std::function<void()> wake,
+  Retention(env::Clock& clock, Times keep, Send send, std::function<void()> wake,
             store::RecordNumber durable);
 
   // When to look next, since boot; nothing: not before the index has gone on, or an answer comes.
@@ -47,11 +56,16 @@ class Retention {
     std::atomic<bool> is_refused = false;
   };
 
+  using Ended = std::vector<store::EndedInstance>;
+
+  base::Result<Ended> find_due(store::HistoryIndex& index, const store::OverQuery& of,
+                               std::uint64_t keep_ns, std::uint64_t now_ns);
+  base::Result<Ended> find_due_graphs(store::HistoryIndex& index, std::uint64_t now_ns);
   base::Result<void> send(const std::vector<store::EndedInstance>& ended);
   void look_after(std::uint64_t wait_ns);
 
   env::Clock& clock_;
-  std::uint64_t keep_ns_;
+  Times keep_;
   Send send_;
   std::function<void()> wake_;
   std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();

@@ -91,6 +91,7 @@ base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements
   all->forget = TRY(database.prepare(kForget));
   all->find_over = TRY(database.prepare(kFindOver));
   all->first_over = TRY(database.prepare(kFirstOver));
+  all->between_over = TRY(database.prepare(kBetweenOver));
   return all;
 }
 

@@ -62,10 +62,16 @@ class HistoryIndex {
                                                 std::size_t limit, std::size_t bytes);
 
   // Those that are over and were last touched at this time or before, the oldest first.
-  base::Result<std::vector<EndedInstance>> over_since(std::uint64_t last_ns, std::size_t limit);
+  base::Result<std::vector<EndedInstance>> over_since(std::uint64_t last_ns, std::size_t limit,
+                                                      const OverQuery& of = {});
 
   // The time of the oldest of them; nothing: none is over.
-  base::Result<std::optional<std::uint64_t>> oldest_over_ns();
+  base::Result<std::optional<std::uint64_t>> oldest_over_ns(const OverQuery& of = {});
+
+  // Those of a workflow that are over, with keys from `first` on and before `end`.
+  base::Result<std::vector<EndedInstance>> over_between(std::string_view workflow,
+                                                        base::ByteView first, base::ByteView end,
+                                                        std::size_t limit);
 
   // For whoever copies it.
   SqliteDatabase& database() noexcept { return database_.database; }
@@ -77,6 +83,8 @@ class HistoryIndex {
   struct Statements;
   HistoryIndex(WorldDatabase database, std::unique_ptr<Statements> statements);
 
+  base::Result<std::uint64_t> id_of_workflow(std::string_view name);  // 0: there is none
+  base::Result<void> bind_over(SqliteStatement& statement, int first, const OverQuery& of);
   base::Result<void> read_state(const std::string& path);
   base::Result<void> write(const HistoryBatch& batch, const HistoryCursor& cursor);
   base::Result<void> write_entry(const HistoryBatch::Entry& entry);

@@ -148,12 +148,37 @@ base::Result<std::vector<StreamEntry>> HistoryIndex::stream(std::uint64_t id, st
   return entries;
 }
 
+base::Result<std::uint64_t> HistoryIndex::id_of_workflow(std::string_view name) {
+  if (name.empty()) return std::uint64_t{0};
+  SqliteStatement& find = statements_->find_workflow;
+  find.bind(1, name);
+  std::uint64_t id = 0;
+  if (TRY(find.step())) id = find.nat(0);
+  find.reset();
+  return id;
+}
+
+// Three parameters: the only workflow, and two that are left out.
+base::Result<void> HistoryIndex::bind_over(SqliteStatement& statement, int first,
+                                           const OverQuery& of) {
+  const std::uint64_t only = TRY(id_of_workflow(of.only));
+  statement.bind(first, only);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::uint64_t id = i < of.but.size() ? TRY(id_of_workflow(of.but[i])) : 0;
+    statement.bind(first + 1 + static_cast<int>(i), id);
+  }
+  return {};
+}
+
 base::Result<std::vector<EndedInstance>> HistoryIndex::over_since(std::uint64_t last_ns,
-                                                                  std::size_t limit) {
+                                                                  std::size_t limit,
+                                                                  const OverQuery& of) {
+  std::vector<EndedInstance> ended;
+  if (!of.only.empty() && TRY(id_of_workflow(of.only)) == 0) return ended;
   SqliteStatement& find = statements_->find_over;
   find.bind(1, last_ns);
   find.bind(2, std::uint64_t{limit});
-  std::vector<EndedInstance> ended;
+  TRY(bind_over(find, 3, of));
   while (TRY(find.step())) {
     const base::ByteView key = find.bytes(1);
     ended.push_back({std::string(find.text(0)), {key.begin(), key.end()}, find.nat(2)});
@@ -161,12 +186,33 @@ base::Result<std::vector<EndedInstance>> HistoryIndex::over_since(std::uint64_t 
   return ended;
 }
 
-base::Result<std::optional<std::uint64_t>> HistoryIndex::oldest_over_ns() {
-  SqliteStatement& first = statements_->first_over;
+base::Result<std::optional<std::uint64_t>> HistoryIndex::oldest_over_ns(const OverQuery& of) {
   std::optional<std::uint64_t> oldest;
+  if (!of.only.empty() && TRY(id_of_workflow(of.only)) == 0) return oldest;
+  SqliteStatement& first = statements_->first_over;
+  TRY(bind_over(first, 1, of));
   if (TRY(first.step()) && !first.is_null(0)) oldest = first.nat(0);
   first.reset();
   return oldest;
+}
+
+base::Result<std::vector<EndedInstance>> HistoryIndex::over_between(std::string_view workflow,
+                                                                    base::ByteView first,
+                                                                    base::ByteView end,
+                                                                    std::size_t limit) {
+  std::vector<EndedInstance> ended;
+  const std::uint64_t id = TRY(id_of_workflow(workflow));
+  if (id == 0) return ended;
+  SqliteStatement& find = statements_->between_over;
+  find.bind(1, id);
+  find.bind(2, first);
+  find.bind(3, end);
+  find.bind(4, std::uint64_t{limit});
+  while (TRY(find.step())) {
+    const base::ByteView key = find.bytes(0);
+    ended.push_back({std::string(workflow), {key.begin(), key.end()}, find.nat(1)});
+  }
+  return ended;
 }
 
 base::Result<std::string> HistoryIndex::annotations(std::uint64_t id) {

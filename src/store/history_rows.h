@@ -175,6 +175,12 @@ struct EndedInstance {
   RecordNumber last_record = 0;
 };
 
+// Which of those that are over.
+struct OverQuery {
+  std::string only = {};              // of this workflow; empty: of all
+  std::vector<std::string> but = {};  // not of these, two at most
+};
+
 // It may have fewer rows than it could, and even none, though there are more: only so many are
 // looked at for one page.
 struct HistoryPage {

@@ -29,6 +29,7 @@ struct HistoryIndex::Statements {
   SqliteStatement forget;
   SqliteStatement find_over;
   SqliteStatement first_over;
+  SqliteStatement between_over;
 };
 
 // The columns of a row, in the order in which read_row takes them.
@@ -98,9 +99,18 @@ inline const std::string kFindOver =
     std::string(
         "SELECT w.name, i.key, i.last_record FROM instances i INDEXED BY by_end "
         "CROSS JOIN workflows w ON w.id = i.workflow WHERE i.") +
-    kIsOver + " AND i.last_ns <= ?1 ORDER BY i.last_ns LIMIT ?2";
+    kIsOver +
+    " AND i.last_ns <= ?1 AND (?3 = 0 OR i.workflow = ?3) AND i.workflow NOT IN (?4, ?5) "
+    "ORDER BY i.last_ns LIMIT ?2";
 inline const std::string kFirstOver =
     std::string("SELECT last_ns FROM instances INDEXED BY by_end WHERE ") + kIsOver +
-    " ORDER BY last_ns LIMIT 1";
+    " AND (?1 = 0 OR workflow = ?1) AND workflow NOT IN (?2, ?3) ORDER BY last_ns LIMIT 1";
+
+// Those of one workflow, by key.
+inline const std::string kBetweenOver =
+    std::string(
+        "SELECT key, last_record FROM instances WHERE workflow = ?1 AND key >= ?2 AND "
+        "key < ?3 AND ") +
+    kIsOver + " ORDER BY key LIMIT ?4";
 
 }  // namespace holdfast::store

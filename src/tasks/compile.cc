@@ -46,13 +46,14 @@ class Compiler {
       document_ = &*document;
       names_are_unique();
       read_dependencies();
-      DependencyOrder order = order_by_dependencies(dependencies_);
-      if (!order.cycle.empty()) refuse_cycle(order.cycle);
+      const std::vector<NodeIndex> cycle = order_by_dependencies(dependencies_).cycle;
+      if (!cycle.empty()) refuse_cycle(cycle);
       NodeReads reads(*document, names_, dependencies_, problems_);
       read_specs(reads);
       const ScheduleHint hint = read_schedule_hint(*document, names_, dependencies_, problems_);
       count_tasks();
-      if (order.cycle.empty()) {
+      if (cycle.empty()) {
+        const DependencyOrder order = order_by_dependencies(dependencies_, epochs_of(hint));
         const Numbering numbering = numbered(order.order);
         // A misspelt dependency would be told twice.
         if (!has_bad_dependency_) reads.check_upstream(numbering.number, numbering.dependencies);
@@ -231,6 +232,31 @@ class Compiler {
     dependency_count_ = dependencies;
   }
 
+  // Epochs stand together. Their order never contradicts dependencies, or the hint is refused.
+  static std::vector<std::uint32_t> epochs_of(const ScheduleHint& hint) {
+    std::vector<std::uint32_t> epochs;
+    if (hint.epoch_count == 0) return epochs;
+    epochs.reserve(hint.nodes.size());
+    for (const NodeSchedule& node : hint.nodes) epochs.push_back(node.epoch.value_or(0));
+    return epochs;
+  }
+
+  // A gate before the first task of an epoch; the ranges around it are filled in at the end.
+  static void add_gate(Plan& plan, std::uint32_t epoch) {
+    plan.gates.push_back({plan.total_count, epoch, {}, {}});
+    ++plan.total_count;
+  }
+
+  static void close_gates(Plan& plan) {
+    for (std::size_t i = 0; i < plan.gates.size(); ++i) {
+      PlanGate& gate = plan.gates[i];
+      const TaskIndex begin = i == 0 ? 0 : plan.gates[i - 1].task + 1;
+      const TaskIndex end = i + 1 < plan.gates.size() ? plan.gates[i + 1].task : plan.total_count;
+      gate.before = {begin, gate.task - begin};
+      gate.after = {gate.task + 1, end - gate.task - 1};
+    }
+  }
+
   Numbering numbered(const std::vector<NodeIndex>& order) const {
     Numbering made{order, std::vector<NodeIndex>(order.size()), Dependencies(order.size())};
     for (NodeIndex i = 0; i < order.size(); ++i) made.number[order[i]] = i;
@@ -269,12 +295,14 @@ class Compiler {
       made.inputs = sorted_inputs(draft.reads, number);
       const NodeSchedule& schedule = hint.nodes[order[i]];
       made.epoch = schedule.epoch;
+      if (made.epoch && *made.epoch > plan.gates.size()) add_gate(plan, *made.epoch);
       made.position = schedule.position;
       made.workers = schedule.workers;
       made.first_task = plan.total_count;
       plan.run_count += made.tasks().count;
       plan.total_count = made.last_task() + 1;
     }
+    close_gates(plan);
     for (NodeIndex i = 0; i < order.size(); ++i) check_size(plan, i, order[i]);
     return plan;
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <queue>
+#include <utility>
 
 namespace holdfast::tasks {
 namespace {
@@ -37,22 +38,27 @@ Dependencies reversed(const Dependencies& dependencies) {
   return dependents;
 }
 
-DependencyOrder order_by_dependencies(const Dependencies& dependencies) {
+DependencyOrder order_by_dependencies(const Dependencies& dependencies,
+                                      const std::vector<std::uint32_t>& ranks) {
   const Dependencies dependents = reversed(dependencies);
   std::vector<std::uint32_t> waiting(dependencies.size());
-  std::priority_queue<NodeIndex, std::vector<NodeIndex>, std::greater<>> next;
+  using Place = std::pair<std::uint32_t, NodeIndex>;
+  const auto place_of = [&](NodeIndex node) {
+    return Place(ranks.empty() ? 0 : ranks[node], node);
+  };
+  std::priority_queue<Place, std::vector<Place>, std::greater<>> next;
   for (NodeIndex node = 0; node < dependencies.size(); ++node) {
     waiting[node] = static_cast<std::uint32_t>(dependencies[node].size());
-    if (waiting[node] == 0) next.push(node);
+    if (waiting[node] == 0) next.push(place_of(node));
   }
   DependencyOrder result;
   result.order.reserve(dependencies.size());
   while (!next.empty()) {
-    const NodeIndex node = next.top();
+    const NodeIndex node = next.top().second;
     next.pop();
     result.order.push_back(node);
     for (const NodeIndex dependent : dependents[node]) {
-      if (--waiting[dependent] == 0) next.push(dependent);
+      if (--waiting[dependent] == 0) next.push(place_of(dependent));
     }
   }
   if (result.order.size() < dependencies.size()) {

@@ -19,12 +19,16 @@ using Dependencies = std::vector<std::vector<NodeIndex>>;
 Dependencies reversed(const Dependencies& dependencies);
 
 struct DependencyOrder {
-  std::vector<NodeIndex> order;  // every node after those it depends on; the lowest number first
+  // Every node after those it depends on; of those that could be next, the one of the lowest rank
+  // and then the lowest number.
+  std::vector<NodeIndex> order;
   std::vector<NodeIndex> cycle;  // where there is none: nodes of which each depends on the next
                                  // one, and the last on the first
 };
 
-DependencyOrder order_by_dependencies(const Dependencies& dependencies);
+// `ranks` are of each node; empty: all are the same.
+DependencyOrder order_by_dependencies(const Dependencies& dependencies,
+                                      const std::vector<std::uint32_t>& ranks = {});
 
 // A node that must be upstream of another: `user` depends on `used`, perhaps through others.
 struct UpstreamQuery {

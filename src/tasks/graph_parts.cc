@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/graph_parts.h"
 
-#include <utility>
+#include <algorithm>
 
 #include "base/check.h"
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
-#include "codec/normaliser.h"
 #include "kernel/list_reader.h"
 #include "tasks/task_codec.h"
 
@@ -17,53 +16,56 @@ using codec::View;
 
 constexpr std::uint64_t kGraphVersion = 1;
 
-// Each definition is hashed behind the hash of those before it, so that the digest does not depend
-// on where parts were cut.
-base::Hash chained(const base::Hash& before, base::ByteView definition) {
-  return base::sha256(before.bytes, definition);
-}
+// A number of a task and the heads of two lists.
+constexpr std::size_t kAdoptedOverheadBytes = 8;
 
-void begin_value(codec::Buffer& out) {
-  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-}
-
-base::Result<base::Bytes> checked(base::ByteView bytes) {
-  codec::Normaliser normaliser;
-  const auto value =
-      TRY(normaliser.from_cbor(codec::Schema::any(), bytes, codec::Strictness::kStrict));
-  return base::Bytes(value.begin(), value.end());
-}
-
-base::Bytes part_of(TaskIndex first, std::uint64_t count, const codec::Buffer& definitions) {
-  codec::Buffer out;
-  begin_value(out);
-  codec::write_list_head(out, 3);
-  codec::write_nat(out, kGraphVersion);
-  codec::write_nat(out, first);
-  codec::write_list_head(out, count);
-  out.append(definitions.view());
-  return out.to_bytes();
+// The results that tasks begin with, by place in the part.
+bool read_adopted(View value, std::vector<PartTask>& tasks) {
+  kernel::ListReader list(value);
+  std::uint64_t next = 0;
+  while (list.good() && !list.at_end()) {
+    kernel::ListReader pair(list.next());
+    const std::uint64_t place = pair.nat();
+    const View result = pair.next();
+    if (!pair.done() || place < next || place >= tasks.size()) return false;
+    if (tasks[place].task.kind != TaskKind::kRun || result.encoded().size() > kMaxResultBytes)
+      return false;
+    tasks[place].adopted = result.encoded();
+    next = place + 1;
+  }
+  return list.done();
 }
 
 }  // namespace
 
+// Chained, so that the digest does not depend on where parts are cut.
+base::Hash digest_with(const base::Hash& before, base::ByteView definition) {
+  return base::sha256(before.bytes, definition);
+}
+
 GraphHeader header_of(const Plan& plan) {
-  GraphHeader header{plan.name,        plan.owner,      plan.kind,
-                     plan.annotations, plan.run_count,  plan.total_count,
-                     plan.epoch_count, plan.is_ordered, base::Hash()};
+  GraphHeader header;
+  header.name = plan.name;
+  header.owner = plan.owner;
+  header.kind = plan.kind;
+  header.annotations = plan.annotations;
+  header.run_count = plan.run_count;
+  header.total_count = plan.total_count;
+  header.epoch_count = plan.epoch_count;
+  header.is_ordered = plan.is_ordered;
   codec::Buffer definition;
-  for (TaskIndex task = 0; task < plan.total_count; ++task) {
+  for (TaskIndex index = 0; index < plan.total_count; ++index) {
+    const TaskDefinition task = plan.task(index);
     definition.clear();
-    write_task(definition, plan.task(task));
-    header.digest = chained(header.digest, definition.view());
+    write_task(definition, task);
+    header.digest = digest_with(header.digest, definition.view());
+    if (task.dependencies.empty()) header.told_start = index + 1;
   }
   return header;
 }
 
-base::Bytes encode(const GraphHeader& header) {
-  codec::Buffer out;
-  begin_value(out);
-  codec::write_list_head(out, 10);
+void write_header(codec::Buffer& out, const GraphHeader& header) {
+  codec::write_list_head(out, 12);
   codec::write_nat(out, kGraphVersion);
   codec::write_text(out, header.name);
   codec::write_text(out, header.owner);
@@ -73,86 +75,132 @@ base::Bytes encode(const GraphHeader& header) {
   codec::write_nat(out, header.total_count);
   codec::write_nat(out, header.epoch_count);
   codec::write_bool(out, header.is_ordered);
+  codec::write_nat(out, header.told_start);
+  codec::write_text(out, header.rerun_of);
   codec::write_text(out, header.digest.to_text());
-  return out.to_bytes();
 }
 
-base::Result<GraphHeader> decode_header(base::ByteView bytes) {
-  const base::Bytes value = TRY(checked(bytes));
-  kernel::ListReader list(View::of(value));
+base::Result<GraphHeader> read_header(View value) {
+  kernel::ListReader list(value);
   list.require(list.nat() == kGraphVersion);
   GraphHeader header;
   header.name = list.text();
   header.owner = list.text();
   header.kind = list.text();
   const View annotations = list.next();
-  list.require(annotations.kind() == codec::ViewKind::kMap);
+  list.require(annotations.kind() == codec::ViewKind::kMap &&
+               annotations.encoded().size() <= kMaxAnnotationsBytes);
   header.annotations.assign(annotations.encoded().begin(), annotations.encoded().end());
   header.run_count = list.nat32();
   header.total_count = list.nat32();
   header.epoch_count = list.nat32();
   header.is_ordered = list.boolean();
+  header.told_start = list.nat32();
+  header.rerun_of = list.text();
+  list.require(std::max({header.name.size(), header.owner.size(), header.kind.size(),
+                         header.rerun_of.size()}) <= kMaxShortTextBytes);
   const auto digest = base::Hash::parse(list.text());
-  if (!digest || !list.done() || header.run_count == 0 || header.run_count > header.total_count)
+  const bool are_counts_good = header.run_count > 0 && header.run_count <= header.total_count &&
+                               header.told_start > 0 && header.told_start <= header.total_count;
+  if (!digest || !list.done() || !are_counts_good)
     return base::invalid("", "this is not the header of a task graph");
   header.digest = *digest;
   return header;
 }
 
-std::vector<base::Bytes> split(const Plan& plan, std::size_t part_bytes) {
-  CHECK(part_bytes >= kMaxTaskBytes + kPartOverheadBytes && part_bytes <= kMaxPartBytes);
-  std::vector<base::Bytes> parts;
-  codec::Buffer definitions;
-  codec::Buffer one;
-  TaskIndex first = 0;
-  for (TaskIndex task = 0; task < plan.total_count; ++task) {
-    one.clear();
-    write_task(one, plan.task(task));
-    CHECK(one.size() <= kMaxTaskBytes);  // the compiler has seen to it
-    if (definitions.size() + one.size() + kPartOverheadBytes > part_bytes) {
-      parts.push_back(part_of(first, task - first, definitions));
-      definitions.clear();
-      first = task;
-    }
-    definitions.append(one.view());
+bool PartWriter::add(base::ByteView definition, base::ByteView adopted) {
+  const std::size_t more = definition.size() + adopted.size() + kAdoptedOverheadBytes;
+  const std::size_t size = definitions_.size() + adopted_.size() + more + kPartOverheadBytes;
+  if (count_ == kMaxPartTasks || (count_ > 0 && size > kMaxPartBytes)) return false;
+  if (!adopted.empty()) {
+    codec::write_list_head(adopted_, 2);
+    codec::write_nat(adopted_, count_);
+    adopted_.append(adopted);
+    ++adopted_count_;
   }
-  parts.push_back(part_of(first, plan.total_count - first, definitions));
-  return parts;
+  definitions_.append(definition);
+  ++count_;
+  return true;
 }
 
-base::Result<std::vector<TaskDefinition>> decode_part(base::ByteView bytes) {
-  const base::Bytes value = TRY(checked(bytes));
-  kernel::ListReader list(View::of(value));
+base::Bytes PartWriter::take() {
+  codec::Buffer out;
+  codec::write_list_head(out, 4);
+  codec::write_nat(out, kGraphVersion);
+  codec::write_nat(out, first_);
+  codec::write_list_head(out, count_);
+  out.append(definitions_.view());
+  codec::write_list_head(out, adopted_count_);
+  out.append(adopted_.view());
+  first_ += static_cast<TaskIndex>(count_);
+  count_ = adopted_count_ = 0;
+  definitions_.clear();
+  adopted_.clear();
+  return out.to_bytes();
+}
+
+base::Bytes part_from(const Plan& plan, TaskIndex& next) {
+  PartWriter writer(next);
+  codec::Buffer definition;
+  for (; next < plan.total_count; ++next) {
+    definition.clear();
+    write_task(definition, plan.task(next));
+    CHECK(definition.size() <= kMaxTaskBytes);  // the compiler has seen to it
+    if (!writer.add(definition.view())) break;
+  }
+  return writer.take();
+}
+
+base::Result<std::vector<PartTask>> read_part(View part) {
+  kernel::ListReader list(part);
   list.require(list.nat() == kGraphVersion);
   const TaskIndex first = list.nat32();
   const View definitions = list.next();
-  if (!list.done() || definitions.kind() != codec::ViewKind::kList || definitions.size() == 0)
+  const View adopted = list.next();
+  if (!list.done() || definitions.kind() != codec::ViewKind::kList || definitions.size() == 0 ||
+      definitions.size() > kMaxPartTasks || part.encoded().size() > kMaxPartBytes)
     return base::invalid("", "this is not a part of a task graph");
-  std::vector<TaskDefinition> tasks;
+  std::vector<PartTask> tasks;
+  tasks.reserve(definitions.size());
   for (const View definition : definitions.elements()) {
-    const std::string place = "task " + std::to_string(first + tasks.size());
+    const std::uint64_t number = std::uint64_t{first} + tasks.size();
+    const std::string place = "task " + std::to_string(number);
     auto task = read_task(definition);
     if (!task) return std::move(task).error().within(place);
-    if (task->index != first + tasks.size())
+    if (task->index != number)
       return base::invalid(place, "the task has the number " + std::to_string(task->index));
-    tasks.push_back(std::move(*task));
+    const base::ByteView bytes = definition.encoded();
+    if (bytes.size() > kMaxTaskBytes)
+      return base::Error(
+          base::ErrorCode::kTooLarge, place,
+          "the definition has more than " + std::to_string(kMaxTaskBytes) + " bytes");
+    tasks.push_back({std::move(*task), bytes, {}});
   }
+  if (!read_adopted(adopted, tasks))
+    return base::invalid("", "the adopted results are not those of this part");
   return tasks;
 }
 
-base::Result<std::vector<TaskDefinition>> GraphIntake::add(base::ByteView part) {
-  std::vector<TaskDefinition> tasks = TRY(decode_part(part));
-  if (tasks.front().index != next_) {
+base::Result<std::vector<PartTask>> GraphIntake::add(View part, const GraphHeader& header) {
+  std::vector<PartTask> tasks = TRY(read_part(part));
+  if (tasks.front().task.index != next_) {
     return base::Error(base::ErrorCode::kConflict,
-                       "the part begins with task " + std::to_string(tasks.front().index) +
+                       "the part begins with task " + std::to_string(tasks.front().task.index) +
                            "; task " + std::to_string(next_) + " comes next");
   }
-  codec::Buffer definition;
-  for (const TaskDefinition& task : tasks) {
-    definition.clear();
-    write_task(definition, task);
-    digest_ = chained(digest_, definition.view());
+  base::Hash digest = digest_;
+  for (const PartTask& each : tasks) {
+    const TaskDefinition& task = each.task;
+    const std::string place = "task " + std::to_string(task.index);
+    if (task.dependencies.empty() && task.index >= header.told_start)
+      return base::invalid(place, "nothing would start the task");
+    const TaskIndex end = task.dependents.empty() ? task.index + 1 : task.dependents.back().end();
+    if (end > header.total_count)
+      return base::invalid(place,
+                           "the graph has only " + std::to_string(header.total_count) + " tasks");
+    digest = digest_with(digest, each.definition);
   }
+  digest_ = digest;
   next_ += static_cast<TaskIndex>(tasks.size());
   return tasks;
 }

@@ -11,17 +11,22 @@ namespace holdfast::tasks {
 GraphShape shape_of(const Plan& plan) {
   GraphShape shape;
   shape.epoch_count = plan.epoch_count;
-  for (const PlanNode& node : plan.nodes) {
-    for (TaskIndex task = node.first_task; task <= node.last_task(); ++task) {
-      const bool is_join = node.is_foreach() && task == node.last_task();
-      shape.first_range.push_back(static_cast<std::uint32_t>(shape.ranges.size()));
-      const TaskRanges dependents = plan.dependents_of(task);
+  // Epochs are rules here, so gates and the dependencies on them are left out.
+  for (TaskIndex index = 0; index < plan.total_count; ++index) {
+    shape.first_range.push_back(static_cast<std::uint32_t>(shape.ranges.size()));
+    const bool is_gate = plan.gate_of(index) != nullptr;
+    const PlanNode* node = is_gate ? nullptr : &plan.nodes[plan.node_of(index)];
+    const bool is_join = is_gate || (node->is_foreach() && index == node->last_task());
+    shape.is_join.push_back(is_join);
+    std::uint32_t dependencies = 1;  // of a gate: it is never done
+    if (!is_gate) {
+      const TaskRanges dependents = plan.dependents_but_gates(index);
       shape.ranges.insert(shape.ranges.end(), dependents.begin(), dependents.end());
-      shape.dependency_count.push_back(
-          is_join ? node.tasks().count : static_cast<std::uint32_t>(node.dependencies.size()));
-      shape.is_join.push_back(is_join);
-      if (node.epoch) shape.epoch.push_back(*node.epoch);
+      dependencies =
+          is_join ? node->tasks().count : static_cast<std::uint32_t>(node->dependencies.size());
     }
+    shape.dependency_count.push_back(dependencies);
+    if (plan.epoch_count > 0) shape.epoch.push_back(is_gate ? kNoEpoch : *node->epoch);
   }
   shape.first_range.push_back(static_cast<std::uint32_t>(shape.ranges.size()));
   return shape;
@@ -45,14 +50,17 @@ GraphProgress::GraphProgress(GraphShape shape)
   if (shape_.epoch.empty()) return;
   // The tasks of each epoch, side by side.
   epoch_left_.resize(shape_.epoch_count);
-  for (const std::uint32_t epoch : shape_.epoch) ++epoch_left_[epoch];
+  for (const std::uint32_t epoch : shape_.epoch) {
+    if (epoch != kNoEpoch) ++epoch_left_[epoch];
+  }
   epoch_begin_.resize(shape_.epoch_count + 1);
   for (std::uint32_t epoch = 0; epoch < shape_.epoch_count; ++epoch)
     epoch_begin_[epoch + 1] = epoch_begin_[epoch] + epoch_left_[epoch];
   epoch_tasks_.resize(shape_.size());
   std::vector<std::uint32_t> next(epoch_begin_.begin(), epoch_begin_.end() - 1);
-  for (TaskIndex task = 0; task < shape_.size(); ++task)
-    epoch_tasks_[next[shape_.epoch[task]]++] = task;
+  for (TaskIndex task = 0; task < shape_.size(); ++task) {
+    if (shape_.epoch[task] != kNoEpoch) epoch_tasks_[next[shape_.epoch[task]]++] = task;
+  }
 }
 
 bool GraphProgress::is_gated(TaskIndex task) const {

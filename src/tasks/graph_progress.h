@@ -26,6 +26,9 @@
 
 namespace holdfast::tasks {
 
+// A task that belongs to no epoch of a graph with epochs: a gate, which these rules do without.
+inline constexpr std::uint32_t kNoEpoch = UINT32_MAX;
+
 // What the rules need to know of a graph.
 struct GraphShape {
   std::vector<std::uint32_t> first_range;  // of each task's dependents, and one more for the end

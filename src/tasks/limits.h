@@ -37,7 +37,7 @@ inline constexpr std::size_t kMaxNameBytes = 128;
 inline constexpr std::size_t kMaxShortTextBytes = 256;
 inline constexpr std::size_t kMaxLabels = 64;
 inline constexpr std::size_t kMaxSelectedWorkers = 64;
-inline constexpr std::size_t kMaxAnnotationsBytes = 64 * kKiB;
+inline constexpr std::size_t kMaxAnnotationsBytes = 4 * kKiB;  // a graph carries them with it
 
 // What a task may ask for: memory (8Pi), thousandths of a processor, GPU devices, time (366 days).
 inline constexpr std::uint64_t kMaxMemoryBytes = std::uint64_t{1} << 53;
@@ -58,11 +58,27 @@ inline constexpr std::size_t kMaxInputs = 1024;
 // What a task gets: its spec with every reference resolved.
 inline constexpr std::size_t kMaxRenderedBytes = kMiB;
 
-// A task's definition as it is stored, and a part of a graph that carries definitions.
-inline constexpr std::size_t kMaxTaskBytes = kMiB;
+// A task's definition as it is stored: twice in a step that may put out 1 MiB, as its state and to
+// its worker. And its result, which stands beside it with what others are told of the end.
+// Larger results go by reference.
+inline constexpr std::size_t kMaxTaskBytes = 480 * kKiB;
+inline constexpr std::size_t kMaxResultBytes = 448 * kKiB;
+
+// A part of a graph that carries definitions: what one step can make tasks of.
 inline constexpr std::size_t kPartOverheadBytes = 64;
-inline constexpr std::size_t kDefaultPartBytes = 2 * kMiB;
-inline constexpr std::size_t kMaxPartBytes = codec::kMaxValueBytes;
+inline constexpr std::size_t kMaxPartBytes = 968 * kKiB;
+static_assert(kMaxTaskBytes + kMaxResultBytes + 2 * kPartOverheadBytes <= kMaxPartBytes);
+inline constexpr std::size_t kMaxPartTasks = 200;
+
+// Tasks that a task or graph tells something in one turn.
+inline constexpr std::uint32_t kToldPerTurn = 200;
+
+// Texts of errors that tasks keep, and workers that a task remembers to avoid.
+inline constexpr std::size_t kMaxErrorBytes = 2 * kKiB;
+inline constexpr std::size_t kMaxAvoided = 16;
+
+// A graph whose parts do not all come within this time is discarded.
+inline constexpr std::uint64_t kIntakeTimeoutNs = std::uint64_t{3600} * 1'000'000'000;
 
 // Errors of one document that are kept; the rest is counted.
 inline constexpr std::size_t kMaxProblems = 20;

@@ -7,6 +7,12 @@
 
 namespace holdfast::tasks {
 
+namespace {
+
+base::Bytes empty_map() { return {0xa0}; }
+
+}  // namespace
+
 NodeIndex Plan::node_of(TaskIndex task) const {
   CHECK(task < total_count);
   const auto behind = std::upper_bound(
@@ -15,7 +21,15 @@ NodeIndex Plan::node_of(TaskIndex task) const {
   return static_cast<NodeIndex>(behind - nodes.begin() - 1);
 }
 
+const PlanGate* Plan::gate_of(TaskIndex task) const {
+  const auto found =
+      std::lower_bound(gates.begin(), gates.end(), task,
+                       [](const PlanGate& gate, TaskIndex index) { return gate.task < index; });
+  return found != gates.end() && found->task == task ? &*found : nullptr;
+}
+
 TaskRanges Plan::dependencies_of(TaskIndex task) const {
+  if (const PlanGate* gate = gate_of(task)) return {gate->before};
   const PlanNode& node = nodes[node_of(task)];
   TaskRanges ranges;
   if (node.is_foreach() && task == node.last_task()) {
@@ -24,11 +38,21 @@ TaskRanges Plan::dependencies_of(TaskIndex task) const {
     for (const NodeIndex dependency : node.dependencies)
       ranges.push_back({nodes[dependency].last_task(), 1});
   }
+  if (node.epoch && *node.epoch > 0) ranges.push_back({gates[*node.epoch - 1].task, 1});
   tidy(ranges);
   return ranges;
 }
 
 TaskRanges Plan::dependents_of(TaskIndex task) const {
+  if (const PlanGate* gate = gate_of(task)) return {gate->after};
+  TaskRanges ranges = dependents_but_gates(task);
+  const PlanNode& node = nodes[node_of(task)];
+  if (node.epoch && *node.epoch < gates.size()) ranges.push_back({gates[*node.epoch].task, 1});
+  tidy(ranges);
+  return ranges;
+}
+
+TaskRanges Plan::dependents_but_gates(TaskIndex task) const {
   const PlanNode& node = nodes[node_of(task)];
   TaskRanges ranges;
   if (task != node.last_task()) {
@@ -41,9 +65,18 @@ TaskRanges Plan::dependents_of(TaskIndex task) const {
 }
 
 TaskDefinition Plan::task(TaskIndex index) const {
-  const PlanNode& node = nodes[node_of(index)];
   TaskDefinition task;
   task.index = index;
+  if (const PlanGate* gate = gate_of(index)) {
+    task.kind = TaskKind::kGate;
+    task.name = "epoch " + std::to_string(gate->epoch);
+    task.spec = empty_map();
+    task.dependencies = {gate->before};
+    task.dependents = {gate->after};
+    task.epoch = gate->epoch;
+    return task;
+  }
+  const PlanNode& node = nodes[node_of(index)];
   task.name = node.name;
   task.epoch = node.epoch;
   task.position = node.position;
@@ -51,7 +84,7 @@ TaskDefinition Plan::task(TaskIndex index) const {
   task.dependents = dependents_of(index);
   if (node.is_foreach() && index == node.last_task()) {
     task.kind = TaskKind::kJoin;
-    task.spec = {0xa0};  // an empty mapping
+    task.spec = empty_map();
     return task;
   }
   task.type = node.type;

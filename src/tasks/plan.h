@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plan: a document that was checked and compiled. Its nodes stand in an order in which every node
 // comes after those it depends on; among those that could come next, the first of the document
-// does. A node is one task, or one task per element of its foreach and the join behind them; the
-// tasks of a node have consecutive numbers. The plan holds what the document says once, however
-// many tasks a node has; `task` makes the definition of one of them.
+// does. If there are epochs, their nodes stand together. A node is one task, or one task per
+// element of its foreach and the join behind them; the tasks of a node have consecutive numbers.
+// The plan holds what the document says once, however many tasks a node has; `task` makes the
+// definition of one of them.
 #pragma once
 
 #include <cstdint>
@@ -44,22 +45,33 @@ struct PlanNode {
   }
 };
 
+// Stands between two epochs. The tasks of an epoch have consecutive numbers.
+struct PlanGate {
+  TaskIndex task = 0;
+  std::uint32_t epoch = 0;  // that it opens
+  TaskRange before;         // all tasks of the epoch before it
+  TaskRange after;          // all tasks of its epoch
+};
+
 struct Plan {
   std::string name;
   std::string owner;
   std::string kind;
   base::Bytes annotations;  // a canonical value without tag
   std::vector<PlanNode> nodes;
+  std::vector<PlanGate> gates;    // one for each epoch but the first
   std::uint32_t run_count = 0;    // tasks that workers run
-  std::uint32_t total_count = 0;  // those and the joins
+  std::uint32_t total_count = 0;  // those, the joins and the gates
   std::uint64_t dependency_count = 0;
   std::uint32_t epoch_count = 0;
   bool is_ordered = false;  // inside an epoch, lower positions are dispatched first
 
-  NodeIndex node_of(TaskIndex task) const;
+  NodeIndex node_of(TaskIndex task) const;        // of one that is no gate
+  const PlanGate* gate_of(TaskIndex task) const;  // null: it is none
   TaskDefinition task(TaskIndex index) const;
   TaskRanges dependencies_of(TaskIndex task) const;
   TaskRanges dependents_of(TaskIndex task) const;
+  TaskRanges dependents_but_gates(TaskIndex task) const;  // of one that is no gate
 };
 
 }  // namespace holdfast::tasks

@@ -229,7 +229,7 @@ std::optional<Element> read_element(ListReader& from) {
 
 // What holds for every definition of a plan, and what those who use it rely on.
 bool is_sound(const TaskDefinition& task) {
-  const bool is_join = task.kind == TaskKind::kJoin;
+  const bool is_join = task.kind != TaskKind::kRun;
   const auto is_before = [&](const TaskRange& range) { return range.end() <= task.index; };
   const auto is_after = [&](const TaskRange& range) { return range.first > task.index; };
   return std::all_of(task.dependencies.begin(), task.dependencies.end(), is_before) &&
@@ -237,7 +237,8 @@ bool is_sound(const TaskDefinition& task) {
          std::all_of(task.inputs.begin(), task.inputs.end(),
                      [&](const Input& input) { return is_before(input.tasks); }) &&
          !task.name.empty() && task.type.empty() == is_join &&
-         (!is_join || !task.dependencies.empty());
+         (!is_join || !task.dependencies.empty()) &&
+         (task.kind != TaskKind::kGate || task.epoch.has_value());
 }
 
 }  // namespace
@@ -269,7 +270,7 @@ base::Result<TaskDefinition> read_task(View value) {
   ListReader list(value);
   TaskDefinition task;
   task.index = list.nat32();
-  task.kind = list.choice(TaskKind::kJoin);
+  task.kind = list.choice(TaskKind::kGate);
   task.name = list.text();
   task.type = list.text();
   const View spec = list.next();

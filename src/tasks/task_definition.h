@@ -5,6 +5,9 @@
 // A foreach node becomes one task per element and a *join*: a task that no worker runs, which is
 // done when all elements are done. Dependents of the node depend on the join, so two foreach nodes
 // of n elements each have 2n dependencies between them and not n squared.
+//
+// Between two epochs stands a *gate*, which is such a task, too: it depends on every task of the
+// epoch before it, and every task of the next epoch depends on it.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +42,7 @@ std::uint64_t task_count(const TaskRanges& ranges) noexcept;
 // Puts ranges in order and joins those that touch or overlap.
 void tidy(TaskRanges& ranges);
 
-enum class TaskKind : std::uint8_t { kRun, kJoin };
+enum class TaskKind : std::uint8_t { kRun, kJoin, kGate };
 
 // A node whose results the task reads.
 struct Input {
@@ -61,14 +64,15 @@ struct Element {
 struct TaskDefinition {
   TaskIndex index = 0;
   TaskKind kind = TaskKind::kRun;
-  std::string name;  // "train"; "shard[3]" for an element; a join has the name of its node
+  // "train"; "shard[3]" for an element; a join has the name of its node, a gate is "epoch 2".
+  std::string name;
   std::string type;
   base::Bytes spec;  // for the executor: a canonical mapping without tag, references unresolved
   TaskRanges dependencies;
   TaskRanges dependents;
-  std::optional<std::uint32_t> epoch;
-  std::uint32_t position = 0;        // inside an ordered epoch; lower is earlier
-  std::vector<std::string> workers;  // the only ones that may run it; empty: all
+  std::optional<std::uint32_t> epoch;  // of a gate: the one that it opens
+  std::uint32_t position = 0;          // inside an ordered epoch; lower is earlier
+  std::vector<std::string> workers;    // the only ones that may run it; empty: all
   Resources resources;
   Policy policy;
   std::optional<Condition> condition;

@@ -30,6 +30,7 @@ SAID = {
     "gone_time": "or {s} s after it has ended only its own side;",
     "figures_time": "figures within {s} s;",
     "sifts": "{} lists that read values;",
+    "graphs_entering": "{} graphs that are being entered;",
     "waiting_jobs": "{} requests that wait for files,",
     "streams": "{} event streams,",
     "streams_of_token": "{} with one token,",
