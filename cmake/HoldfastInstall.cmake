@@ -11,7 +11,7 @@ include(CMakePackageConfigHelpers)
 
 function(holdfast_install)
   set(libraries base errors codec defs kernel steps native adapters tasks env bundle store executors registry
-      node engine gateway cli)
+      node engine page gateway postgres cli)
   list(TRANSFORM libraries PREPEND holdfast_)
   # Those that others link; README.md says for which headers.
   set_target_properties(holdfast_engine PROPERTIES EXPORT_NAME holdfast)

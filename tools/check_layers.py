@@ -34,8 +34,9 @@ LAYERS = {
     "node": "holdfast base errors codec defs kernel native steps tasks env bundle store executors",
     "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
               " node",
-    "postgres": "holdfast base codec defs env node",
-    "gateway": "holdfast base codec defs steps env engine",
+    "page": "",
+    "gateway": "holdfast base codec defs steps env engine page",
+    "postgres": "holdfast base errors codec defs steps env executors engine gateway",
     "worker": "base codec env registry",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
            " adapters registry node engine postgres gateway worker demo",
@@ -50,6 +51,7 @@ FOREIGN = {
     "boost/": "gateway",
     "CLI/": "cli",
     "curl/": "cli executors",
+    "libpq-fe.h": "postgres",
     "openssl/": "base executors gateway node",
     "sqlite3.h": "store",
     "yaml-cpp/": "bundle",

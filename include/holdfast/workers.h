@@ -176,7 +176,7 @@ struct WorkProgress {
 };
 
 // A lease as it stands. Views hold during the call that they are given to.
-struct LeaseView {
+struct WorkLease {
   std::string_view worker;
   std::uint64_t dispatch = 0;
   std::uint64_t leased_ns = 0;
@@ -201,12 +201,12 @@ struct WorkView {
   std::uint64_t leases = 0;                   // how often it was leased
   std::span<const std::string> lost_by = {};  // the last workers that lost it, up to 8
   std::span<const std::uint8_t> resume = {};  // of the last yield
-  std::optional<LeaseView> lease = {};        // nothing: it waits for a worker
+  std::optional<WorkLease> lease = {};        // nothing: it waits for a worker
 };
 
 // The same with bytes of their own, for those who need them longer.
 struct LeaseInfo {
-  explicit LeaseInfo(const LeaseView& view)
+  explicit LeaseInfo(const WorkLease& view)
       : worker(view.worker),
         dispatch(view.dispatch),
         leased_ns(view.leased_ns),

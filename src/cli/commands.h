@@ -51,5 +51,6 @@ void add_backup(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
 void add_registry(CLI::App& app, ExitCode& exit_code);
 void add_swap(CLI::App& app, ExitCode& exit_code);
 void add_preempt(CLI::App& app, ExitCode& exit_code);
+void add_pg(CLI::App& app, ExitCode& exit_code);
 
 }  // namespace holdfast::cli

@@ -25,7 +25,7 @@ const std::vector<Group>& groups() {
         "fork", "reindex", "snapshot", "gc", "salvage", "backup", "restore"}},
       {"Others",
        {"init", "serve", "dev", "demo", "config", "completion", "token", "defs", "validate", "cbor",
-        "bench", "registry", "swap", "preempt", "version", "help"}}};
+        "bench", "registry", "swap", "preempt", "pg", "version", "help"}}};
   return kGroups;
 }
 

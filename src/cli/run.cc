@@ -49,6 +49,7 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_registry(app, exit_code);
   holdfast::cli::add_swap(app, exit_code);
   holdfast::cli::add_preempt(app, exit_code);
+  holdfast::cli::add_pg(app, exit_code);
   holdfast::cli::add_bench(app, exit_code);
   holdfast::cli::add_serve(app, exit_code, program);
   holdfast::cli::add_dev(app, exit_code, program);

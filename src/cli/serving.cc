@@ -13,6 +13,8 @@
 #include "env/descriptor_limit.h"
 #include "env/posix_disk.h"
 #include "errors/translate.h"
+#include "postgres/uuid_text.h"
+#include "store/world_file.h"
 
 namespace holdfast::cli {
 namespace {
@@ -82,6 +84,18 @@ class AddressFile {
   const std::string path_;
 };
 
+// Null: no database was named.
+base::Result<std::unique_ptr<postgres::Bridge>> start_bridge(Engine& engine,
+                                                             ServingOptions& options) {
+  if (options.postgres.conninfo.empty()) return std::unique_ptr<postgres::Bridge>();
+  const auto disk = env::posix_disk();
+  const auto world = TRY(store::read_world_file(*disk, options.engine.dir));
+  options.postgres.world = postgres::uuid_text(world.id);
+  options.postgres.retention = options.engine.retention;
+  options.postgres.log = log_line;
+  return postgres::Bridge::start(engine, options.postgres);
+}
+
 base::Result<void> run(ServingOptions& options, const Started& started) {
   const ListenAddress listen = TRY(parse_listen(options.listen));
   std::atomic<bool> has_ended = false;
@@ -104,11 +118,13 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   if (!engine) return errors::inside(engine.error());
   auto server = gateway::Server::start(**engine, std::move(*place));
   if (!server) return std::move(server).error();
+  const auto bridge = TRY(start_bridge(**engine, options));
   const std::string url = url_of(options, listen, (*server)->port());
   const AddressFile address(options.engine.dir, url);
   TRY(started(**engine, url));
   if (!flush_output()) return base::Error(base::ErrorCode::kIo, "nobody reads the output");
   wait_for_interrupt(**server);
+  if (bridge) bridge->stop();
   (*server)->stop();
   if (const auto closed = (*engine)->close(); !closed) return errors::inside(closed.error());
   if (has_ended) return base::Error(base::ErrorCode::kIo, "the engine has ended");

@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "gateway/server.h"
 #include "holdfast/main.h"
+#include "postgres/bridge.h"
 
 namespace holdfast::cli {
 
@@ -16,6 +17,7 @@ struct ServingOptions {
   std::string listen = "127.0.0.1:7411";
   EngineOptions engine;
   gateway::TlsOptions tls;
+  postgres::BridgeOptions postgres;  // without a connection string there is no bridge
 };
 
 // "127.0.0.1:7411", "[::1]:0"

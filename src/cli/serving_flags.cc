@@ -3,10 +3,32 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "cli/engine_settings.h"
 
 namespace holdfast::cli {
+namespace {
+
+constexpr std::uint64_t kMostMilliseconds = 3'600'000;
+
+base::Result<void> fill_time(const Settings& settings, std::string_view key, std::uint64_t least,
+                             std::chrono::milliseconds& time) {
+  const Setting* const setting = settings.find(key);
+  if (setting == nullptr) return {};
+  const std::string& text = setting->value;
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || number < least ||
+      number > kMostMilliseconds) {
+    return base::invalid(setting->place(), "expected milliseconds, from " + std::to_string(least) +
+                                               " to " + std::to_string(kMostMilliseconds));
+  }
+  time = std::chrono::milliseconds(number);
+  return {};
+}
+
+}  // namespace
 
 ServingFlags::ServingFlags(CLI::App& command) {
   for (const SettingName& name : kSettings) {
@@ -38,6 +60,9 @@ base::Result<ServingOptions> ServingFlags::settle(const Program& program, const 
   fill(options.tls.certificate, "tls-certificate");
   fill(options.tls.key, "tls-key");
   fill(options.tls.client_authorities, "client-authorities");
+  fill(options.postgres.conninfo, "postgres");
+  TRY(fill_time(settings, "postgres-sweep", 100, options.postgres.sweep));
+  TRY(fill_time(settings, "postgres-poll", 0, options.postgres.poll));
   TRY(use_settings(settings, options.engine));
   if (options.engine.dir.empty())
     return base::invalid("", "--world is required\n(or HOLDFAST_WORLD, or world in holdfast.yaml)");

@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 21> kSettings{{
+inline constexpr std::array<SettingName, 24> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "the address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
@@ -76,6 +76,15 @@ inline constexpr std::array<SettingName, 21> kSettings{{
     {"history", "HOLDFAST_HISTORY",
      "true or false; without it nothing is listed, streamed or forgotten", SettingKind::kFlag,
      SettingOf::kServer},
+    {"postgres", "HOLDFAST_POSTGRES",
+     "connection string of a database with the schema of holdfast pg install", SettingKind::kSecret,
+     SettingOf::kServer},
+    {"postgres-sweep", "HOLDFAST_POSTGRES_SWEEP",
+     "how often the database is looked through without a notification, in milliseconds; 5000",
+     SettingKind::kNumber, SettingOf::kServer},
+    {"postgres-poll", "HOLDFAST_POSTGRES_POLL",
+     "read the database this often, in milliseconds, without LISTEN, as behind a pooler; 0: not so",
+     SettingKind::kNumber, SettingOf::kServer},
 }};
 
 inline constexpr const char* kSettingsFile = "holdfast.yaml";

@@ -33,7 +33,7 @@ static_assert(kSame<kernel::ReceiptStatus::kOk, Status::kOk> &&
 
 }  // namespace
 
-LeaseView lease_view(const kernel::Lease& lease) {
+WorkLease lease_view(const kernel::Lease& lease) {
   return {.worker = lease.worker,
           .dispatch = lease.dispatch,
           .leased_ns = lease.leased_ns,

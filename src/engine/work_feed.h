@@ -27,7 +27,7 @@ class FeedListener : public executors::WorkListener {
 WorkerInfo worker_info(const std::string& id, const kernel::Worker& worker, bool is_cordoned);
 
 // These borrow from what they are given.
-LeaseView lease_view(const kernel::Lease& lease);
+WorkLease lease_view(const kernel::Lease& lease);
 WorkView work_view(const kernel::OpenIntent& open, const kernel::Work* work);
 
 Status outside(kernel::ReceiptStatus status);

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "postgres/session.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::postgres {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kMostRequests = 512;
+constexpr int kMostLive = 512;
+constexpr int kMostPruned = 1000;
+constexpr const char* kNoId = "00000000-0000-0000-0000-000000000000";
+
+// A read from the beginning finds what committed late, while new requests keep coming.
+constexpr milliseconds kLongestWalk{250};
+
+// Until requests that the engine had no room for are tried again, and until commits that were under
+// way are looked for again.
+constexpr milliseconds kShortestPause{1};
+constexpr milliseconds kLongestPause{200};
+
+std::string milliseconds_text(milliseconds time) { return std::to_string(time.count()) + " ms"; }
+
+std::string channel_of(std::string world) {
+  std::erase(world, '-');
+  return "holdfast_" + world;
+}
+
+// "000000010000000000000003 0/301A2B8": a timeline, and a place in the log.
+struct WalPlace {
+  std::string timeline;
+  std::uint64_t place = 0;
+};
+WalPlace wal_place(const std::string& text) {
+  WalPlace found;
+  const std::size_t blank = text.find(' ');
+  const std::size_t slash = text.find('/');
+  if (blank == std::string::npos || slash == std::string::npos || blank < 8) return found;
+  found.timeline = text.substr(0, 8);
+  const auto part = [&](std::size_t begin, std::size_t end) {
+    return std::stoull(text.substr(begin, end - begin), nullptr, 16);
+  };
+  found.place = (part(blank + 1, slash) << 32) | part(slash + 1, text.size());
+  return found;
+}
+
+}  // namespace
+
+Session::Session(Engine& engine, const BridgeOptions& options, std::shared_ptr<Patience> patience,
+                 std::string holder)
+    : engine_(engine),
+      options_(options),
+      patience_(std::move(patience)),
+      holder_(std::move(holder)),
+      values_(engine),
+      ends_(engine, patience_),
+      live_after_(kNoId) {
+  begin_walk();
+}
+
+void Session::log(const std::string& line) const {
+  if (options_.log) options_.log("postgres: " + line);
+}
+
+void Session::begin_walk() {
+  from_due_ = "-infinity";
+  from_seq_ = "0";
+  walk_began_ = Clock::now();
+  left_ = 0;
+}
+
+base::Result<void> Session::serve(std::string& last_wal) {
+  connection_ = std::make_unique<Connection>(TRY(Connection::open(options_.conninfo, *patience_)));
+  TRY(hold_world(last_wal));
+  TRY(publish());
+  if (options_.poll.count() == 0) TRY(connection_->run("LISTEN " + channel_of(options_.world)));
+  next_sweep_ = Clock::now() + options_.sweep;
+  has_served_ = true;
+  auto served = serve_requests();
+  if (!patience_->is_stopped()) return served;
+  // The next bridge need not wait for the end of the lease.
+  connection_->run_last("SELECT holdfast.release_world($1, $2)", {options_.world, holder_});
+  return {};
+}
+
+base::Result<void> Session::hold_world(std::string& last_wal) {
+  const milliseconds lease = options_.sweep * 4;
+  auto rows = connection_->run("SELECT * FROM holdfast.hold_world($1, $2, $3, $4)",
+                               {options_.world, holder_, milliseconds_text(lease),
+                                options_.poll.count() == 0 ? "true" : "false"});
+  if (!rows) return std::move(rows).error();
+  if (rows->size() == 0)
+    return base::Error(base::ErrorCode::kConflict, "postgres", "another bridge serves this world");
+  if (!epoch_.empty() && epoch_ != rows->text(0, 0))
+    return base::Error(base::ErrorCode::kConflict, "postgres", "another bridge served this world");
+  epoch_ = rows->string(0, 0);
+  if (!admission_) admission_ = std::make_unique<Admission>(engine_, values_, rows->string(0, 1));
+  const WalPlace before = wal_place(last_wal);
+  const WalPlace now = wal_place(rows->string(0, 3));
+  if (!before.timeline.empty() && now.place < before.place) {
+    log("the database has lost commits: its log was at " + last_wal + " and is at " +
+        rows->string(0, 3) + ". Every request without an outcome is read again");
+  }
+  last_wal = rows->string(0, 3);
+  return {};
+}
+
+base::Result<void> Session::publish() {
+  if (!TRY(values_.refresh())) return {};
+  TRY(connection_->run("SELECT holdfast.publish($1, $2)", {options_.world, values_.catalogue()}));
+  return {};
+}
+
+base::Result<void> Session::serve_requests() {
+  while (!patience_->is_stopped()) {
+    if (Clock::now() - walk_began_ > kLongestWalk) begin_walk();
+    const bool has_more = TRY(read_and_admit(options_.poll.count() == 0 && !is_awake_));
+    TRY(write_ends());
+    if (!has_seen_live_) TRY(look_at_live());
+    if (Clock::now() >= next_sweep_) TRY(sweep());
+    if (has_more) continue;
+    if (!TRY(fall_asleep())) {
+      pause_ = std::clamp(pause_ * 2, kShortestPause, kLongestPause);
+      static_cast<void>(TRY(connection_->wait_for_notification(pause_)));
+      continue;
+    }
+    begin_walk();
+    if (TRY(read_and_admit(false)) || !has_seen_live_) continue;
+    TRY(sleep());
+  }
+  return {};
+}
+
+// True: there may be more.
+base::Result<bool> Session::read_and_admit(bool stay_awake) {
+  const auto rows =
+      TRY(connection_->run("SELECT * FROM holdfast.read_requests($1, $2, $3, $4, $5)",
+                           {options_.world, from_due_, from_seq_, std::to_string(kMostRequests),
+                            stay_awake ? "true" : "false"}));
+  if (rows.size() == 0) return false;
+  if (stay_awake) is_awake_ = rows.is_true(0, 13);
+  TRY(publish());
+  const std::vector<Request> requests = requests_of(rows);
+  admission_->admit(requests);
+  TRY(mark());
+  from_due_ = requests.back().due;
+  from_seq_ = requests.back().seq;
+  left_ += admission_->left();
+  if (admission_->left() == requests.size() && !admission_->why_left().empty())
+    return requests.size() == kMostRequests;
+  pause_ = milliseconds(0);
+  return true;
+}
+
+base::Result<void> Session::mark() {
+  std::vector<Value> ids;
+  std::vector<Value> outcomes;
+  std::vector<Value> details;
+  for (const Decision& decision : admission_->decisions()) {
+    if (decision.outcome == Outcome::kLeft) continue;
+    ids.emplace_back(decision.id);
+    outcomes.emplace_back(name_of(decision.outcome));
+    details.push_back(decision.detail.empty() ? Value() : Value(decision.detail));
+  }
+  if (ids.empty()) return {};
+  TRY(connection_->run(
+      "SELECT holdfast.decide($1, $2, $3, $4, $5)",
+      {options_.world, epoch_, array_of(ids), array_of(outcomes), array_of(details)}));
+  for (const Started& started : admission_->started()) ends_.watch(started);
+  return {};
+}
+
+base::Result<void> Session::write(const std::vector<Ends::Ended>& ended) {
+  std::vector<Value> ids;
+  std::vector<Value> statuses;
+  std::vector<Value> results;
+  std::vector<Value> errors;
+  for (const Ends::Ended& each : ended) {
+    ids.emplace_back(each.id);
+    statuses.emplace_back(each.status);
+    results.push_back(each.result);
+    errors.push_back(each.error);
+  }
+  TRY(connection_->run("SELECT holdfast.write_ends($1, $2, $3, $4, $5, $6)",
+                       {options_.world, epoch_, array_of(ids), array_of(statuses),
+                        array_of(results), array_of(errors)}));
+  ends_.forget(ended);
+  return {};
+}
+
+base::Result<void> Session::write_ends() {
+  for (auto ended = ends_.some_ended(); !ended.empty(); ended = ends_.some_ended()) {
+    auto written = write(ended);
+    if (written) continue;
+    if (written.error().code() != base::ErrorCode::kInvalid) return written;
+    TRY(write_one_by_one(ended));
+  }
+  return {};
+}
+
+// One of them has a value that the database cannot hold. It ends without it.
+base::Result<void> Session::write_one_by_one(const std::vector<Ends::Ended>& ended) {
+  for (const Ends::Ended& each : ended) {
+    const auto written = write({each});
+    if (written) continue;
+    if (written.error().code() != base::ErrorCode::kInvalid)
+      return base::Error(written.error().code(), written.error().to_string());
+    log("the end of " + each.id + " cannot be stored: " + written.error().message());
+    TRY(write(
+        {{each.id, each.status, std::nullopt,
+          R"({"code":"postgres.unstorable","message":"the database cannot hold the value"})"}}));
+  }
+  return {};
+}
+
+// False: commits are under way that rely on this bridge to be awake.
+base::Result<bool> Session::fall_asleep() {
+  if (options_.poll.count() != 0) return true;
+  const Rows rows = TRY(connection_->run("SELECT holdfast.fall_asleep($1, $2)",
+                                         {options_.world, is_awake_ ? "true" : "false"}));
+  is_awake_ = false;
+  return rows.is_true(0, 0);
+}
+
+base::Result<void> Session::sleep() {
+  // Nothing new: those that the engine had no room for are tried again after a while.
+  milliseconds limit = std::chrono::ceil<milliseconds>(next_sweep_ - Clock::now());
+  if (left_ != 0) {
+    pause_ = std::clamp(pause_ * 2, kShortestPause, kLongestPause);
+    limit = std::min(limit, pause_);
+  } else {
+    const Rows due = TRY(connection_->run("SELECT holdfast.next_due($1)", {options_.world}));
+    if (!due.is_null(0, 0)) limit = std::min(limit, milliseconds(due.number(0, 0)));
+  }
+  if (options_.poll.count() != 0) limit = std::min(limit, options_.poll);
+  const bool is_woken = TRY(connection_->wait_for_notification(std::max(limit, milliseconds(0))));
+  begin_walk();
+  // An instance has ended, and nothing else has happened.
+  if (!is_woken && options_.poll.count() == 0) TRY(write_ends());
+  return {};
+}
+
+base::Result<void> Session::sweep() {
+  std::string wal;
+  TRY(hold_world(wal));
+  TRY(publish());
+  has_seen_live_ = false;
+  live_after_ = kNoId;
+  begin_walk();
+  if (options_.retention.count() != 0) {
+    TRY(connection_->run("SELECT holdfast.prune($1, $2, $3, $4)",
+                         {options_.world, epoch_, std::to_string(options_.retention.count()) + " s",
+                          std::to_string(kMostPruned)}));
+  }
+  next_sweep_ = Clock::now() + options_.sweep;
+  return {};
+}
+
+base::Result<void> Session::look_at_live() {
+  const Rows rows = TRY(connection_->run("SELECT * FROM holdfast.read_live($1, $2, $3)",
+                                         {options_.world, live_after_, std::to_string(kMostLive)}));
+  std::vector<Started> some;
+  for (int row = 0; row < rows.size(); ++row) {
+    const std::string id = rows.string(row, 0);
+    live_after_ = id;
+    if (ends_.is_watched(id)) continue;
+    const std::string workflow = rows.string(row, 1);
+    auto key =
+        values_.key_of(workflow, rows.is_null(row, 2) ? Value() : Value(rows.string(row, 2)));
+    // A workflow that the definitions do not have any more has no instances that run.
+    if (key) some.push_back({id, workflow, std::move(*key)});
+  }
+  has_seen_live_ = rows.size() < kMostLive;
+  if (!some.empty()) ends_.look_at(std::move(some));
+  return {};
+}
+
+}  // namespace holdfast::postgres

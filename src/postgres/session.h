@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: what a bridge does on one connection, from the lease of its world until the connection
+// is lost. Nothing is carried over to the next one.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "holdfast/engine.h"
+#include "postgres/admission.h"
+#include "postgres/bridge.h"
+#include "postgres/connection.h"
+#include "postgres/ends.h"
+#include "postgres/values.h"
+
+namespace holdfast::postgres {
+
+class Session {
+ public:
+  Session(Engine& engine, const BridgeOptions& options, std::shared_ptr<Patience> patience,
+          std::string holder);
+
+  // Serves until it is stopped. An error: the connection is of no use, or kConflict: another bridge
+  // has the world.
+  base::Result<void> serve(std::string& last_wal);
+
+  // Whether it got as far as serving, so that the next connection need not wait.
+  bool has_served() const noexcept { return has_served_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  base::Result<void> hold_world(std::string& last_wal);
+  base::Result<void> publish();
+  base::Result<void> serve_requests();
+  base::Result<bool> read_and_admit(bool stay_awake);
+  base::Result<void> mark();
+  base::Result<void> write_ends();
+  base::Result<void> write_one_by_one(const std::vector<Ends::Ended>& ended);
+  base::Result<void> write(const std::vector<Ends::Ended>& ended);
+  base::Result<bool> fall_asleep();
+  base::Result<void> sleep();
+  base::Result<void> sweep();
+  base::Result<void> look_at_live();
+  void begin_walk();
+  void log(const std::string& line) const;
+
+  Engine& engine_;
+  const BridgeOptions& options_;
+  const std::shared_ptr<Patience> patience_;
+  const std::string holder_;
+  std::unique_ptr<Connection> connection_;
+  Values values_;
+  std::unique_ptr<Admission> admission_;
+  Ends ends_;
+
+  std::string epoch_;
+  bool has_served_ = false;
+  bool is_awake_ = false;  // holds the awake lock
+
+  // The walk through the inbox.
+  std::string from_due_;
+  std::string from_seq_;
+  Clock::time_point walk_began_;
+  std::size_t left_ = 0;  // in this walk, to be tried again
+
+  // The look at live instances: the last one seen, or that all were.
+  std::string live_after_;
+  bool has_seen_live_ = false;
+  Clock::time_point next_sweep_;
+  std::chrono::milliseconds pause_{0};
+};
+
+}  // namespace holdfast::postgres
