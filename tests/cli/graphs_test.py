@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The commands for task graphs, against a real server."""
+import contextlib
 import json
 import os
 import shutil
@@ -20,23 +21,24 @@ class GraphCommands(ServingTest):
         super().setUp()
         (self.folder / "chain.json").write_text(json.dumps(CHAIN))
 
-    @staticmethod
-    def post(url, path, body):
-        request = urllib.request.Request(url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            return json.load(answer)
+    @contextlib.contextmanager
+    def server(self, *more, **how):
+        """A server whose tasks wait for what the test says."""
+        self.verdicts = self.folder / "verdicts"
+        self.verdicts.mkdir()
+        os.environ["TASK_VERDICTS"] = str(self.verdicts)
+        with super().server(*more, program=PROGRAM.parent / "tests" / "task_server", **how) as url:
+            yield url
 
-    def settle(self, url, key, **receipt):
+    def settle(self, url, key, verdict):
         """What a worker would do."""
         def open_run():
-            with urllib.request.urlopen(url + "/v1/effects?effect=sys/task.run@1", timeout=PATIENCE) as answer:
-                return next((each for each in json.load(answer)["effects"] if each["key"] == key), None)
-        effect = wait_until(open_run, f"{key} does not become ready")
-        self.post(url, "/v1/receipts", {"intent": effect["intent"], **receipt})
-
-    def fail(self, url, key):  # pylint: disable=arguments-differ
-        self.settle(url, key, status="error",
-                    error={"code": "executor.failed", "message": "no such file", "retryable": False, "details": None})
+            with urllib.request.urlopen(f"{url}/v1/instances/sys/Task@1/{key.replace('/', '%2F')}/why",
+                                        timeout=PATIENCE) as answer:
+                return next((each["intent"] for each in json.load(answer)["reasons"] if each.get("effect")), None)
+        intent = wait_until(open_run, f"{key} does not become ready")
+        (self.verdicts / "new").write_text(verdict)
+        (self.verdicts / "new").rename(self.verdicts / intent.removeprefix("sha256:"))
 
     def test_a_graph_is_submitted_watched_and_listed(self):
         with self.server() as url:
@@ -49,7 +51,7 @@ class GraphCommands(ServingTest):
             self.addCleanup(watch.stdout.close)
             self.addCleanup(watch.kill)
             self.assertIn("0/2", watch.stdout.readline())
-            self.settle(url, "night-1/0", payload={"result": 1})
+            self.settle(url, "night-1/0", "+1")
             self.assertIn("1/2", watch.stdout.readline())
             table = self.run_program("tasks", "night-1", "--server", url).stdout.decode()
             self.assertRegex(table, r"0 +fetch +echo +DONE")
@@ -58,7 +60,7 @@ class GraphCommands(ServingTest):
             self.assertEqual(drawn.returncode, 0, drawn.stderr)
             self.assertIn("fetch", drawn.stdout.decode())
             self.assertIn("t0 --> t1", drawn.stdout.decode())
-            self.settle(url, "night-1/1", payload={"result": 2})
+            self.settle(url, "night-1/1", "+2")
             self.assertEqual(watch.wait(timeout=PATIENCE), 0)
             self.assertIn("DONE", watch.stdout.read())
             graphs = wait_until(lambda: self.ask(url, "tasks")["graphs"], "it is not listed")
@@ -68,14 +70,14 @@ class GraphCommands(ServingTest):
     def test_a_failed_graph_is_run_again(self):
         with self.server() as url:
             self.ask(url, "submit", "chain.json", "--id", "one")
-            self.settle(url, "one/0", payload={"result": {"kept": True}})
-            self.fail(url, "one/1")
+            self.settle(url, "one/0", '+{"kept":true}')
+            self.settle(url, "one/1", "!no such file")
             watched = self.run_program("watch", "one", "--server", url)
             self.assertEqual(watched.returncode, 1)
             self.assertIn("first failure: check: no such file", watched.stdout.decode())
             again = self.ask(url, "rerun", "one", "--failed", "--id", "two")
             self.assertEqual(again["id"], "two")
-            self.settle(url, "two/1", payload={"result": 2})
+            self.settle(url, "two/1", "+2")
             self.assertEqual(self.run_program("watch", "two", "--server", url).returncode, 0)
             self.assertIn("(conflict)", self.refused(url, "rerun", "two", "--failed"))
 
@@ -115,10 +117,10 @@ class GraphCommands(ServingTest):
                 return wait_until(look, f"{texts} are not shown")
             screen = shown("live  PENDING", "0/2", "fetch", "waits for a worker", "waits for 1 task")
             self.assertEqual(screen.count("fetch"), 1, screen)
-            self.settle(url, "live/0", payload={"result": 1})
+            self.settle(url, "live/0", "+1")
             screen = shown("1/2", "1 done")
             self.assertEqual((screen.count("fetch"), screen.count("live  PENDING")), (1, 1), screen)
-            self.settle(url, "live/1", payload={"result": 1})
+            self.settle(url, "live/1", "+1")
             screen = shown("live  DONE", "2/2", "exit 0")
             self.assertEqual(screen.count("STATUS"), 1, screen)
 

@@ -9,9 +9,8 @@
 
 #include "tasks/testing_run.h"
 
+namespace holdfast::tasks {
 namespace {
-
-using namespace holdfast::tasks;
 
 std::string nodes_of(const std::string& shape, int count) {
   std::string nodes;
@@ -53,9 +52,7 @@ __attribute__((noinline)) void once(testing::GraphRun& run, const Plan& plan,
   while (!run.runs().empty()) run.done(run.runs().begin()->first);
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run_graph(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: graph_cost SHAPE TASKS\n"), 2;
   const std::string shape = argv[1];
   const Plan plan = testing::plan_of(document_of(shape, std::atoi(argv[2])));
@@ -65,4 +62,10 @@ int main(int argc, char** argv) {
   const GraphCell graph = run.graph();
   if (graph.phase != GraphPhase::kEnded) return std::fprintf(stderr, "it has not ended\n"), 1;
   std::printf("%u %u %u\n", graph.done, graph.failed, graph.cancelled);
+  return 0;
 }
+
+}  // namespace
+}  // namespace holdfast::tasks
+
+int main(int argc, char** argv) { return holdfast::tasks::run_graph(argc, argv); }
