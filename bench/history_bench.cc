@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The history of a world of orders: making the index of instances, asking it, and looking up
-// records by their number. HOLDFAST_BENCH_FOLDER names the folder to write in; the temporary folder
-// else.
+// records by their number; and what one more line of text costs the index. HOLDFAST_BENCH_FOLDER
+// names the folder to write in; the temporary folder else.
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
@@ -151,5 +151,43 @@ void later_look(benchmark::State& state) {
         store::record_at(orders.world->journal(), 1 + choose() % kRecords).take());
 }
 BENCHMARK(later_look)->Unit(benchmark::kMicrosecond);
+
+// A record that adds one line to what its instance has said, when it has said so much already.
+void one_more_line(benchmark::State& state) {
+  constexpr std::size_t kInstances = 256;
+  bench::Folder folder;
+  const auto disk = env::posix_disk();
+  const auto random = env::posix_random();
+  const auto world =
+      store::testing::open_world(*disk, *random, folder.path() + "/world", {}).take();
+  const auto index = store::HistoryIndex::open(world->folder).take();
+  store::RecordNumber record = 0;
+  std::vector<store::RecordNumber> last(kInstances);
+  const auto add_a_line_to_each = [&] {
+    store::HistoryBatch batch;
+    for (std::size_t i = 0; i < kInstances; ++i) {
+      store::InstanceChange change;
+      change.workflow = "demo/Order@1";
+      change.key_text = "o-" + std::to_string(i);
+      change.key.assign(change.key_text.begin(), change.key_text.end());
+      change.record = ++record;
+      change.previous = std::exchange(last[i], record);
+      change.status = "running";
+      change.annotations = {R"({"note":"what step )" + std::to_string(record) +
+                            R"( of the run said"})"};
+      batch.add(std::move(change));
+    }
+    index->apply(batch, record, {}).take();
+  };
+  for (std::int64_t i = 0; i < state.range(0); ++i) add_a_line_to_each();
+  for (auto _ : state) add_a_line_to_each();
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kInstances));
+}
+BENCHMARK(one_more_line)
+    ->Unit(benchmark::kMillisecond)
+    ->Arg(10)
+    ->Arg(1'000)
+    ->Arg(2'000)
+    ->Iterations(100);
 
 }  // namespace

@@ -24,6 +24,7 @@ LAYERS = {
     "kernel": "base codec defs",
     "steps": "base codec defs kernel",
     "tasks": "base codec defs kernel",
+    "dispatch": "base codec defs kernel tasks",
     "native": "holdfast base codec defs kernel steps tasks",
     "adapters": "holdfast base errors codec defs kernel steps native",
     "env": "base",
@@ -34,17 +35,18 @@ LAYERS = {
     "node": "holdfast base errors codec defs kernel native steps tasks env bundle store executors",
     "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
               " node",
+    "workers": "holdfast base errors codec tasks dispatch env engine",
     "page": "",
-    "gateway": "holdfast base codec defs steps env engine page",
+    "gateway": "holdfast base codec defs steps tasks dispatch env engine workers page",
     "postgres": "holdfast base errors codec defs steps env executors engine gateway",
     "worker": "holdfast base errors codec kernel env executors",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
-           " adapters registry node engine postgres gateway worker demo",
+           " adapters registry node engine postgres dispatch workers gateway worker demo",
     "demo": "holdfast",
 }
 
 # These compute, and do nothing else: no clock, chance, file, network or thread.
-PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
+PURE = {"codec", "defs", "dispatch", "kernel", "native", "steps", "tasks"}
 
 # Headers of other people -> the folders that may include them.
 FOREIGN = {

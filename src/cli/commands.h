@@ -49,6 +49,7 @@ void add_config(CLI::App& app, ExitCode& exit_code);
 void add_init(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_salvage(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_backup(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
+void add_workers(CLI::App& app, ExitCode& exit_code);
 void add_registry(CLI::App& app, ExitCode& exit_code);
 void add_swap(CLI::App& app, ExitCode& exit_code);
 void add_preempt(CLI::App& app, ExitCode& exit_code);

@@ -108,7 +108,30 @@ base::Result<void> use_numbers(const Settings& settings, EngineOptions& options)
   return {};
 }
 
+// Up to a day.
+base::Result<void> use_time(const Settings& settings, std::string_view key, std::uint64_t& ns) {
+  const Setting* const setting = settings.find(key);
+  if (setting == nullptr) return {};
+  const auto time = time_in(setting->value);
+  if (!time || time->count() == 0 || *time > std::chrono::hours(24))
+    return bad(*setting, "expected a time from 1s to 24h");
+  ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(*time).count());
+  return {};
+}
+
 }  // namespace
+
+base::Result<void> use_settings(const Settings& settings, workers::DeskOptions& options) {
+  if (const Setting* setting = settings.find("placement")) {
+    const auto policy = dispatch::policy_named(setting->value);
+    if (!policy) return bad(*setting, "expected best_fit or first_fit");
+    options.dispatcher.policy = *policy;
+  }
+  TRY(use_time(settings, "worker-ttl", options.watchdog.ttl_ns));
+  TRY(use_time(settings, "worker-grace", options.watchdog.grace_ns));
+  TRY(use_time(settings, "rehydration-grace", options.watchdog.rehydration_ns));
+  return use_time(settings, "no-worker-grace", options.dispatcher.no_worker_grace_ns);
+}
 
 base::Result<void> use_settings(const Settings& settings, EngineOptions& options) {
   if (const Setting* setting = settings.find("http-hosts"))

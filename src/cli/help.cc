@@ -19,7 +19,7 @@ const std::vector<Group>& groups() {
   static const std::vector<Group> kGroups{
       {"Looking",
        {"ls", "cells", "show", "state", "timeline", "trace", "why", "diagnose", "workflows",
-        "graph", "tasks", "watch", "manifest", "tail", "stream", "journal", "verify"}},
+        "graph", "tasks", "watch", "workers", "manifest", "tail", "stream", "journal", "verify"}},
       {"Acting",
        {"send", "start", "submit", "rerun", "signal", "cancel", "pause", "resume", "apply", "gov",
         "fork", "reindex", "snapshot", "gc", "salvage", "backup", "restore"}},

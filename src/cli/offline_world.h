@@ -17,6 +17,7 @@ class OfflineWorld {
   // says which.
   static base::Result<std::unique_ptr<OfflineWorld>> open(const std::string& path);
 
+  store::WorldFolder& folder() noexcept { return world_->folder(); }
   store::BlobStore& blobs() noexcept { return *blobs_; }
   store::Snapshots& snapshots() noexcept { return *snapshots_; }
 

@@ -46,6 +46,7 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_reindex(app, exit_code, program.modules);
   holdfast::cli::add_salvage(app, exit_code, program.modules);
   holdfast::cli::add_backup(app, exit_code, program.modules);
+  holdfast::cli::add_workers(app, exit_code);
   holdfast::cli::add_registry(app, exit_code);
   holdfast::cli::add_swap(app, exit_code);
   holdfast::cli::add_preempt(app, exit_code);

@@ -13,6 +13,7 @@
 #include "env/descriptor_limit.h"
 #include "env/posix_disk.h"
 #include "errors/translate.h"
+#include "holdfast/graphs.h"
 #include "postgres/uuid_text.h"
 #include "store/world_file.h"
 
@@ -110,12 +111,29 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   server_options.world = options.engine.dir;
   server_options.tls = options.tls;
   server_options.log = log_line;
+  // A task's references need the engine, which needs the desk first.
+  const auto opened = std::make_shared<Engine*>(nullptr);
+  options.desk.log = log_line;
+  options.desk.render = [opened](const std::string& graph, const Bytes& definition,
+                                 const Engine::Then<Bytes>& then) {
+    Graphs(**opened).render(graph, definition, then);
+  };
+  const auto desk = workers::Desk::make(std::move(options.desk));
+  options.engine.work_feed = desk;
+  server_options.desk = desk;
   // Before the world is opened, which goes on with what was under way: a start that is refused has
   // done nothing.
   auto place = gateway::Server::reserve(std::move(server_options));
   if (!place) return with_hint(std::move(place).error());
   auto engine = Engine::open(options.engine);
   if (!engine) return errors::inside(engine.error());
+  *opened = engine->get();
+  // However this ends: the desk calls the engine.
+  const struct StopsDesk {
+    workers::Desk& desk;
+    ~StopsDesk() { desk.stop(); }
+  } stops_desk{*desk};
+  desk->start(**engine);
   auto server = gateway::Server::start(**engine, std::move(*place));
   if (!server) return std::move(server).error();
   const auto bridge = TRY(start_bridge(**engine, options));
@@ -126,6 +144,7 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   wait_for_interrupt(**server);
   if (bridge) bridge->stop();
   (*server)->stop();
+  desk->stop();
   if (const auto closed = (*engine)->close(); !closed) return errors::inside(closed.error());
   if (has_ended) return base::Error(base::ErrorCode::kIo, "the engine has ended");
   return {};

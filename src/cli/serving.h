@@ -10,6 +10,7 @@
 #include "gateway/server.h"
 #include "holdfast/main.h"
 #include "postgres/bridge.h"
+#include "workers/desk.h"
 
 namespace holdfast::cli {
 
@@ -17,6 +18,7 @@ struct ServingOptions {
   std::string listen = "127.0.0.1:7411";
   EngineOptions engine;
   gateway::TlsOptions tls;
+  workers::DeskOptions desk;
   postgres::BridgeOptions postgres;  // without a connection string there is no bridge
 };
 

@@ -64,6 +64,7 @@ base::Result<ServingOptions> ServingFlags::settle(const Program& program, const 
   TRY(fill_time(settings, "postgres-sweep", 100, options.postgres.sweep));
   TRY(fill_time(settings, "postgres-poll", 0, options.postgres.poll));
   TRY(use_settings(settings, options.engine));
+  TRY(use_settings(settings, options.desk));
   if (options.engine.dir.empty())
     return base::invalid("", "--world is required\n(or HOLDFAST_WORLD, or world in holdfast.yaml)");
   return options;

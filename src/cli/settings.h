@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 24> kSettings{{
+inline constexpr std::array<SettingName, 29> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "the address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
@@ -71,6 +71,21 @@ inline constexpr std::array<SettingName, 24> kSettings{{
     {"backup-folder", "HOLDFAST_BACKUP_FOLDER",
      "the folder below which backups are made when somebody asks for one", SettingKind::kText,
      SettingOf::kServer},
+    {"placement", "HOLDFAST_PLACEMENT",
+     "which worker gets a task that several could run: best_fit or first_fit", SettingKind::kText,
+     SettingOf::kServer},
+    {"worker-ttl", "HOLDFAST_WORKER_TTL",
+     "a worker that sends nothing for this long gets no new work, as 30s", SettingKind::kNumber,
+     SettingOf::kServer},
+    {"worker-grace", "HOLDFAST_WORKER_GRACE",
+     "after this long more it is lost, and its tasks go to other workers", SettingKind::kNumber,
+     SettingOf::kServer},
+    {"rehydration-grace", "HOLDFAST_REHYDRATION_GRACE",
+     "how long workers that hold tasks may be silent after a restart of the server",
+     SettingKind::kNumber, SettingOf::kServer},
+    {"no-worker-grace", "HOLDFAST_NO_WORKER_GRACE",
+     "when a task fails that no worker fits, or that all that fit have failed",
+     SettingKind::kNumber, SettingOf::kServer},
     {"handler-threads", "HOLDFAST_HANDLER_THREADS",
      "how many threads run the handlers of the program", SettingKind::kNumber, SettingOf::kServer},
     {"history", "HOLDFAST_HISTORY",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RunningBackup: a world that runs, as the source of a backup. Its records stay while this is
-// there. Each database is used as its owner does, for some pages at a time.
+// there, and so do the blobs that workflows put. Each database is used as its owner does, for some
+// pages at a time.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,11 @@ class RunningBackup : public store::BackupSource {
  public:
   // `history` may be null. All of them must outlive it.
   RunningBackup(node::LocalWorld& world, node::WorldEffectBlobs& blobs, node::History* history)
-      : world_(world), blobs_(blobs), history_(history), records_(world.journal().pin(0)) {}
+      : world_(world),
+        blobs_(blobs),
+        history_(history),
+        blobs_held_(blobs.hold()),
+        records_(world.journal().pin(0)) {}
 
   env::Disk& disk() override { return world_.folder().disk(); }
   const std::string& path() const override { return world_.folder().path(); }
@@ -34,6 +39,7 @@ class RunningBackup : public store::BackupSource {
   node::LocalWorld& world_;
   node::WorldEffectBlobs& blobs_;
   node::History* const history_;
+  const std::shared_ptr<const void> blobs_held_;
   const std::unique_ptr<store::JournalPin> records_;
 };
 

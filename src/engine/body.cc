@@ -232,7 +232,17 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
           return needed;
         });
   };
-  loop.tidy = [this] { return world->collector().go_on(); };
+  effect_collector = std::make_unique<node::EffectCollector>(
+      *world, *blobs, history.get(), node::Collector::kLeastBytes,
+      [this](const store::GcProgress& progress) {
+        log("collected " + std::to_string(progress.removed) +
+            " blobs that workflows put and nothing names any more, " +
+            std::to_string(progress.removed_bytes) + " bytes");
+      });
+  loop.tidy = [this]() -> base::Result<bool> {
+    if (TRY(world->collector().go_on())) return true;
+    return effect_collector->go_on();
+  };
   loop.durable = [this](store::RecordNumber record) {
     if (history) history->became_durable(record);
     durable_watch->became_durable(record);

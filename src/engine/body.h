@@ -29,6 +29,7 @@
 #include "holdfast/engine.h"
 #include "native/machines.h"
 #include "node/effect_blobs.h"
+#include "node/effect_collector.h"
 #include "node/history.h"
 #include "node/local_world.h"
 #include "node/node.h"
@@ -90,6 +91,7 @@ struct Engine::Body {
   std::unique_ptr<engine::FeedListener> listener;          // null: nobody places work
   std::vector<std::unique_ptr<executors::Executor>> made;  // the others
   std::unique_ptr<node::History> history;                  // null: there is none
+  std::unique_ptr<node::EffectCollector> effect_collector;
   // Shared with those who may stop waiting when the engine is gone.
   const std::shared_ptr<engine::DurableWatch> durable_watch =
       std::make_shared<engine::DurableWatch>();

@@ -370,7 +370,9 @@ void with_outcomes(Engine& engine, const std::string& graph, const Bytes& defini
       [&engine](std::vector<Engine::RawName> names, Engine::Then<Engine::RawInstances> told,
                 std::size_t bytes) { engine.query_raw(std::move(names), std::move(told), bytes); },
       graph);
-  outcomes->load(ranges(*task),
+  // Before the task is moved: arguments of a call are evaluated in any order.
+  std::vector<tasks::TaskRange> read = ranges(*task);
+  outcomes->load(std::move(read),
                  [outcomes, task = std::make_shared<tasks::TaskDefinition>(std::move(*task)), use,
                   then = std::move(then)](const Result<Done>& loaded) {
                    if (!loaded) return then(loaded.error());

@@ -120,17 +120,19 @@ class PutPerformer : public PatientPerformer {
       }
     }
     // What one of them cannot have, the others may.
-    if (puts.size() > 1 && keep(puts)) {
-      for (const Put& put : puts) desk.done(put.intent, receipt_of(put));
-      return;
+    if (puts.size() > 1) {
+      if (const auto pin = keep(puts)) {
+        for (const Put& put : puts) desk.done(put.intent, receipt_of(put, *pin));
+        return;
+      }
     }
     for (const Put& put : puts) {
-      const auto kept = keep({&put, 1});
-      desk.done(put.intent, kept ? receipt_of(put) : failed("blob.put", kept.error()));
+      const auto pin = keep({&put, 1});
+      desk.done(put.intent, pin ? receipt_of(put, *pin) : failed("blob.put", pin.error()));
     }
   }
 
-  base::Result<void> keep(std::span<const Put> puts) {
+  base::Result<BlobPin> keep(std::span<const Put> puts) {
     std::vector<base::ByteView> blobs;
     for (const Put& put : puts) {
       blobs.push_back(put.bytes);
@@ -139,7 +141,7 @@ class PutPerformer : public PatientPerformer {
     return blobs_.keep(blobs);
   }
 
-  static Receipt receipt_of(const Put& put) {
+  static Receipt receipt_of(const Put& put, const BlobPin& pin) {
     codec::Buffer out;
     codec::write_map_head(out, 3);  // sys/BlobPutReceipt@1
     codec::write_text(out, "blob_ref");
@@ -148,7 +150,7 @@ class PutPerformer : public PatientPerformer {
     codec::write_text(out, base::sha256(put.edge).to_text());
     codec::write_text(out, "size");
     codec::write_nat(out, put.bytes.size());
-    return succeeded(out);
+    return succeeded(out, pin);
   }
 
   EffectBlobs& blobs_;

@@ -13,7 +13,8 @@ void report(Reports& reports, const base::Hash& intent, const Receipt& made) {
   receipt.intent = intent;
   receipt.status = made.status;
   receipt.payload = made.payload;
-  reports.report(receipt);
+  if (made.pin == nullptr) return reports.report(receipt);
+  reports.report_with_pin(receipt, made.pin);
 }
 
 // Whether the effect has happened is not known.

@@ -8,8 +8,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/hash.h"
+#include "executors/effect_blobs.h"
 #include "kernel/outcome.h"
 #include "kernel/program.h"
 #include "kernel/tick.h"
@@ -22,6 +24,12 @@ class Reports {
  public:
   virtual ~Reports() = default;
   virtual void report(const kernel::ReceiptArrived& receipt) = 0;
+
+  // The same; the pin is let go of when the receipt is durable, or is of no use any more.
+  virtual void report_with_pin(const kernel::ReceiptArrived& receipt, BlobPin pin) {
+    report(receipt);
+    pin.reset();
+  }
   virtual void report(const kernel::ProgressArrived& progress) = 0;
 };
 

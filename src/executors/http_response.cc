@@ -110,9 +110,10 @@ Receipt HttpResponse::receipt_by_blob(long status, const Times& times, EffectBlo
     return succeeded(out);
   }
   const base::ByteView body = base::as_bytes(body_);
-  if (const auto kept = blobs.keep(body); !kept) return failed("http.blob", kept.error());
+  auto pin = blobs.keep(body);
+  if (!pin) return failed("http.blob", pin.error());
   codec::write_text(out, base::sha256(body).to_text());
-  return succeeded(out);
+  return succeeded(out, std::move(*pin));
 }
 
 }  // namespace holdfast::executors

@@ -24,7 +24,7 @@ class MemoryBlobs : public EffectBlobs {
     return found->second;
   }
   using EffectBlobs::keep;
-  base::Result<void> keep(std::span<const base::ByteView> blobs) override {
+  base::Result<BlobPin> keep(std::span<const base::ByteView> blobs) override {
     ++syncs;
     while (holds) std::this_thread::yield();
     const std::lock_guard lock(mutex_);
@@ -34,7 +34,7 @@ class MemoryBlobs : public EffectBlobs {
     }
     for (const base::ByteView blob : blobs)
       blobs_[base::sha256(blob)].assign(blob.begin(), blob.end());
-    return {};
+    return BlobPin(pins);
   }
   // It is there from now on.
   base::Hash put(base::ByteView blob) {
@@ -46,6 +46,7 @@ class MemoryBlobs : public EffectBlobs {
     blobs_[hash].push_back('!');
   }
 
+  const std::shared_ptr<int> pins = std::make_shared<int>();  // how many there are: its use count
   std::atomic<int> syncs = 0;
   std::atomic<bool> fails = false;
   std::atomic<bool> holds = false;                              // nobody comes back

@@ -49,6 +49,14 @@ base::Result<void> Access::check_setup() const {
                        "them; without any, listen on 127.0.0.1");
 }
 
+std::string_view Access::bearer_of(const Request& request) noexcept {
+  const std::string_view shown = request.field(Field::kAuthorization);
+  if (shown.size() <= kBearer.size() ||
+      !equals_ignoring_case(shown.substr(0, kBearer.size()), kBearer))
+    return {};
+  return shown.substr(kBearer.size());
+}
+
 Caller Access::caller_of(const Request& request) const {
   if (is_open()) return {};
   const std::string_view shown = request.field(Field::kAuthorization);
@@ -65,6 +73,10 @@ std::optional<Problem> Access::check(const Request& request, Role needed) const 
   if (is_open() && request.has_field(Field::kOrigin) &&
       !is_origin_of(request.field(Field::kOrigin), host))
     return Problem{ProblemCode::kOriginRefused, "without tokens no other origin may ask"};
+  if (needed == Role::kEnrolled) {
+    if (!bearer_of(request).empty()) return std::nullopt;
+    return Problem{ProblemCode::kUnauthenticated, "the secret of the worker is needed"};
+  }
   if (needed == Role::kAnybody || is_open()) return std::nullopt;
   const std::string_view shown = request.field(Field::kAuthorization);
   if (shown.empty()) return Problem{ProblemCode::kUnauthenticated, "there is no Authorization"};

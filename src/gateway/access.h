@@ -27,8 +27,11 @@ class Access {
 
   bool is_open() const noexcept { return !is_shut_ && tokens_.all().empty(); }
 
-  // Why not, if it may not.
+  // Why not, if it may not. For kEnrolled somebody else knows the secret: this only asks for one.
   std::optional<Problem> check(const Request& request, Role needed) const;
+
+  // What follows "Bearer" in Authorization; empty: nothing does.
+  static std::string_view bearer_of(const Request& request) noexcept;
 
   // Who sent a request that was let in.
   Caller caller_of(const Request& request) const;

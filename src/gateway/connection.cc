@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -224,6 +225,11 @@ std::optional<Problem> Connection::check_now() {
   const Route& route = *exchange_->route();
   access_seen_ = floor_.access.changes();
   if (auto problem = floor_.access.check(request, route.role)) return problem;
+  if (route.role == Role::kEnrolled) {
+    const workers::Desk* const desk = floor_.service.desk;
+    if (desk == nullptr || !desk->knows(exchange_->path_value(0), Access::bearer_of(request)))
+      return Problem{ProblemCode::kUnauthenticated, "this is not the secret of the worker"};
+  }
   is_known_ = is_known_ || route.role != Role::kAnybody;
   if (route.takes == Takes::kNothing && route.method != Method::kPost && request.has_body)
     return Problem{ProblemCode::kBadBody, "this takes no body"};

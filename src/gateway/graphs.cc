@@ -17,7 +17,7 @@ namespace holdfast::gateway {
 namespace {
 
 constexpr std::uint64_t kMostPerPart = 1000;
-constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMostPlace = std::uint64_t{1} << 62;
 
 void put_text_if(codec::Buffer& out, std::string_view name, const std::string& text) {
   if (!text.empty()) put(out, name, text);
@@ -229,7 +229,7 @@ void list_graphs(Exchange& exchange) {
   GraphListQuery query;
   const auto limit = exchange.limit_in_query(query.limit, kMostPerPart);
   if (!limit) return;
-  const auto after = exchange.number_in_query("after", 0, kMostNumber);
+  const auto after = exchange.number_in_query("after", 0, kMostPlace);
   if (!after) return;
   const auto open = exchange.number_in_query("open", 0, 1);
   if (!open) return;

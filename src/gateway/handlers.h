@@ -39,6 +39,17 @@ void post_progress(Exchange& exchange);
 void get_effect(Exchange& exchange);
 void list_effects(Exchange& exchange);
 
+void enrol_worker(Exchange& exchange);
+void begin_worker_session(Exchange& exchange);
+void sync_worker(Exchange& exchange);
+void leave_worker(Exchange& exchange);
+void list_workers(Exchange& exchange);
+void get_worker(Exchange& exchange);
+void drain_worker(Exchange& exchange);
+void cordon_worker(Exchange& exchange);
+void uncordon_worker(Exchange& exchange);
+void get_task_logs(Exchange& exchange);
+
 void post_graph(Exchange& exchange);
 void list_graphs(Exchange& exchange);
 void get_graph(Exchange& exchange);

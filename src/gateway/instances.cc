@@ -135,7 +135,7 @@ void answer_why(Exchange& exchange, const Bytes& key, const RawInstance& instanc
       exchange.later<Reasons>(
           [waits = std::move(waits)](Exchange& self, const Result<Reasons>& reasons) {
             if (!reasons) return self.refuse(reasons.error());
-            put_why(self.document(), *reasons, waits);
+            put_why(self.document(), *reasons, waits, self.service().desk);
             self.answer(200);
           }));
 }

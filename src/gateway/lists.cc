@@ -18,7 +18,7 @@ constexpr std::uint64_t kMostInstances = 1000;
 constexpr std::size_t kMostSifted = 200;  // instances whose values are looked at for one part
 constexpr std::size_t kReadAtOnce = 16;
 constexpr std::size_t kMuchAtOnce = std::size_t{1} << 20;  // bytes; then the rest is read later
-constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 62;
+constexpr std::uint64_t kMostSince = std::uint64_t{1} << 62;
 constexpr std::array<std::string_view, 6> kInstanceStatuses{"running", "waiting",   "completed",
                                                             "failed",  "cancelled", "deleted"};
 
@@ -131,11 +131,11 @@ void sift(Exchange& exchange, const std::shared_ptr<Sifting>& sifting) {
 // Nothing: it is answered already.
 std::optional<ListOptions> options_of(Exchange& exchange) {
   ListOptions options;
-  const auto since = exchange.number_in_query("since", 0, kMostNumber);
+  const auto since = exchange.number_in_query("since", 0, kMostSince);
   if (!since) return std::nullopt;
   const auto limit = exchange.limit_in_query(options.limit, kMostInstances);
   if (!limit) return std::nullopt;
-  const auto after = exchange.number_in_query("after", 0, kMostNumber);
+  const auto after = exchange.number_in_query("after", 0, kMostSince);
   if (!after) return std::nullopt;
   constexpr std::uint64_t kNotSaid = 2;
   const bool says_paused = !exchange.text_in_query("paused").empty();

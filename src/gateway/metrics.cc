@@ -9,6 +9,7 @@
 #include "gateway/documents.h"
 #include "gateway/handlers.h"
 #include "gateway/metrics_text.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -91,6 +92,34 @@ void put_effects(MetricsText& text, const Measures& measures) {
   text.gauge("holdfast_timers", "Timers that are set.", timers);
 }
 
+// Per queue, so that others can scale workers on them.
+void put_queues(MetricsText& text, const workers::DeskFigures& figures, std::uint64_t wall_ns) {
+  text.family("holdfast_tasks_waiting", "gauge", "Tasks that wait for a worker, by queue.");
+  for (const auto& [queue, of] : figures.queues) text.sample({{"queue", queue}}, of.waiting);
+  text.family("holdfast_tasks_running", "gauge", "Tasks that a worker has, by queue.");
+  for (const auto& [queue, of] : figures.queues) text.sample({{"queue", queue}}, of.running);
+  text.family("holdfast_oldest_task_age_seconds", "gauge",
+              "How long the task that waits longest has waited, by queue.");
+  for (const auto& [queue, of] : figures.queues) {
+    const bool is_waiting = of.oldest_ns != 0 && of.oldest_ns < wall_ns;
+    text.seconds({{"queue", queue}}, is_waiting ? wall_ns - of.oldest_ns : 0);
+  }
+  text.gauge("holdfast_workers_live", "Workers that were heard within their TTL.",
+             figures.live_workers);
+  text.counter("holdfast_worker_syncs_total", "Sync requests of workers.", figures.syncs);
+  text.counter("holdfast_workers_lost_total", "Workers that were declared lost.",
+               figures.lost_workers);
+  text.counter("holdfast_redelivered_tasks_total", "Dispatches that were sent again.",
+               figures.redelivered);
+  text.counter("holdfast_denied_tasks_total", "Dispatches that a live worker never took.",
+               figures.denied);
+  text.counter("holdfast_stale_task_reports_total",
+               "Reports of workers about dispatches that did not count any more.",
+               figures.stale_reports);
+  text.gauge("holdfast_task_log_bytes", "Lines of tasks that are kept in memory.",
+             figures.log_bytes);
+}
+
 void put_disk(MetricsText& text, const DiskUse& disk) {
   text.gauge("holdfast_disk_free_bytes", "Room where the world is.", disk.free_bytes);
   text.gauge("holdfast_disk_total_bytes", "How large that place is.", disk.total_bytes);
@@ -166,6 +195,11 @@ void answer_with(Exchange& exchange, const Gathered& gathered) {
   put_inputs(text, {measures, has_world});
   if (has_world) put_effects(text, measures);
   if (gathered.disk) put_disk(text, *gathered.disk);
+  if (service.desk != nullptr) {
+    const auto wall = std::chrono::system_clock::now().time_since_epoch();
+    put_queues(text, service.desk->figures(),
+               static_cast<std::uint64_t>(std::chrono::nanoseconds(wall).count()));
+  }
   put_traffic(text, service);
   exchange.answer_text(200, "text/plain; version=0.0.4", text.text());
 }

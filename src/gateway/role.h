@@ -12,7 +12,8 @@
 namespace holdfast::gateway {
 
 // kToken is no role of a token, but what a route may need: any of the others.
-enum class Role : std::uint8_t { kAnybody, kViewer, kOperator, kAdmin, kWorker, kToken };
+// kEnrolled is none either: the worker that the path names, which shows its own secret.
+enum class Role : std::uint8_t { kAnybody, kViewer, kOperator, kAdmin, kWorker, kToken, kEnrolled };
 
 constexpr std::string_view name_of(Role role) noexcept {
   switch (role) {
@@ -22,6 +23,7 @@ constexpr std::string_view name_of(Role role) noexcept {
     case Role::kAdmin: return "admin";
     case Role::kWorker: return "worker";
     case Role::kToken: return "token";
+    case Role::kEnrolled: return "enrolled";
   }
   return "";
 }
@@ -37,6 +39,7 @@ constexpr std::optional<Role> role_named(std::string_view name) noexcept {
 constexpr bool allows(Role has, Role needed) noexcept {
   if (needed == Role::kAnybody || has == needed) return true;
   if (needed == Role::kToken) return has != Role::kAnybody;
+  if (needed == Role::kEnrolled) return false;
   if (has == Role::kAnybody || has == Role::kWorker || needed == Role::kWorker) return false;
   return has > needed;
 }

@@ -263,6 +263,58 @@ inline constexpr std::string_view kNothing = R"({"type":"object","additionalProp
 inline constexpr std::string_view kRecord = R"({"type":"object","required":["record"],
 "properties":{"record":{"type":"integer"}}})";
 
+inline constexpr std::string_view kWorkerState = R"({"type":"object",
+"required":["worker","node","name","mode","live","slots","running"],"properties":{
+"worker":{"type":"string"},"node":{"type":"string"},"name":{"type":"string"},
+"mode":{"enum":["active","cordoned","draining","lost","left"]},"cordoned":{"type":"boolean"},
+"live":{"type":"boolean","description":"it was heard within its TTL"},
+"silent_ms":{"type":["integer","null"]},"slots":{"type":"integer"},
+"running":{"type":"integer"},"leases":{"type":"integer"},"reason":{"type":"string"},
+"by":{"type":"string"},"enrolled_ns":{"type":"integer"},"offer":{"type":"object"}}})";
+
+inline constexpr std::string_view kWorkers = R"({"type":"object","required":["workers","next"],
+"properties":{"workers":{"type":"array","items":{"type":"object"}},
+"next":{"type":["string","null"]}}})";
+
+inline constexpr std::string_view kEnrolment = R"({"type":"object","additionalProperties":false,
+"required":["protocol","node","name","secret","types"],"properties":{
+"protocol":{"const":1},"node":{"type":"string"},"name":{"type":"string"},
+"secret":{"type":"string","pattern":"^[0-9a-f]{64}$"},
+"queues":{"type":"array","items":{"type":"string"}},
+"types":{"type":"array","items":{"type":"string"}},"slots":{"type":"integer","minimum":1},
+"labels":{"type":"object"},"resources":{"type":"object"},
+"recipes":{"type":"array","items":{"type":"string"}}}})";
+
+inline constexpr std::string_view kEnrolled = R"({"type":"object",
+"required":["protocol","worker","mode","ttl_ms","max_wait_ms","max_batch","max_result_bytes"],
+"properties":{"worker":{"type":"string"},"mode":{"type":"string"}}})";
+
+inline constexpr std::string_view kWorkerSession = R"({"type":"object",
+"additionalProperties":false,"required":["process","first","holding"],"properties":{
+"process":{"type":"string"},"first":{"type":"boolean"},
+"holding":{"type":"array","items":{"type":"string"}}}})";
+
+inline constexpr std::string_view kWorkerSync = R"({"type":"object",
+"additionalProperties":false,"required":["session","seq","holding"],"properties":{
+"session":{"type":"string"},"seq":{"type":"integer","minimum":1},
+"done":{"type":"array","items":{"type":"object"}},
+"back":{"type":"array","items":{"type":"object"}},
+"progress":{"type":"array","items":{"type":"object"}},
+"logs":{"type":"array","items":{"type":"object"}},
+"holding":{"type":"array","items":{"type":"string"}},"want":{"type":"integer"},
+"wait_ms":{"type":"integer"},"draining":{"type":"boolean"}}})";
+
+inline constexpr std::string_view kWorkerLeave = R"({"type":"object",
+"additionalProperties":false,"required":["session"],"properties":{
+"session":{"type":"string"}}})";
+
+inline constexpr std::string_view kTaskLogs = R"({"type":"object",
+"required":["lines","first","next","ended"],"properties":{
+"lines":{"type":"array","items":{"type":"object","required":["n","attempt","time_ns","stream",
+"missing","text"]}},"first":{"type":"integer","description":"the oldest line that is kept"},
+"next":{"type":"integer","description":"the cursor for the next page"},
+"ended":{"type":"boolean"}}})";
+
 inline constexpr std::string_view kSnapshot = R"({"type":"object","required":["next_record"],
 "properties":{"next_record":{"type":"integer",
 "description":"everything before it is in the snapshot"}}})";

@@ -19,6 +19,7 @@
 #include "gateway/door.h"
 #include "gateway/tls.h"
 #include "gateway/token_watch.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -75,6 +76,7 @@ struct Server::Body {
     tokens_file.tell_when_known([this] { let_go_on(); });
     floor.tls = door->tls;
     floor.service.make_room = [this](std::size_t bytes) { return make_room_to_answer(bytes); };
+    floor.service.desk = options.desk.get();
     floor.service.caller_of = [this](const Request& request) {
       return floor.access.caller_of(request);
     };
@@ -380,6 +382,7 @@ void Server::Body::wind_up() {
   retry.cancel();
   start_beating();
   floor.service.timers.run_all();  // whoever waits for an end is told how things stand
+  if (options.desk) options.desk->stop();
   for (const auto& connection : all_connections()) connection->wind_up();
   end.expires_after(options.limits.stop_time);
   end.async_wait([this](const error_code&) { io.stop(); });

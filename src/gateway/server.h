@@ -13,6 +13,10 @@
 #include "gateway/limits.h"
 #include "holdfast/engine.h"
 
+namespace holdfast::workers {
+class Desk;
+}
+
 namespace holdfast::gateway {
 
 // PEM files. Without a certificate the server speaks plain HTTP.
@@ -28,6 +32,7 @@ struct ServerOptions {
   std::string world;                  // the folder, for its tokens
   TlsOptions tls = {};
   Limits limits = {};
+  std::shared_ptr<workers::Desk> desk = {};  // of the workers, which must be the engine's feed
 
   // Told, in one line each, what an operator would like to know. From the serving thread.
   std::function<void(std::string_view line)> log = {};

@@ -23,6 +23,10 @@
 #include "gateway/wake.h"
 #include "holdfast/engine.h"
 
+namespace holdfast::workers {
+class Desk;
+}
+
 namespace holdfast::gateway {
 
 // Since the server began, but for the first four.
@@ -67,6 +71,7 @@ struct Service {
   Helper past;  // for those who go back to it, one at a time
   Queries queries;
   std::function<void(std::string_view line)> log = {};
+  workers::Desk* desk = nullptr;  // of the workers; null: this server takes none
   Timers timers = {};
   Traffic traffic = {};
   AllRouteFigures routes = {};

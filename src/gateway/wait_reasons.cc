@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gateway/wait_reasons.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "codec/json_writer.h"
 #include "codec/view.h"
 #include "gateway/documents.h"
+#include "workers/desk.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -63,12 +67,106 @@ std::string work_clause(const WaitReason& reason) {
   return "Worker " + reason.lease->worker + " has been performing " + reason.effect + since;
 }
 
-void put_reason(codec::Buffer& out, const WaitReason& reason) {
+using Placement = dispatch::Explanation;
+
+std::string_view kind_text(Placement::Kind kind) {
+  switch (kind) {
+    case Placement::Kind::kNoneEligible: return "none_eligible";
+    case Placement::Kind::kBusy: return "busy";
+    case Placement::Kind::kKeyLimit: return "key_limit";
+    case Placement::Kind::kChosen: return "chosen";
+    case Placement::Kind::kLeased: return "running";
+    case Placement::Kind::kEnding: return "ending";
+    case Placement::Kind::kUnknown: break;
+  }
+  return "unknown";
+}
+
+// What the dispatcher says of a task that waits for a worker.
+void put_placement(codec::Buffer& out, const Placement& placement, std::uint64_t now_ns) {
+  const bool is_key = placement.kind == Placement::Kind::kKeyLimit;
+  const bool has_place = placement.kind == Placement::Kind::kBusy;
+  const bool gives_up = placement.gives_up_ns.has_value();
+  codec::write_text(out, "placement");
+  codec::write_map_head(out,
+                        3u + (is_key ? 3u : 0u) + (has_place ? 2u : 0u) + (gives_up ? 2u : 0u));
+  put(out, "kind", kind_text(placement.kind));
+  if (has_place) {
+    put_number(out, "place", placement.place);
+    put_number(out, "length", placement.length);
+  }
+  if (is_key) {
+    put(out, "key", placement.key);
+    put_number(out, "limit", placement.key_limit);
+    put_number(out, "running", placement.key_running);
+  }
+  if (gives_up) {
+    put_flag(out, "exhausted", placement.is_exhausted);
+    const std::uint64_t at = *placement.gives_up_ns;
+    put_number(out, "fails_in_ms", at > now_ns ? (at - now_ns) / 1'000'000 : 0);
+  }
+  codec::write_text(out, "workers");
+  codec::write_list_head(out, placement.workers.size());
+  for (const Placement::OfWorker& worker : placement.workers) {
+    codec::write_map_head(out, 3);
+    put(out, "worker", worker.worker);
+    put(out, "name", worker.name);
+    put(out, "reason", worker.reason);
+  }
+  put_number(out, "more_workers", placement.more_workers);
+}
+
+std::string workers_text(const Placement& placement) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < placement.workers.size() && i < kShown; ++i)
+    text += (i == 0 ? ": " : "; ") + placement.workers[i].name + " " + placement.workers[i].reason;
+  const std::size_t left = placement.more_workers + placement.workers.size() -
+                           std::min(placement.workers.size(), kShown);
+  return left == 0 ? text : text + "; and " + std::to_string(left) + " more workers";
+}
+
+std::string placement_clause(const Placement& placement, std::uint64_t now_ns) {
+  switch (placement.kind) {
+    case Placement::Kind::kNoneEligible: {
+      const std::uint64_t at = placement.gives_up_ns.value_or(now_ns);
+      return std::string(placement.is_exhausted
+                             ? "Every worker that can run this task has failed it"
+                             : "No worker can run this task") +
+             workers_text(placement) + ". It fails in " +
+             std::to_string(at > now_ns ? (at - now_ns) / 1'000'000'000 : 0) +
+             " s unless another worker comes";
+    }
+    case Placement::Kind::kBusy:
+      return "Waiting for a free worker, place " + std::to_string(placement.place) + " of " +
+             std::to_string(placement.length) + " in the queue" + workers_text(placement);
+    case Placement::Kind::kKeyLimit:
+      return "Waiting for the concurrency key " + placement.key + ": " +
+             std::to_string(placement.key_running) +
+             " tasks with it are running, and the limit is " + std::to_string(placement.key_limit);
+    case Placement::Kind::kChosen: return "It is being given to worker " + placement.worker;
+    case Placement::Kind::kEnding: return "Its end is being recorded";
+    case Placement::Kind::kLeased:
+    case Placement::Kind::kUnknown: break;
+  }
+  return "";
+}
+
+// What the desk says of an effect that waits for a worker. Nothing: it does not know it.
+std::optional<Placement> placement_of(const WaitReason& reason, const workers::Desk* desk) {
+  if (desk == nullptr || !reason.by_workers || reason.lease) return std::nullopt;
+  Placement placement = desk->explain(reason.intent);
+  if (placement.kind == Placement::Kind::kUnknown) return std::nullopt;
+  return placement;
+}
+
+void put_reason(codec::Buffer& out, const WaitReason& reason, const workers::Desk* desk) {
+  const auto placement = placement_of(reason, desk);
   switch (reason.kind) {
     case Kind::kReceipt:
       codec::write_map_head(out, 6u + (reason.due_ns ? 1u : 0u) +
                                      (reason.child_workflow.empty() ? 0u : 1u) +
-                                     (reason.by_workers ? 3u : 0u));
+                                     (reason.by_workers ? 3u : 0u) + (placement ? 1u : 0u));
       put(out, "kind", "receipt");
       put(out, "effect", reason.effect);
       put(out, "executor", reason.executor);
@@ -79,6 +177,7 @@ void put_reason(codec::Buffer& out, const WaitReason& reason) {
       if (!reason.child_workflow.empty())
         put_instance(out, "child", reason.child_workflow, reason.child_key);
       if (reason.by_workers) put_work(out, reason);
+      if (placement) put_placement(out, *placement, desk->now_ns());
       return;
     case Kind::kTurn:
     case Kind::kPaused:
@@ -109,7 +208,10 @@ std::string waiting_mail(std::uint64_t mail) {
                    : ", and " + std::to_string(mail) + " messages wait for it";
 }
 
-std::string clause_of(const WaitReason& reason) {
+std::string clause_of(const WaitReason& reason, const workers::Desk* desk) {
+  if (const auto placement = placement_of(reason, desk)) {
+    if (auto clause = placement_clause(*placement, desk->now_ns()); !clause.empty()) return clause;
+  }
   switch (reason.kind) {
     case Kind::kReceipt:
       if (reason.due_ns) return "It waits for a timer that is due at " + time_text(*reason.due_ns);
@@ -142,7 +244,7 @@ void put_requirements(codec::Buffer& out, const steps::Reason& reason) {
   for (const auto& [field, value] : reason.requirements) put_value(out, field, value);
 }
 
-void put_reason(codec::Buffer& out, const steps::Reason& reason) {
+void put_reason(codec::Buffer& out, const steps::Reason& reason, const workers::Desk*) {
   using StepKind = steps::Reason::Kind;
   const auto begin = [&](std::string_view kind, std::uint64_t more) {
     codec::write_map_head(out, 4 + more + (reason.due_ns == 0 ? 0 : 1));
@@ -176,7 +278,7 @@ std::string requirements_text(const steps::Reason& reason) {
   return text;
 }
 
-std::string clause_of(const steps::Reason& reason) {
+std::string clause_of(const steps::Reason& reason, const workers::Desk*) {
   using StepKind = steps::Reason::Kind;
   const std::string until = reason.due_ns == 0 ? "" : ", until " + time_text(reason.due_ns);
   switch (reason.kind) {
@@ -219,17 +321,17 @@ int urgency(const steps::Reason& reason) {
 }  // namespace
 
 void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
-             const std::vector<steps::Reason>& of_steps) {
+             const std::vector<steps::Reason>& of_steps, const workers::Desk* desk) {
   std::string clause;
   int first = INT32_MAX;
   std::uint64_t count = 0;
   codec::Buffer list;
   const auto add = [&](const auto& reason) {
     ++count;
-    put_reason(list, reason);
+    put_reason(list, reason, desk);
     if (urgency(reason) >= first) return;
     first = urgency(reason);
-    clause = clause_of(reason);
+    clause = clause_of(reason, desk);
   };
   // Whoever has ended waits for nothing, whatever its state was a moment ago.
   if (!reasons.empty()) {

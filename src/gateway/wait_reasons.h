@@ -11,12 +11,16 @@
 #include "holdfast/graphs.h"
 #include "steps/reasons.h"
 
+namespace holdfast::workers {
+class Desk;
+}
+
 namespace holdfast::gateway {
 
 // With what a run of steps says of itself (nothing: it is none). Timers of the kernel are then left
 // out, as they only wake it for what stands here by its name.
 void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
-             const std::vector<steps::Reason>& of_steps);
+             const std::vector<steps::Reason>& of_steps, const workers::Desk* desk = nullptr);
 
 // The same for a task that waits for others.
 void put_why(codec::Buffer& out, const TaskWaits& waits);

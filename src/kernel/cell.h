@@ -26,6 +26,12 @@ struct RunBy {
   std::uint32_t depth = 1;  // so many instances wait for each other, down to this one
 };
 
+// A part of a state, see StepOutput::begin_part.
+struct StatePart {
+  base::Hash hash;
+  base::Bytes bytes;  // empty while it is only in its blob
+};
+
 struct Cell {
   std::uint32_t workflow = 0;
   base::Hash id;    // of the key: its name in the index
@@ -36,6 +42,7 @@ struct Cell {
   base::Bytes
       state;  // canonical, without the self-describe tag; empty while it is only in its blob
   std::optional<base::Hash> state_blob;  // where a large state is kept
+  std::vector<StatePart> parts;          // of the state, as its last step had them
   base::Bytes outcome;  // of an ended instance: the result, or a sys/EffectError@1; empty while it
                         // is only in its blob
   std::optional<base::Hash> outcome_blob;  // where a large outcome is kept
@@ -52,6 +59,7 @@ struct Cell {
   bool dirty = false;                    // changed since the index knows it
   bool state_known = false;              // what is in the blob was looked at before
   std::size_t spillable = 0;             // what it counts for in Cells::bytes_with
+  std::size_t part_bytes = 0;            // of the parts that are here
   Cell* newer = nullptr;                 // its place in the order of use, see cell_order.h
   Cell* older = nullptr;
   Cell* turn_after = nullptr;  // its place among those that are ready

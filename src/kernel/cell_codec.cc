@@ -19,8 +19,9 @@ namespace {
 // mail, then the intents, then the chunks of mail, of which each has many messages of a few KiB.
 constexpr std::size_t kHashBytes = 34;
 constexpr std::size_t kMostMailChunks = 2048;
-constexpr std::size_t kMostCellBytes = kMaxKeyBytes + 2 * kInlineValueBytes + kInlineMailBytes +
-                                       kHashBytes * (kMaxOpenIntents + kMostMailChunks + 8);
+constexpr std::size_t kMostCellBytes =
+    kMaxKeyBytes + 2 * kInlineValueBytes + kInlineMailBytes +
+    kHashBytes * (kMaxOpenIntents + kMaxStateParts + kMostMailChunks + 8);
 static_assert((kMaxOpenIntents + kMaxMailInCircle + kMaxDeliveriesPerStep) *
                   (std::size_t{8} << 10) <
               kMostMailChunks * (std::size_t{1} << 18));
@@ -32,15 +33,19 @@ void write_blob(codec::Buffer& out, const std::optional<base::Hash>& blob) {
   codec::write_bytes(out, blob ? base::ByteView(blob->bytes) : base::ByteView());
 }
 
+// Nothing of it where only the parts behind it are wanted.
 void write_child(codec::Buffer& out, const Cell& cell) {
-  codec::write_list_head(out, 3);
+  const bool is_child = cell.run_by || cell.doomed;
+  codec::write_list_head(out, is_child ? 3 : 0);
+  if (!is_child) return;
   codec::write_bytes(out,
                      cell.run_by ? base::ByteView(cell.run_by->intent.bytes) : base::ByteView());
   codec::write_nat(out, cell.run_by ? cell.run_by->depth : 0);
   codec::write_bool(out, cell.doomed);
 }
 
-bool read_child(codec::View view, Cell& cell) {
+bool read_child(codec::View view, bool is_needed, Cell& cell) {
+  if (!is_needed && view.kind() == codec::ViewKind::kList && view.size() == 0) return true;
   ListReader list(view);
   const std::optional<base::Hash> intent = list.optional_hash();
   const std::uint32_t depth = list.nat32();
@@ -48,6 +53,12 @@ bool read_child(codec::View view, Cell& cell) {
   if (intent) cell.run_by = RunBy{*intent, depth};
   return list.done() && intent.has_value() == (depth != 0) && depth <= kMaxChildDepth &&
          (intent || cell.doomed);
+}
+
+bool read_parts(codec::View view, Cell& cell) {
+  ListReader parts(view);
+  while (parts.good() && !parts.at_end()) cell.parts.push_back({parts.hash(), {}});
+  return parts.good() && !cell.parts.empty() && cell.parts.size() <= kMaxStateParts;
 }
 
 // A value is in one place. False: it is in two.
@@ -66,7 +77,8 @@ base::Result<base::Bytes> encode_cell(const Cell& cell, Blobs& blobs) {
   codec::Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
   const bool is_child = cell.run_by || cell.doomed;
-  codec::write_list_head(out, is_child ? 14 : cell.trace.empty() ? 12 : 13);
+  const bool has_parts = !cell.parts.empty();
+  codec::write_list_head(out, has_parts ? 15 : is_child ? 14 : cell.trace.empty() ? 12 : 13);
   codec::write_bytes(out, cell.key);
   codec::write_nat(out, static_cast<std::uint64_t>(cell.phase));
   codec::write_bool(out, cell.paused);
@@ -79,8 +91,12 @@ base::Result<base::Bytes> encode_cell(const Cell& cell, Blobs& blobs) {
   codec::write_list_head(out, cell.intents.size());
   for (const base::Hash& intent : cell.intents) codec::write_bytes(out, intent.bytes);
   TRY(write_mailbox(out, cell.mail, blobs));
-  if (!cell.trace.empty() || is_child) codec::write_bytes(out, cell.trace);
-  if (is_child) write_child(out, cell);
+  if (!cell.trace.empty() || is_child || has_parts) codec::write_bytes(out, cell.trace);
+  if (is_child || has_parts) write_child(out, cell);
+  if (has_parts) {
+    codec::write_list_head(out, cell.parts.size());
+    for (const StatePart& part : cell.parts) codec::write_bytes(out, part.hash.bytes);
+  }
   return out.to_bytes();
 }
 
@@ -106,7 +122,12 @@ base::Result<Cell> decode_cell(base::ByteView bytes, std::vector<base::Hash>& ma
     cell.trace.assign(trace.begin(), trace.end());
     const bool is_child = !list.at_end();
     list.require((trace.empty() && is_child) || base::TraceContext::of(trace).has_value());
-    if (is_child) list.require(read_child(list.next(), cell));
+    if (is_child) {
+      const codec::View child = list.next();
+      const bool has_parts = !list.at_end();
+      list.require(read_child(child, !has_parts, cell));
+      if (has_parts) list.require(read_parts(list.next(), cell));
+    }
   }
   if (!list.done() || !intents.good() || !has_one_state || !has_one_outcome) return damaged_cell();
   if (!read_mailbox(here, chunked, cell.mail, mail_chunks)) return damaged_cell();

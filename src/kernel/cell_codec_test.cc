@@ -47,6 +47,28 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   EXPECT_EQ(again->state, cell.state);
 }
 
+TEST(CellCodecTest, the_parts_of_a_state_come_back_with_and_without_what_stands_before_them) {
+  MemoryBlobs blobs;
+  for (const bool is_child : {false, true}) {
+    Cell cell;
+    cell.key = value(R"("k")");
+    cell.has_state = true;
+    cell.state = value(R"({"n":1})");
+    cell.doomed = is_child;
+    const base::Bytes without = *encode_cell(cell, blobs);
+    cell.parts.resize(3);
+    for (std::uint8_t i = 0; i < 3; ++i) cell.parts[i].hash.bytes[0] = i;
+    const auto again = decode_cell(*encode_cell(cell, blobs), blobs);
+    ASSERT_TRUE(again) << again.error().to_string();
+    ASSERT_EQ(again->parts.size(), 3u);
+    for (std::uint8_t i = 0; i < 3; ++i) EXPECT_EQ(again->parts[i].hash, cell.parts[i].hash);
+    EXPECT_EQ(again->doomed, is_child);
+    EXPECT_EQ(*encode_cell(*again, blobs), *encode_cell(cell, blobs));
+    cell.parts.clear();
+    EXPECT_EQ(*encode_cell(cell, blobs), without) << "as before there were parts";
+  }
+}
+
 TEST(CellCodecTest, only_a_cell_that_has_ended_has_an_outcome) {
   MemoryBlobs blobs;
   for (const bool in_a_blob : {false, true}) {

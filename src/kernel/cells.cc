@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "kernel/cell_codec.h"
+#include "kernel/machine.h"
 #include "kernel/read_back.h"
 
 namespace holdfast::kernel {
@@ -22,7 +23,8 @@ std::size_t spillable_in(base::ByteView value) noexcept {
 }
 
 std::size_t spillable_in(const Cell& cell) noexcept {
-  return spillable_in(cell.state) + spillable_in(cell.outcome) + cell.mail.spillable();
+  return spillable_in(cell.state) + cell.part_bytes + spillable_in(cell.outcome) +
+         cell.mail.spillable();
 }
 
 // What is written ahead goes by the first bits of the ids.
@@ -141,7 +143,38 @@ void Cells::set_state(Cell& cell, base::ByteView state) {
 
 void Cells::clear_state(Cell& cell) {
   set_state(cell, {});
+  cell.parts.clear();
+  cell.part_bytes = 0;
   cell.has_state = false;
+  recount(cell);
+}
+
+void Cells::set_parts(Cell& cell, const StepOutput& output) {
+  std::vector<StatePart> before = std::exchange(cell.parts, {});
+  cell.parts.reserve(output.parts().size());
+  cell.part_bytes = 0;
+  auto next = before.begin();
+  for (const StepOutput::Part& part : output.parts()) {
+    StatePart& added = cell.parts.emplace_back(StatePart{part.hash, {}});
+    if (part.bytes.begin != part.bytes.end) {
+      const base::ByteView bytes = output.value(part.bytes);
+      added.bytes.assign(bytes.begin(), bytes.end());
+    } else {
+      while (next->hash != part.hash) ++next;
+      added.bytes = std::move((next++)->bytes);
+    }
+    cell.part_bytes += added.bytes.size();
+  }
+  recount(cell);
+}
+
+base::Result<base::ByteView> Cells::part_of(const Cell& cell, const base::Hash& part,
+                                            base::Bytes& from_blob) const {
+  const auto found = std::ranges::find(cell.parts, part, &StatePart::hash);
+  if (found == cell.parts.end()) return corrupt("a state names a part that it does not have");
+  if (!found->bytes.empty()) return base::ByteView(found->bytes);
+  from_blob = TRY(blobs_.get(part));
+  return base::ByteView(from_blob);
 }
 
 base::Result<std::optional<base::ByteView>> Cells::state_of(Cell& cell) {
@@ -188,6 +221,12 @@ base::Result<void> Cells::spill(Cell& cell) {
     if (!cell.state_blob) cell.state_blob = TRY(blobs_.put(cell.state));
     cell.state_known = true;
     cell.state = {};
+  }
+  for (StatePart& part : cell.parts) {
+    if (part.bytes.empty()) continue;
+    TRY(blobs_.put(part.bytes));
+    cell.part_bytes -= part.bytes.size();
+    part.bytes = {};
   }
   if (spillable_in(cell.outcome) != 0) {
     if (!cell.outcome_blob) cell.outcome_blob = TRY(blobs_.put(cell.outcome));

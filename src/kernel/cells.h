@@ -26,6 +26,7 @@
 namespace holdfast::kernel {
 
 class ReadBack;
+class StepOutput;
 
 struct CellLimits {
   std::size_t clean_cells = 4096;  // kept in memory beyond those in use
@@ -60,6 +61,13 @@ class Cells {
 
   void set_state(Cell& cell, base::ByteView state);
   void clear_state(Cell& cell);
+
+  // The parts of the state that was just set. Those of before must be in the same order.
+  void set_parts(Cell& cell, const StepOutput& output);
+
+  // A part of the state of a cell: `from_blob` is where it is read to if it is in its blob.
+  base::Result<base::ByteView> part_of(const Cell& cell, const base::Hash& part,
+                                       base::Bytes& from_blob) const;
 
   // The state of a cell, brought back from its blob if it is there. Nothing: it has none.
   base::Result<std::optional<base::ByteView>> state_of(Cell& cell);

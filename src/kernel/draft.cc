@@ -44,7 +44,7 @@ void Draft::clear() {
   commands.clear();
   deliveries = ignored = steps = 0;
   output_bytes = quiet_intents = 0;
-  used_rules_2 = false;
+  used_rules_2 = used_rules_3 = false;
 }
 
 }  // namespace holdfast::kernel

@@ -69,6 +69,7 @@ class Draft {
   std::size_t output_bytes = 0;   // of all steps: values, names, errors
   std::size_t quiet_intents = 0;  // opened or settled without a command, each time
   bool used_rules_2 = false;      // kRules2 in record.h
+  bool used_rules_3 = false;
 
   // What the record has besides what came in, or more.
   std::size_t weight() const noexcept {

@@ -40,6 +40,9 @@ inline constexpr std::size_t kMaxReferenceBytes = 1024;
 // A state up to this size stands in the record as it is, a larger one by its hash.
 inline constexpr std::size_t kMaxStateBytesInRecord = 64;
 
+// Parts that the state of one instance may have (StepOutput::begin_part).
+inline constexpr std::size_t kMaxStateParts = 4096;
+
 // Effects that one instance may have open at a time. One whose answer waits for the instance still
 // counts, so answers, which are always admitted, cannot pile up without bound either.
 inline constexpr std::size_t kMaxOpenIntents = std::size_t{1} << 14;

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "base/copy.h"
+#include "base/sha256.h"
 
 namespace holdfast::kernel {
 
 void StepOutput::clear() {
   fate_ = Fate::kGoesOn;
   state_.reset();
+  parts_.clear();
   annotations_.clear();
   result_.reset();
   events_.clear();
@@ -44,6 +46,16 @@ void StepOutput::begin_state() {
   drop(state_);
   state_ = {bytes_.size(), bytes_.size()};
   last_ = Last::kState;
+}
+
+void StepOutput::begin_part() {
+  finish();
+  part_begins_ = bytes_.size();
+}
+
+base::Hash StepOutput::end_part() {
+  const Slice bytes{part_begins_, bytes_.size()};
+  return parts_.emplace_back(Part{base::sha256(value(bytes)), bytes}).hash;
 }
 
 void StepOutput::begin_annotation() {

@@ -42,13 +42,24 @@ class Context {
   virtual bool write_context(const Mail& mail, codec::Buffer& out) const = 0;
 };
 
+// The parts of a state (StepOutput::begin_part), for a machine that needs to look into one.
+class StateParts {
+ public:
+  virtual ~StateParts() = default;
+
+  // Until the step is over. Nothing: it cannot be read; whatever the step does then is not kept.
+  virtual std::optional<base::ByteView> read(const base::Hash& part) const = 0;
+};
+
 struct StepInput {
   std::optional<base::ByteView>
       state;  // canonical, without the self-describe tag; absent: a new instance
   const Mail& mail;
   const Context& context;
-  bool has_rules_2 = false;  // kernel/record.h; a step that relies on it says so
-  bool can_hold = false;     // StepOutput::hold_event may be used
+  bool has_rules_2 = false;           // kernel/record.h; a step that relies on it says so
+  bool can_hold = false;              // StepOutput::hold_event may be used
+  bool can_part = false;              // StepOutput::begin_part may be used
+  const StateParts* parts = nullptr;  // there whenever the state has any
 };
 
 enum class Fate : std::uint8_t {
@@ -81,6 +92,15 @@ class StepOutput {
 
   // Each `begin` opens the value that is written to bytes() until the next call.
   void begin_state();
+
+  // A part of the state: bytes that stand beside it and that it names by their hash, so that a
+  // state of many of them is not written anew with every step. Each step says which parts its state
+  // has, in order: new ones (for StepInput::can_part only) and those that it had before. Whoever
+  // keeps any of before keeps them in the order in which they were. Parts are not looked into.
+  void begin_part();
+  base::Hash end_part();  // its name
+  void keep_part(const base::Hash& part) { parts_.push_back({part, {}}); }
+
   void begin_event(std::string_view schema);
   void begin_effect(std::string_view name, std::string_view requested_key = {},
                     std::string_view issuer_ref = {});
@@ -128,6 +148,11 @@ class StepOutput {
   std::optional<base::ByteView> result() const { return optional_value(result_); }
   const std::string& error_code() const noexcept { return error_code_; }
   const std::string& error_message() const noexcept { return error_message_; }
+  struct Part {
+    base::Hash hash;
+    Slice bytes;  // empty: one of before
+  };
+  const std::vector<Part>& parts() const noexcept { return parts_; }
   const std::vector<Event>& events() const noexcept { return events_; }
   const std::vector<Effect>& effects() const noexcept { return effects_; }
   const std::vector<Slice>& stops() const noexcept { return stops_; }          // references
@@ -148,6 +173,8 @@ class StepOutput {
 
   Fate fate_ = Fate::kGoesOn;
   std::optional<Slice> state_;
+  std::vector<Part> parts_;
+  std::size_t part_begins_ = 0;
   std::vector<Slice> annotations_;
   std::optional<Slice> result_;
   std::vector<Event> events_;
@@ -171,6 +198,16 @@ class Machine {
  public:
   virtual ~Machine() = default;
   virtual void step(const StepInput& input, StepOutput& output) const = 0;
+
+  // A state that has parts as one value without any, for those who look at it from outside. False:
+  // it cannot be made.
+  virtual bool write_whole(base::ByteView state, const StateParts& parts,
+                           codec::Buffer& out) const {
+    static_cast<void>(state);
+    static_cast<void>(parts);
+    static_cast<void>(out);
+    return false;
+  }
 };
 
 }  // namespace holdfast::kernel

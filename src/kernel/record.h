@@ -37,6 +37,10 @@ inline constexpr TickKind kLastTickKind = TickKind::kStopAsked;
 // record without it is replayed by the rules of before.
 inline constexpr std::string_view kRules2 = "rules.2";
 
+// The same, and a state has parts (StepOutput::begin_part): it stands in the record by the hash of
+// what names them. Instead of the other.
+inline constexpr std::string_view kRules3 = "rules.3";
+
 // As people read it: "event", "apply proposal".
 std::string_view name_of(TickKind kind) noexcept;
 

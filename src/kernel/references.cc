@@ -50,6 +50,7 @@ base::Result<void> add_cell(References& into, base::ByteView entry) {
   const Cell cell = TRY(decode_cell(entry, chunks));
   if (cell.state_blob) add(into, *cell.state_blob, BlobKind::kPlain);
   if (cell.outcome_blob) add(into, *cell.outcome_blob, BlobKind::kPlain);
+  for (const StatePart& part : cell.parts) add(into, part.hash, BlobKind::kPlain);
   add_values(into, cell.mail);
   for (const base::Hash& chunk : chunks) add(into, chunk, BlobKind::kMail);
   return {};

@@ -83,6 +83,26 @@ TEST(References, an_index_of_cells_names_their_large_states) {
   EXPECT_TRUE(references_of(BlobKind::kPlain, leaf)->empty());
 }
 
+TEST(References, an_index_of_cells_names_the_parts_of_states) {
+  MemoryBlobs blobs;
+  Cells cells(0, blobs);
+  const base::Bytes key = testing::value("\"k\"");
+  Cell& cell = cells.begin(key_hash(key), key);
+  StepOutput output;
+  std::vector<BlobReference> expected;
+  for (const std::string_view text : {"one part", "another part"}) {
+    output.begin_part();
+    output.bytes().append(base::as_bytes(text));
+    expected.push_back({output.end_part(), BlobKind::kPlain});
+  }
+  cells.set_state(cell, testing::value("1"));
+  cells.set_parts(cell, output);
+  ASSERT_TRUE(cells.flush());
+  const base::Bytes leaf = blobs.get(cells.index().root()).take();
+  EXPECT_EQ(*references_of(BlobKind::kCellIndex, leaf), expected);
+  for (const BlobReference& part : expected) EXPECT_TRUE(blobs.has(part.hash));
+}
+
 TEST(References, an_index_of_cells_names_large_outcomes_and_mail) {
   MemoryBlobs blobs;
   Cells cells(0, blobs);

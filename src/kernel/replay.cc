@@ -53,16 +53,16 @@ std::string difference(base::ByteView recorded, const Outcome& now) {
                           : "the outcome of " + instance + " is another one now";
 }
 
-// Whether the last note is kRules2. The notes come last, unless there are halts behind them.
-bool used_rules_2(base::ByteView record, const Tick& tick) {
+// Whether the last note is this one. The notes come last, unless there are halts behind them.
+bool ends_with_note(std::string_view rules, base::ByteView record, const Tick& tick) {
   if (!tick.halts.empty()) {
     const auto view = read_record(record);
     return view && !view->notes.empty() &&
-           view->notes.back() == std::vector<std::string_view>{kRules2};
+           view->notes.back() == std::vector<std::string_view>{rules};
   }
   codec::Buffer note;
   codec::write_list_head(note, 1);
-  codec::write_text(note, kRules2);
+  codec::write_text(note, rules);
   return record.size() > note.size() && base::equal(record.last(note.size()), note.view());
 }
 
@@ -79,10 +79,11 @@ base::Result<Outcome> World::replay(base::ByteView record) {
     return std::move(read).error().within("record " + std::to_string(number));
   const Tick tick = TRY(std::move(read));
   state_->replaying = true;
-  state_->has_rules_2 = used_rules_2(record, tick);
+  state_->has_rules_3 = ends_with_note(kRules3, record, tick);
+  state_->has_rules_2 = state_->has_rules_3 || ends_with_note(kRules2, record, tick);
   Outcome outcome = reduce(tick);
   state_->replaying = false;
-  state_->has_rules_2 = true;
+  state_->has_rules_2 = state_->has_rules_3 = true;
   if (outcome.failure) return std::move(*outcome.failure);
   if (base::equal(record, outcome.record)) return outcome;
   // What was done is not what was recorded: nobody may go on from here.

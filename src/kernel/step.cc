@@ -3,9 +3,11 @@
 // good does anything of it become true. A step that is not good fails its instance and leaves
 // nothing else behind.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "kernel/identity.h"
+#include "kernel/parts_of_cell.h"
 #include "kernel/record_view.h"
 #include "kernel/step_context.h"
 #include "kernel/text.h"
@@ -58,6 +60,7 @@ class Checker {
       return Objection{"step.no_state", "the step gave neither a state nor an end"};
     if (output_.state() && !canonical(workflow_.state, *output_.state(), plan.state))
       return Objection{"step.bad_state", why_};
+    if (auto objection = check_parts()) return objection;
     if (!output_.annotations().empty() && !workflow_.annotations)
       return Objection{"step.undeclared_annotations", "the workflow declares no annotations"};
     for (const StepOutput::Slice annotation : output_.annotations()) {
@@ -86,6 +89,23 @@ class Checker {
     if (output_.effects().empty()) return false;
     const std::size_t open = output_.effects().size() + cell_.intents.size();
     return open + (cell_.mail.size() - cell_.mail.counted()) > kMaxOpenIntents;
+  }
+
+  // Those of before are in the order in which they were, so that one walk finds them.
+  std::optional<Objection> check_parts() {
+    if (output_.parts().size() > kMaxStateParts)
+      return Objection{"step.too_many_parts", more_than(kMaxStateParts, "parts of a state")};
+    auto before = cell_.parts.begin();
+    for (const StepOutput::Part& part : output_.parts()) {
+      bytes_ += part.bytes.end - part.bytes.begin;
+      if (part.bytes.begin != part.bytes.end) continue;
+      before = std::find_if(before, cell_.parts.end(),
+                            [&](const StatePart& known) { return known.hash == part.hash; });
+      if (before == cell_.parts.end())
+        return Objection{"step.unknown_part", "the state has no such part"};
+      ++before;
+    }
+    return std::nullopt;
   }
 
   std::optional<Objection> check_effect(const StepOutput::Effect& asked, Plan& plan) {
@@ -264,8 +284,12 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
   const bool can_hold = mail.kind == MailKind::kEvent && world.has_rules_2 &&
                         workflow.hears_receipts &&
                         (!cell.intents.empty() || cell.mail.has_answers());
-  workflow.machine->step(StepInput{*state, mail, context, world.has_rules_2, can_hold}, output);
+  PartsOfCell parts(world.cells[cell.workflow], cell);
+  workflow.machine->step(
+      StepInput{*state, mail, context, world.has_rules_2, can_hold, world.has_rules_3, &parts},
+      output);
   output.finish();
+  if (parts.error()) return cannot_read(world, cell, delivery, std::move(*parts.error()));
   if (output.gave_up()) {
     if (world.replaying) return cannot_step(world, cell, "there is not enough memory for it");
     return halt(world, cell, {HaltKind::kOutOfMemory, delivery, {}});
@@ -273,6 +297,7 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
   if (output.has_thrown()) return fail_thrown(world, cell, delivery, output.error_message());
   if (can_hold && output.holds()) return {StepEnd::Kind::kHolds};
   if (output.uses_rules_2()) world.draft.used_rules_2 = true;
+  if (!output.parts().empty()) world.draft.used_rules_3 = true;
   world.draft.output_bytes += std::min(output.size(), kMaxStepOutputBytes);
 
   Plan& plan = world.plan;
@@ -289,7 +314,11 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
   ++touch(world, cell).steps;
   if (objection) return fail(world, cell, objection->code, objection->message), StepEnd();
   if (checker.bytes() > output.size()) world.draft.output_bytes += checker.bytes() - output.size();
-  if (!plan.state.empty()) world.cells[cell.workflow].set_state(cell, plan.state);
+  if (!plan.state.empty()) {
+    world.cells[cell.workflow].set_state(cell, plan.state);
+    if (!output.parts().empty() || !cell.parts.empty())
+      world.cells[cell.workflow].set_parts(cell, output);
+  }
   for (const base::ByteView annotation : plan.annotations)
     touch(world, cell).annotations.push_back(bytes_of(annotation));
   world.trace = cell.trace;

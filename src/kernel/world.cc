@@ -6,6 +6,7 @@
 
 #include "kernel/cell_codec.h"
 #include "kernel/named_cells.h"
+#include "kernel/parts_of_cell.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -19,12 +20,26 @@ base::Result<void> begin_question(WorldState& world) {
   return {};
 }
 
-base::Result<std::optional<InstanceValues>> read_values(Cells* cells, const base::Hash& id) {
+// A state that has parts, as one value. Of a workflow that is gone nobody knows what they mean.
+base::Result<void> make_whole(const Machine* machine, const Cells& cells, const Cell& cell,
+                              base::Bytes& state) {
+  if (cell.parts.empty() || machine == nullptr) return {};
+  PartsOfCell parts(cells, cell);
+  codec::Buffer whole;
+  const bool is_made = machine->write_whole(state, parts, whole);
+  if (parts.error()) return std::move(*parts.error());
+  if (is_made) state = whole.to_bytes();
+  return {};
+}
+
+base::Result<std::optional<InstanceValues>> read_values(Cells* cells, const Machine* machine,
+                                                        const base::Hash& id) {
   Cell* const cell = cells != nullptr ? cells->find(id) : nullptr;
   if (cell == nullptr) return std::optional<InstanceValues>();
   InstanceValues values{cell->status(), cell->paused, {}, {}};
   const auto state = TRY(cells->state_of(*cell));
   if (state) values.state.assign(state->begin(), state->end());
+  TRY(make_whole(machine, *cells, *cell, values.state));
   values.outcome = TRY(cells->outcome_of(*cell));
   return std::optional(std::move(values));
 }
@@ -85,7 +100,9 @@ bool World::is_in_memory(std::string_view workflow, base::ByteView key) const {
 base::Result<std::optional<InstanceValues>> World::read(std::string_view workflow,
                                                         base::ByteView key) {
   TRY(begin_question(*state_));
-  auto values = read_values(cells_named(*state_, workflow).cells, key_hash(key));
+  const auto index = state_->program->workflow_named(workflow);
+  const Machine* const machine = index ? state_->program->workflow(*index).machine : nullptr;
+  auto values = read_values(cells_named(*state_, workflow).cells, machine, key_hash(key));
   if (auto failure = take_failure(*state_)) return std::move(*failure);
   return values;
 }

@@ -62,6 +62,7 @@ struct WorldState {
   std::optional<base::Error> failure;  // of what cells and intents do not know of
   bool replaying = false;   // the tick comes from a record: what was admitted is not asked again
   bool has_rules_2 = true;  // false: the record came about by the rules of before, see kRules2
+  bool has_rules_3 = true;
   Draft draft;
   LetterPool letters;
   codec::Buffer record;

@@ -14,6 +14,7 @@ constexpr std::size_t kBlobsPerPiece = 64;
 }  // namespace
 
 base::Result<bool> Collector::is_due() {
+  if (is_asked_) return true;
   const std::uint64_t file_bytes = TRY(store_.file_bytes());
   if (file_bytes < least_bytes_) return false;
   return !has_run_ ||
@@ -32,6 +33,7 @@ base::Result<bool> Collector::go_on() {
     if (progress && progress->done) {
       removed_ += progress->removed;
       written_before_ = written_then_;
+      is_asked_ = false;
       has_run_ = true;
     }
     if (!goes_on) running_.reset();

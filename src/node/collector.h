@@ -27,6 +27,9 @@ class Collector {
   // not be the world's.
   base::Result<bool> go_on();
 
+  // It is time when it is asked next, however little was written.
+  void ask() noexcept { is_asked_ = true; }
+
   // How many it has removed. From the same thread.
   std::uint64_t removed() const noexcept { return removed_; }
 
@@ -38,6 +41,7 @@ class Collector {
   store::Snapshots& snapshots_;
   const std::uint64_t least_bytes_;
   std::unique_ptr<store::BlobGc> running_;
+  bool is_asked_ = false;
   bool has_run_ = false;  // since the world was opened; what was written before is not known
   std::uint64_t removed_ = 0;
   std::uint64_t written_then_ = 0;    // when the one that runs began

@@ -85,8 +85,9 @@ base::Result<void> History::ask(store::HistoryQuery query, ToldList told) {
 base::Result<void> History::visit(Visit visit) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return base::Error(base::ErrorCode::kUnavailable, "the node has stopped");
-  if (asked_visit_) return base::Error(base::ErrorCode::kUnavailable, "it is visited already");
-  asked_visit_ = std::move(visit);
+  if (asked_visits_.size() >= options_.most_visits)
+    return base::Error(base::ErrorCode::kUnavailable, "too many copy or read the index");
+  asked_visits_.push_back(std::move(visit));
   for_worker_.notify_one();
   return {};
 }
@@ -116,9 +117,9 @@ void History::finish() {
   const std::deque<Query> parked = std::exchange(parked_, {});
   std::deque<Query> queries;
   std::deque<ListQuery> lists;
-  Visit asked_visit;
+  std::deque<Visit> asked_visits;
   const std::lock_guard lock(mutex_);
-  std::swap(asked_visit, asked_visit_);
+  std::swap(asked_visits, asked_visits_);
   std::swap(queries, queries_);
   std::swap(lists, lists_);
 }
@@ -311,10 +312,12 @@ void History::close_index() {
 void History::let_visit() {
   if (!visiting_) {
     const std::lock_guard lock(mutex_);
-    visiting_ = std::exchange(asked_visit_, nullptr);
+    if (asked_visits_.empty()) return;
+    visiting_ = std::move(asked_visits_.front());
+    asked_visits_.pop_front();
     visit_ns_ = 0;
   }
-  if (!visiting_ || visit_ns_ > clock_.since_boot_ns()) return;
+  if (visit_ns_ > clock_.since_boot_ns()) return;
   const bool goes_on = visiting_(index_ ? &index_->database() : nullptr, sealing_.database());
   if (!goes_on) visiting_ = nullptr;
   // A clock that somebody moves may stand still.

@@ -44,6 +44,7 @@ struct HistoryOptions {
   store::RecordNumber most_lag = 16'000'000;
   std::size_t most_queries = std::size_t{1} << 16;  // that wait, also for the index to go on
   std::size_t most_lists = 256;                     // that wait, each of which may take a while
+  std::size_t most_visits = 4;                      // that wait
 
   // What has ended is forgotten when it was not touched for so long. 0: never.
   std::uint64_t retention_ns = 0;
@@ -92,7 +93,8 @@ class History {
 
   // For any thread. `visit` is called on the thread that works until it gives false, and others are
   // answered between two calls; null stands for what is not open. It is let go of before what it
-  // was shown is closed, perhaps without having been called. kUnavailable: there is one already.
+  // was shown is closed, perhaps without having been called. One comes after the other.
+  // kUnavailable: too many wait.
   using Visit = std::function<bool(store::SqliteDatabase* index, store::SqliteDatabase* seals)>;
   base::Result<void> visit(Visit visit);
 
@@ -133,7 +135,7 @@ class History {
   base::Result<void> feed_slice();
   bool is_list_ready() const;
   bool is_asked() const {
-    return !queries_.empty() || is_list_ready() || (asked_visit_ && !visiting_);
+    return !queries_.empty() || is_list_ready() || (!asked_visits_.empty() && !visiting_);
   }
   void let_visit();
   void close_index();
@@ -167,7 +169,7 @@ class History {
   mutable std::mutex mutex_;
   std::condition_variable for_worker_;
   std::deque<Query> queries_;
-  Visit asked_visit_;
+  std::deque<Visit> asked_visits_;
   std::deque<ListQuery> lists_;  // only whoever works takes any out
   bool stopping_ = false;
   std::atomic<store::RecordNumber> wake_at_;

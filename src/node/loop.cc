@@ -97,6 +97,12 @@ void Loop::LineReports::report(const kernel::ProgressArrived& progress) {
   loop_.add_result(line_, Input::progress(progress));
 }
 
+// An answer that nobody hears: what it holds goes when the receipt is durable.
+void Loop::LineReports::report_with_pin(const kernel::ReceiptArrived& receipt,
+                                        executors::BlobPin pin) {
+  loop_.add_result(line_, Input::receipt(receipt), [pin = std::move(pin)](const auto&) {});
+}
+
 executors::Reports& Loop::reports_of(std::string_view workflow, base::ByteView key) {
   constexpr std::size_t kGroups = TurnLines<Waiting>::kGroups;
   const std::size_t group = base::crc32c(key) % kGroups;
@@ -110,10 +116,10 @@ executors::Reports& Loop::reports_of(std::string_view workflow, base::ByteView k
   return found->second[group];
 }
 
-void Loop::add_result(std::size_t line, Input input) {
+void Loop::add_result(std::size_t line, Input input, Heard heard) {
   const std::lock_guard lock(mutex_);
   if (!input.ends_work() && !results_.has_room(input, options_.inbox, options_.inbox_bytes)) return;
-  results_.add(line, {std::move(input), nullptr});
+  results_.add(line, {std::move(input), std::move(heard)});
   for_reducer_.notify_one();
 }
 

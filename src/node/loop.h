@@ -185,7 +185,7 @@ class Loop : private Results {
   enum class Stage : std::uint8_t { kIdle, kGiven, kKept, kDurable };
 
   executors::Reports& reports_of(std::string_view workflow, base::ByteView key) override;
-  void add_result(std::size_t line, Input input);
+  void add_result(std::size_t line, Input input, Heard heard = nullptr);
 
   // The reducer's, with the mutex held.
   bool can_turn() const;
@@ -282,6 +282,7 @@ class Loop : private Results {
     LineReports(Loop& loop, std::size_t line) : loop_(loop), line_(line) {}
     void report(const kernel::ReceiptArrived& receipt) override;
     void report(const kernel::ProgressArrived& progress) override;
+    void report_with_pin(const kernel::ReceiptArrived& receipt, executors::BlobPin pin) override;
 
    private:
     Loop& loop_;

@@ -62,6 +62,30 @@ TEST_F(LoopTest, what_nobody_here_performs_after_a_restart_stays_open_and_is_sai
             std::vector<std::string>{"this node has no executor 'worker': 2 effects stay open"});
 }
 
+TEST_F(LoopTest, the_pin_of_a_receipt_goes_when_the_receipt_is_durable_and_not_before) {
+  begin();
+  start({.written_at_once = 0});
+  ASSERT_TRUE(ask(1));
+  ASSERT_EQ(hand_.held.size(), 1u);
+  const base::Bytes payload = value(R"({"ok":true})");
+  auto pin = std::make_shared<int>();
+  const std::weak_ptr<int> watched = pin;
+  kernel::ReceiptArrived receipt;
+  receipt.intent = hand_.held[0];
+  receipt.payload = payload;
+  hand_.listens->report_with_pin(receipt, std::move(pin));
+  const std::uint64_t before = open_->journal().durable();
+  for (int i = 0; i < 10 && open_->journal().durable() == before; ++i) {
+    EXPECT_FALSE(watched.expired());
+    loop_->turn();
+    EXPECT_FALSE(watched.expired()) << "it is reduced, and not written";
+    loop_->write();
+  }
+  EXPECT_EQ(open_->journal().durable(), before + 1);
+  run();
+  EXPECT_TRUE(watched.expired());
+}
+
 TEST_F(LoopTest, progress_beyond_what_may_wait_is_let_go_of) {
   begin();
   start({.inbox = 10});

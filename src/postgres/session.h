@@ -36,16 +36,22 @@ class Session {
   base::Result<void> hold_world(std::string& last_wal);
   base::Result<void> publish();
   base::Result<void> serve_requests();
-  base::Result<bool> read_and_admit(bool stay_awake);
+  // From the first open request to the last.
+  struct Walk {
+    std::size_t decided = 0;
+    std::size_t left = 0;       // to be tried again
+    bool is_cut_short = false;  // it took long, and what committed meanwhile may lie before its end
+  };
+  base::Result<Walk> walk(bool stay_awake);
+  base::Result<void> look_around();
   base::Result<void> mark();
   base::Result<void> write_ends();
   base::Result<void> write_one_by_one(const std::vector<Ends::Ended>& ended);
   base::Result<void> write(const std::vector<Ends::Ended>& ended);
   base::Result<bool> fall_asleep();
-  base::Result<void> sleep();
+  base::Result<void> sleep(std::size_t left);
   base::Result<void> sweep();
   base::Result<void> look_at_live();
-  void begin_walk();
   void log(const std::string& line) const;
 
   Engine& engine_;
@@ -61,17 +67,12 @@ class Session {
   bool has_served_ = false;
   bool is_awake_ = false;  // holds the awake lock
 
-  // The walk through the inbox.
-  std::string from_due_;
-  std::string from_seq_;
-  Clock::time_point walk_began_;
-  std::size_t left_ = 0;  // in this walk, to be tried again
-
   // The look at live instances: the last one seen, or that all were.
   std::string live_after_;
   bool has_seen_live_ = false;
   Clock::time_point next_sweep_;
   std::chrono::milliseconds pause_{0};
+  std::string why_left_;  // that was logged last
 };
 
 }  // namespace holdfast::postgres

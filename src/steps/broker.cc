@@ -5,6 +5,7 @@
 
 #include "codec/cbor_writer.h"
 #include "codec/view.h"
+#include "codec/wrapped.h"
 #include "steps/scanner.h"
 #include "steps/state_codec.h"
 
@@ -78,6 +79,16 @@ void read_outbox(Scanner& in, Outbox& outbox) {
 void write_broker(codec::Buffer& out, const State& state, const Outbox& outbox) {
   write_outbox(out, outbox);
   write_state(out, state);
+}
+
+// Keys in canonical order: shorter first, then bytewise.
+void write_steps_state(codec::Buffer& out, const State& state, const Outbox& outbox,
+                       std::string_view status) {
+  codec::write_map_head(out, 2);
+  codec::write_text(out, "broker");
+  codec::write_wrapped(out, [&](codec::Buffer& broker) { write_broker(broker, state, outbox); });
+  codec::write_text(out, "status");
+  codec::write_text(out, status);
 }
 
 std::optional<Broker> read_broker(base::ByteView bytes, const Graph& graph) {

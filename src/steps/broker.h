@@ -42,6 +42,10 @@ struct Broker {
 
 void write_broker(codec::Buffer& out, const State& state, const Outbox& outbox);
 
+// A sys/StepsState@1.
+void write_steps_state(codec::Buffer& out, const State& state, const Outbox& outbox,
+                       std::string_view status);
+
 // Nothing: they are not the broker of a run of this graph. What is read borrows from the bytes.
 std::optional<Broker> read_broker(base::ByteView bytes, const Graph& graph);
 

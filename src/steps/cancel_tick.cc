@@ -2,6 +2,7 @@
 // The run, or one step of it, is given up.
 #include <utility>
 
+#include "steps/parts.h"
 #include "steps/work.h"
 
 namespace holdfast::steps {
@@ -18,6 +19,7 @@ void reduce_cancel(Work& work, const CancelRun& tick) {
 void cancel_step(Work& work, const CancelStep& cancelled) {
   const StepIndex step = cancelled.step;
   StepState& state = work.state.steps[step];
+  bring_queue(work.graph, work.state, state);
   std::vector<std::uint64_t> left;  // the fan-outs that lose somebody
   for (const Running& running : state.running) {
     left.push_back(running.attempt.stream);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "steps/parts.h"
 #include "steps/work.h"
 
 namespace holdfast::steps {
@@ -37,7 +38,7 @@ void dispatch(Work& work, StepIndex step, Attempt attempt) {
   if (attempt.item == 0) attempt.item = ++work.state.last_item;
   if (has_free_slot(work, step)) return take_slot(work, step, std::move(attempt));
   const std::uint64_t item = attempt.item;
-  work.state.steps[step].queue.push_back(std::move(attempt));
+  add_to_queue(work.state.steps[step], std::move(attempt));
   work.publish({.kind = EntryKind::kPreparing, .step = step, .item = item});
 }
 
@@ -45,7 +46,11 @@ void dispatch(Work& work, StepIndex step, Attempt attempt) {
 void drain(Work& work, StepIndex step) {
   std::vector<Attempt>& queue = work.state.steps[step].queue;
   std::size_t kept = 0;
-  for (std::size_t at = 0; at < queue.size(); ++at) {
+  for (std::size_t at = 0;; ++at) {
+    // What is behind the queue is wanted only when there is a place for it.
+    while (at == queue.size() && !work.state.steps[step].later.empty() && has_free_slot(work, step))
+      bring_next(work.graph, work.state, work.state.steps[step]);
+    if (at == queue.size()) break;
     if (queue[at].not_before_ns == 0 && has_free_slot(work, step)) {
       take_slot(work, step, std::move(queue[at]));
     } else {

@@ -20,9 +20,11 @@ void each_due(const State& state, Visit visit) {
     }
   }
   for (const StepState& step : state.steps) {
-    for (const Attempt& attempt : step.queue) {
-      if (attempt.not_before_ns == 0) continue;
-      visit(attempt.not_before_ns, [&] { return WakeUp{attempt.not_before_ns}; });
+    for (const std::vector<Attempt>* attempts : {&step.queue, &step.last}) {
+      for (const Attempt& attempt : *attempts) {
+        if (attempt.not_before_ns == 0) continue;
+        visit(attempt.not_before_ns, [&] { return WakeUp{attempt.not_before_ns}; });
+      }
     }
   }
 }

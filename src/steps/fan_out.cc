@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codec/cbor_writer.h"
+#include "steps/parts.h"
 #include "steps/work.h"
 
 namespace holdfast::steps {
@@ -35,6 +36,7 @@ namespace {
 
 void fire(Work& work, Stream& stream, JoinState& join) {
   join.has_fired = true;
+  bring_members(work.graph, work.state, join);
   const Event event = list_of(work, work.graph.step(join.step).join->type, join.members);
   join.members.clear();
   Lineage lineage = std::move(join.lineage);
@@ -76,7 +78,7 @@ void open_stream(Work& work, StepIndex opener, const Attempt& attempt,
                 .lineage = attempt.lineage,
                 .joins = {}};
   for (const StepIndex step : work.graph.joins_of(opener))
-    stream.joins.push_back({.step = step, .members = {}, .lineage = {}});
+    stream.joins.push_back({.step = step, .earlier = {}, .members = {}, .lineage = {}});
   const std::uint64_t id = stream.id;
   work.state.streams.push_back(std::move(stream));
   for (const Event& event : events)
@@ -108,7 +110,7 @@ Joined join(Work& work, StepIndex step, const AddEvent& tick) {
   if (found->has_fired) return Joined::kYes;  // it has its first so many
   found->members.push_back(tick.event);
   merge(found->lineage, tick.lineage);
-  if (wanted->take == 0 || found->members.size() < wanted->take) return Joined::kYes;
+  if (wanted->take == 0 || count_members(*found) < wanted->take) return Joined::kYes;
   if (Stream* parent = work.state.find_stream(stream->parent)) ++parent->open;
   fire(work, *stream, *found);
   return Joined::kYes;

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "steps/due.h"
+#include "steps/parts.h"
 #include "steps/room.h"
 #include "steps/run_params.h"
 #include "steps/state_codec.h"
@@ -246,7 +247,8 @@ void LiveRun::write(codec::Buffer& out) const {
 bool LiveRun::read(base::ByteView bytes, std::uint64_t now_ns) {
   Arena arena;
   auto broker = read_broker(arena.keep(bytes), graph_);
-  if (!broker) return false;
+  // Only a world has parts beside a state.
+  if (!broker || has_parts(broker->state)) return false;
   const bool has_ended = broker->outbox.ending.has_value();
   // A start event that waits in a slot for others has made no item yet.
   const bool has_begun = broker->state.is_running || broker->state.last_item != 0 || has_ended;

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/view.h"
+#include "steps/parts.h"
 #include "steps/turn.h"
 
 namespace holdfast::steps {
+
 std::string effect_name(std::string_view workflow, std::string_view step) {
   const std::size_t at = std::min(workflow.rfind('@'), workflow.size());
   return std::string(workflow.substr(0, at)) + "." + std::string(step) +
@@ -22,9 +25,21 @@ void StepsMachine::step(const kernel::StepInput& input, kernel::StepOutput& outp
   if (input.state) broker = broker_in(*input.state, graph_);
   if (!broker)
     return output.fail("steps.bad_state", "the stored state is not one of this step workflow");
+  broker->state.parts = input.parts;
   Turn turn(*this, input, output, *broker);
   turn.take(input.mail);
   turn.finish();
+}
+
+bool StepsMachine::write_whole(base::ByteView state, const kernel::StateParts& parts,
+                               codec::Buffer& out) const {
+  auto broker = broker_in(state, graph_);
+  const auto status = codec::View::of(state).find("status");
+  if (!broker || !status || !status->text()) return false;
+  broker->state.parts = &parts;
+  bring_all(graph_, broker->state);
+  write_steps_state(out, broker->state, broker->outbox, *status->text());
+  return true;
 }
 
 }  // namespace holdfast::steps

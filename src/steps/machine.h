@@ -25,6 +25,8 @@ class StepsMachine : public kernel::Machine {
   StepsMachine(Graph graph, std::string_view workflow);
 
   void step(const kernel::StepInput& input, kernel::StepOutput& output) const override;
+  bool write_whole(base::ByteView state, const kernel::StateParts& parts,
+                   codec::Buffer& out) const override;
 
   const Graph& graph() const noexcept { return graph_; }
   const std::string& effect_of(StepIndex step) const { return effects_[step]; }

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "steps/parts.h"
+
 namespace holdfast::steps {
 
 std::size_t weight(const Outbox& outbox) {
@@ -28,7 +30,7 @@ std::string describe_size(const Graph& graph, const State& state, std::size_t by
   std::size_t most = 0;
   StepIndex at = 0;
   for (StepIndex step = 0; step < state.steps.size(); ++step) {
-    const std::size_t queued = state.steps[step].queue.size() + state.steps[step].running.size();
+    const std::size_t queued = count_queued(state.steps[step]) + state.steps[step].running.size();
     if (queued <= most) continue;
     most = queued;
     at = step;

@@ -10,6 +10,8 @@ void State::clear() {
   deadline_ns = last_item = last_run = last_stream = last_change = 0;
   for (StepState& step : steps) {
     step.queue.clear();
+    step.later.clear();
+    step.last.clear();
     step.running.clear();
     step.buffers.clear();
     step.waiters.clear();
@@ -37,7 +39,7 @@ bool State::is_running_now(std::uint64_t run) const {
 
 bool State::is_idle() const {
   return is_running && std::all_of(steps.begin(), steps.end(), [](const StepState& step) {
-           return step.queue.empty() && step.running.empty();
+           return step.queue.empty() && step.later.empty() && step.running.empty();
          });
 }
 

@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/hash.h"
+#include "kernel/machine.h"
 #include "steps/arena.h"
 #include "steps/graph.h"
 
@@ -117,8 +119,18 @@ struct Held {
   Lineage lineage;
 };
 
+// Attempts or events that stand beside the state (steps/parts.h), so that a long queue is not
+// written anew with every turn.
+struct Part {
+  base::Hash hash;
+  std::uint64_t count = 0;
+  std::uint64_t weight = 0;  // of them together
+};
+
 struct StepState {
   std::vector<Attempt> queue;
+  std::vector<Part> later;       // behind the queue; none of them is delayed
+  std::vector<Attempt> last;     // behind those; none if there are no parts
   std::vector<Running> running;  // by slot
   std::vector<Buffer> buffers;   // by name
   std::vector<Waiter> waiters;   // in the order they came
@@ -129,6 +141,7 @@ struct StepState {
 struct JoinState {
   StepIndex step = 0;
   bool has_fired = false;
+  std::vector<Part> earlier;  // members before the others
   std::vector<Event> members;
   Lineage lineage;  // what handlers did for its members, the most of each
 };
@@ -169,6 +182,9 @@ struct State {
   std::vector<StoreEntry> store;  // by key
   std::vector<Early> early;       // in the order they came; none if nobody goes on by itself
   Arena arena;
+
+  // Where parts are read. A state without parts needs none.
+  const kernel::StateParts* parts = nullptr;
 
   // As if it were new.
   void clear();

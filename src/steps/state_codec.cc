@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codec/pen.h"
+#include "steps/parts.h"
 #include "steps/scanner.h"
 
 namespace holdfast::steps {
@@ -13,9 +14,15 @@ namespace {
 // what replays a journal of that time must come to the same bytes.
 constexpr std::uint64_t kWithoutSlots = 1;
 constexpr std::uint64_t kWithSlots = 2;
+// In 3 something stands beside the state.
+constexpr std::uint64_t kWithParts = 3;
 // One more: what came early, if something has.
 constexpr std::size_t kStateParts = 10;
 constexpr std::size_t kReserved = 1024;  // what bytes may claim before they show it
+
+// What a part may claim: more than any has, and so little that sums of them fit.
+constexpr std::uint64_t kMostInPart = 1 << 20;
+constexpr std::uint64_t kMostPartWeight = 1 << 30;
 
 class StateWriter {
  public:
@@ -24,8 +31,9 @@ class StateWriter {
   void write(const State& state) {
     has_slots_ = std::any_of(state.steps.begin(), state.steps.end(),
                              [](const StepState& step) { return !step.held.empty(); });
+    has_parts_ = has_parts(state);
     codec::write_list_head(out_, kStateParts + (state.early.empty() ? 0 : 1));
-    codec::write_nat(out_, has_slots_ ? kWithSlots : kWithoutSlots);
+    codec::write_nat(out_, has_parts_ ? kWithParts : has_slots_ ? kWithSlots : kWithoutSlots);
     codec::write_bool(out_, state.is_running);
     codec::write_nat(out_, state.deadline_ns);
     codec::write_nat(out_, state.last_item);
@@ -38,7 +46,20 @@ class StateWriter {
     if (!state.early.empty()) write_all(state.early);
   }
 
+  template <class T>
+  void write_list(std::span<const T> all) {
+    codec::write_list_head(out_, all.size());
+    for (const T& one : all) write(one);
+  }
+
  private:
+  void write(const Part& part) {
+    codec::write_list_head(out_, 3);
+    codec::write_bytes(out_, part.hash.bytes);
+    codec::write_nat(out_, part.count);
+    codec::write_nat(out_, part.weight);
+  }
+
   void write(const Event& event) {
     codec::write_list_head(out_, 3);
     codec::write_nat(out_, event.type);
@@ -146,20 +167,24 @@ class StateWriter {
   }
 
   void write(const StepState& step) {
-    codec::write_list_head(out_, has_slots_ ? 5 : 4);
+    codec::write_list_head(out_, has_parts_ ? 7 : has_slots_ ? 5 : 4);
     write_all(step.queue);
     write_all(step.running);
     write_all(step.buffers);
     write_all(step.waiters);
-    if (has_slots_) write_all(step.held);
+    if (has_slots_ || has_parts_) write_all(step.held);
+    if (!has_parts_) return;
+    write_all(step.later);
+    write_all(step.last);
   }
 
   void write(const JoinState& join) {
-    codec::write_list_head(out_, 4);
+    codec::write_list_head(out_, has_parts_ ? 5 : 4);
     codec::write_nat(out_, join.step);
     codec::write_bool(out_, join.has_fired);
     write(join.members);
     write(join.lineage);
+    if (has_parts_) write_all(join.earlier);
   }
 
   void write(const Stream& stream) {
@@ -180,6 +205,7 @@ class StateWriter {
 
   codec::Pen out_;
   bool has_slots_ = false;
+  bool has_parts_ = false;
 };
 
 class StateReader {
@@ -190,8 +216,9 @@ class StateReader {
     const std::size_t parts = in_.list();
     in_.require(parts == kStateParts || parts == kStateParts + 1);
     const std::uint64_t version = in_.nat();
-    in_.require(version == kWithoutSlots || version == kWithSlots);
-    has_slots_ = version == kWithSlots;
+    in_.require(version >= kWithoutSlots && version <= kWithParts);
+    has_slots_ = version >= kWithSlots;
+    has_parts_ = version == kWithParts;
     state.is_running = in_.boolean();
     state.deadline_ns = in_.nat();
     state.last_item = in_.nat();
@@ -211,6 +238,13 @@ class StateReader {
     }
     ascend(state.streams, &Stream::id);
     ascend(state.store, &StoreEntry::key);
+    in_.require(has_parts_ == has_parts(state));
+    return in_.done();
+  }
+
+  template <class T>
+  bool read_list(std::vector<T>& all) {
+    read_all(all);
     return in_.done();
   }
 
@@ -237,6 +271,15 @@ class StateReader {
     return step;
   }
 
+  void read(Part& part) {
+    in_.list(3);
+    const base::ByteView hash = in_.bytes();
+    in_.require(hash.size() == part.hash.bytes.size());
+    if (in_.good()) std::copy(hash.begin(), hash.end(), part.hash.bytes.begin());
+    part.count = in_.nat();
+    part.weight = in_.nat();
+    in_.require(part.count != 0 && part.count <= kMostInPart && part.weight <= kMostPartWeight);
+  }
   void read(Event& event) {
     in_.list(3);
     event.type = type();
@@ -334,22 +377,28 @@ class StateReader {
     in_.require(!event.is_list && std::find(slots.begin(), slots.end(), event.type) != slots.end());
   }
   void read(StepState& step) {
-    in_.list(has_slots_ ? 5 : 4);
+    in_.list(has_parts_ ? 7 : has_slots_ ? 5 : 4);
     read_all(step.queue);
     read_all(step.running);
     read_all(step.buffers);
     read_all(step.waiters);
     if (has_slots_) read_all(step.held);
+    if (has_parts_) {
+      read_all(step.later);
+      read_all(step.last);
+      in_.require(!step.later.empty() || step.last.empty());
+    }
     ascend(step.running, &Running::slot);
     ascend(step.buffers, &Buffer::name);
   }
   void read(JoinState& join) {
-    in_.list(4);
+    in_.list(has_parts_ ? 5 : 4);
     join.step = step();
     in_.require(join.step < graph_.steps().size() && graph_.step(join.step).join.has_value());
     join.has_fired = in_.boolean();
     read_all(join.members);
     read_all(join.lineage);
+    if (has_parts_) read_all(join.earlier);
   }
   void read(Stream& stream) {
     in_.list(5);
@@ -370,9 +419,24 @@ class StateReader {
   Scanner in_;
   const Graph& graph_;
   bool has_slots_ = false;
+  bool has_parts_ = false;
 };
 
 }  // namespace
+
+void write_list(codec::Buffer& out, std::span<const Attempt> attempts) {
+  StateWriter(out).write_list(attempts);
+}
+void write_list(codec::Buffer& out, std::span<const Event> events) {
+  StateWriter(out).write_list(events);
+}
+
+bool read_list(base::ByteView bytes, const Graph& graph, std::vector<Attempt>& attempts) {
+  return StateReader(bytes, graph).read_list(attempts);
+}
+bool read_list(base::ByteView bytes, const Graph& graph, std::vector<Event>& events) {
+  return StateReader(bytes, graph).read_list(events);
+}
 
 void write_state(codec::Buffer& out, const State& state) { StateWriter(out).write(state); }
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "codec/cbor_writer.h"
-#include "codec/wrapped.h"
 #include "defs/system_names.h"
 #include "kernel/limits.h"
 #include "steps/due.h"
+#include "steps/parts.h"
 #include "steps/room.h"
 #include "steps/run_params.h"
 #include "steps/turn.h"
@@ -244,15 +244,16 @@ void Turn::end_run() {
   }
 }
 
-// Keys in canonical order: shorter first, then bytewise.
+// A record of before has no parts, and one that has none now must not need them when it is
+// replayed.
 void Turn::write_state(std::string_view status) {
+  if (input_.can_part) {
+    put_away(state_, output_);
+  } else if (has_parts(state_)) {
+    bring_all(graph_, state_);
+  }
   output_.begin_state();
-  codec::Buffer& out = output_.bytes();
-  codec::write_map_head(out, 2);
-  codec::write_text(out, "broker");
-  codec::write_wrapped(out, [&](codec::Buffer& broker) { write_broker(broker, state_, outbox_); });
-  codec::write_text(out, "status");
-  codec::write_text(out, status);
+  write_steps_state(output_.bytes(), state_, outbox_, status);
 }
 
 void Turn::write_timer(std::uint64_t due_ns, std::string_view ref) {

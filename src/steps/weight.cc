@@ -7,12 +7,19 @@ namespace {
 // Small as most numbers are, a bound counts them as they could be.
 constexpr std::size_t numbers(std::size_t count) { return count * kNumberBytes; }
 
+// The same as if they stood in the state: whether a run is too large does not depend on that.
+std::size_t of_parts(const std::vector<Part>& parts) {
+  std::size_t bytes = 0;
+  for (const Part& part : parts) bytes += static_cast<std::size_t>(part.weight);
+  return bytes;
+}
+
 std::size_t of_lineage(const Lineage& lineage) { return numbers(1 + 3 * lineage.size()); }
 
 std::size_t weight(const Stream& stream) {
   std::size_t bytes = numbers(6) + of_lineage(stream.lineage);
   for (const JoinState& join : stream.joins) {
-    bytes += numbers(4) + of_lineage(join.lineage);
+    bytes += numbers(4) + of_lineage(join.lineage) + of_parts(join.earlier);
     for (const Event& event : join.members) bytes += steps::weight(event);
   }
   return bytes;
@@ -27,7 +34,8 @@ std::size_t weight(const Child& child) {
 }
 
 std::size_t weight(const StepState& step) {
-  std::size_t bytes = numbers(6);
+  std::size_t bytes = numbers(6) + of_parts(step.later);
+  for (const Attempt& attempt : step.last) bytes += steps::weight(attempt);
   for (const Held& held : step.held)
     bytes += numbers(2) + steps::weight(held.event) + of_lineage(held.lineage);
   for (const Attempt& attempt : step.queue) bytes += steps::weight(attempt);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // BlobStore: bytes by their SHA-256, in a file of the world: blobs.db is the kernel's, which its
-// snapshots name; effects.db holds what workflows put, and is nobody's to collect.
+// snapshots name; effects.db holds what workflows put (store/effect_gc.h collects it).
 //
 // Promises:
 //  1. What was put before sync() returned survives any crash or power cut; what was put after

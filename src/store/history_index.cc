@@ -52,16 +52,18 @@ std::uint64_t bytes_of(const std::vector<StreamEntry>& entries) {
   return bytes;
 }
 
+}  // namespace
+
 // Before anything else is asked: the tables of another version may have other columns.
-base::Result<void> check_version(SqliteDatabase& database, const std::string& path) {
+base::Result<std::uint64_t> version_of(SqliteDatabase& database, const std::string& path) {
   auto select = TRY(database.prepare("SELECT version FROM cursor"));
-  if (!TRY(select.step()) || select.nat(0) == kHistoryVersion) return {};
+  if (!TRY(select.step())) return std::uint64_t{0};
+  const std::uint64_t version = select.nat(0);
+  if (version == kHistoryVersion || version == kHistoryVersionBefore) return version;
   return base::Error(base::ErrorCode::kConflict, path,
-                     "has tables of version " + std::to_string(select.nat(0)) +
+                     "has tables of version " + std::to_string(version) +
                          ", and this program knows version " + std::to_string(kHistoryVersion));
 }
-
-}  // namespace
 
 base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements::prepare(
     SqliteDatabase& database) {
@@ -75,9 +77,17 @@ base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements
   all->find_workflow = TRY(database.prepare("SELECT id FROM workflows WHERE name = ?1"));
   all->put_cursor =
       TRY(database.prepare("INSERT OR REPLACE INTO cursor VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)"));
-  all->find_text = TRY(database.prepare("SELECT text FROM said WHERE rowid = ?1"));
-  all->put_text = TRY(database.prepare("INSERT INTO said(rowid, text) VALUES (?1, ?2)"));
-  all->drop_text = TRY(database.prepare("DELETE FROM said WHERE rowid = ?1"));
+  all->find_lines = TRY(database.prepare(
+      "SELECT rowid, text FROM lines WHERE rowid >= ?1 AND rowid < ?2 ORDER BY rowid"));
+  all->put_line = TRY(database.prepare("INSERT INTO lines(rowid, text) VALUES (?1, ?2)"));
+  all->drop_line = TRY(database.prepare("DELETE FROM lines WHERE rowid = ?1"));
+  all->find_window =
+      TRY(database.prepare("SELECT first, next, bytes FROM windows WHERE instance = ?1"));
+  all->put_window = TRY(database.prepare("INSERT OR REPLACE INTO windows VALUES (?1, ?2, ?3, ?4)"));
+  all->drop_window = TRY(database.prepare("DELETE FROM windows WHERE instance = ?1"));
+  all->find_by_id = TRY(
+      database.prepare(std::string("SELECT ") + kRowColumns +
+                       " FROM instances i JOIN workflows w ON w.id = i.workflow WHERE i.id = ?1"));
   all->put_entry = TRY(database.prepare("INSERT INTO entries VALUES (?1, ?2, ?3)"));
   all->drop_entries =
       TRY(database.prepare("DELETE FROM entries WHERE instance = ?1 AND sequence <= ?2"));
@@ -103,10 +113,12 @@ HistoryIndex::~HistoryIndex() = default;
 base::Result<std::unique_ptr<HistoryIndex>> HistoryIndex::open(WorldFolder& world,
                                                                const std::string& file) {
   WorldDatabase database = TRY(open_world_database(world, file, kHistorySchema));
-  TRY(check_version(database.database, world.path() + "/" + file));
+  const std::string path = world.path() + "/" + file;
+  if (TRY(version_of(database.database, path)) == kHistoryVersionBefore)
+    TRY(migrate_texts(database.database));
   auto statements = TRY(Statements::prepare(database.database));
   std::unique_ptr<HistoryIndex> index(new HistoryIndex(std::move(database), std::move(statements)));
-  TRY(index->read_state(world.path() + "/" + file));
+  TRY(index->read_state(path));
   return index;
 }
 
@@ -120,7 +132,7 @@ base::Result<void> HistoryIndex::read_state(const std::string& path) {
 
 base::Result<std::optional<HistoryCursor>> read_cursor(SqliteDatabase& database,
                                                        const std::string& path) {
-  TRY(check_version(database, path));
+  TRY(version_of(database, path));
   auto select = TRY(database.prepare("SELECT begins, record, hash, seeded FROM cursor"));
   if (!TRY(select.step())) return std::optional<HistoryCursor>();
   const base::ByteView hash = select.bytes(2);
@@ -292,27 +304,7 @@ base::Result<void> HistoryIndex::forget(const HistoryBatch::Entry& entry) {
   forget.reset();
   if (has_entries || entry.is_gone) TRY(drop_entries(id, kLastNumber));
   if (!has_text && !entry.is_gone) return {};
-  statements_->drop_text.bind(1, id);
-  TRY(statements_->drop_text.step());
-  return {};
-}
-
-base::Result<void> HistoryIndex::write_annotations(const HistoryBatch::Entry& entry,
-                                                   std::uint64_t id, bool is_new) {
-  const bool begins_again = entry.began && !is_new;
-  if (entry.latest.annotations.empty() && !begins_again) return {};
-  std::string text;
-  if (!is_new) {
-    if (!begins_again) text = TRY(annotations(id));
-    statements_->drop_text.bind(1, id);
-    TRY(statements_->drop_text.step());
-  }
-  join_annotations(text, entry.latest.annotations);
-  if (text.empty()) return {};
-  statements_->put_text.bind(1, id);
-  statements_->put_text.bind(2, std::string_view(text));
-  TRY(statements_->put_text.step());
-  return {};
+  return drop_lines(id);
 }
 
 base::Result<void> HistoryIndex::write_cursor(const HistoryCursor& cursor) {

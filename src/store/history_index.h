@@ -17,7 +17,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "store/history_rows.h"
 #include "store/world_database.h"
@@ -90,6 +92,9 @@ class HistoryIndex {
   base::Result<void> write_entry(const HistoryBatch::Entry& entry);
   base::Result<void> write_annotations(const HistoryBatch::Entry& entry, std::uint64_t id,
                                        bool is_new);
+  base::Result<void> add_lines(std::uint64_t id, std::span<const std::string> lines);
+  base::Result<void> drop_lines(std::uint64_t id);
+  base::Result<HistoryPage> search(const HistoryQuery& query);
   base::Result<void> write_stream(const HistoryBatch::Entry& entry, std::uint64_t id,
                                   std::uint64_t count, std::uint64_t bytes, bool is_new);
   base::Result<void> cut_stream(std::uint64_t id, std::uint64_t count, std::uint64_t bytes);

@@ -230,7 +230,7 @@ TEST_F(HistoryIndexTest, tables_of_an_earlier_version_are_said_to_be_so) {
   const auto opened = open_history(disk_, *random_);
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().to_string(),
-            "./world/history.db: has tables of version 2, and this program knows version 3");
+            "./world/history.db: has tables of version 2, and this program knows version 4");
   EXPECT_TRUE(needs_rebuild(opened.error()));
 }
 

@@ -9,52 +9,29 @@
 namespace holdfast::store {
 namespace {
 
-// Every word as a text of its own, so that nothing in it is taken for an operator.
-std::string match_of(std::string_view words) {
-  constexpr std::string_view kSpace = " \t\r\n\v\f";
-  std::string match;
-  std::size_t at = 0;
-  while ((at = words.find_first_not_of(kSpace, at)) != std::string_view::npos) {
-    const std::size_t end = std::min(words.find_first_of(kSpace, at), words.size());
-    match += match.empty() ? "\"" : " \"";
-    for (const char c : words.substr(at, end - at)) match += c == '"' ? "\"\"" : std::string(1, c);
-    match += '"';
-    at = end;
-  }
-  return match;
-}
-
 // How many rows are looked at for one page, where no index tells which fit.
 constexpr std::uint64_t kMostLookedAt = 20'000;
 
-// Whether the indexes, or the search for words, leave rows that do not fit.
-bool must_look(const HistoryQuery& query, bool searches) {
-  const bool is_narrowed = !query.workflow.empty() || !query.status.empty();
-  return query.paused || query.since_ns > 0 || (searches && is_narrowed);
+// Whether the indexes leave rows that do not fit.
+bool must_look(const HistoryQuery& query) { return query.paused || query.since_ns > 0; }
+
+std::string sql_of(const HistoryQuery& query) {
+  std::string sql = std::string("SELECT ") + kRowColumns +
+                    " FROM instances i JOIN workflows w ON w.id = i.workflow WHERE i.id < ?2";
+  if (!query.workflow.empty())
+    sql += " AND i.workflow = (SELECT id FROM workflows WHERE name = ?3)";
+  if (!query.status.empty()) sql += " AND i.status = ?4";
+  return sql + " ORDER BY i.id DESC LIMIT ?5";
 }
 
-// What the statement has not asked for.
+}  // namespace
+
 bool fits(const SqliteStatement& row, const HistoryQuery& query) {
   if (!query.workflow.empty() && row.text(1) != query.workflow) return false;
   if (!query.status.empty() && row.text(4) != query.status) return false;
   if (query.paused && (row.number(5) != 0) != *query.paused) return false;
   return row.nat(9) >= query.since_ns;
 }
-
-std::string sql_of(const HistoryQuery& query, bool searches) {
-  std::string sql = std::string("SELECT ") + kRowColumns + " FROM ";
-  // The text is looked up first, and then the rows that have it.
-  sql += searches ? "said CROSS JOIN instances i ON i.id = said.rowid" : "instances i";
-  sql += " JOIN workflows w ON w.id = i.workflow WHERE ";
-  sql += searches ? "said MATCH ?1 AND said.rowid < ?2" : "i.id < ?2";
-  if (!query.workflow.empty() && !searches)
-    sql += " AND i.workflow = (SELECT id FROM workflows WHERE name = ?3)";
-  if (!query.status.empty() && !searches) sql += " AND i.status = ?4";
-  sql += searches ? " ORDER BY said.rowid DESC" : " ORDER BY i.id DESC";
-  return sql + " LIMIT ?5";
-}
-
-}  // namespace
 
 InstanceRow read_row(const SqliteStatement& from) {
   const base::ByteView key = from.bytes(2);
@@ -83,15 +60,13 @@ base::Result<HistoryPage> HistoryIndex::list(const HistoryQuery& query) {
     return base::Error(base::ErrorCode::kInvalid, "limit",
                        "must be from 1 to " + std::to_string(kMaxPageRows));
   }
-  const std::string match = match_of(query.words);
-  const bool searches = !match.empty();
-  auto select = TRY(database_.database.prepare(sql_of(query, searches)));
+  if (query.words.find_first_not_of(" \t\r\n\v\f") != std::string::npos) return search(query);
+  auto select = TRY(database_.database.prepare(sql_of(query)));
   constexpr std::uint64_t kEnd = std::numeric_limits<std::int64_t>::max();
-  if (searches) select.bind(1, std::string_view(match));
   select.bind(2, query.after == 0 ? kEnd : query.after);
-  if (!query.workflow.empty() && !searches) select.bind(3, std::string_view(query.workflow));
-  if (!query.status.empty() && !searches) select.bind(4, std::string_view(query.status));
-  const bool looks = must_look(query, searches);
+  if (!query.workflow.empty()) select.bind(3, std::string_view(query.workflow));
+  if (!query.status.empty()) select.bind(4, std::string_view(query.status));
+  const bool looks = must_look(query);
   const std::uint64_t most = looks ? kMostLookedAt : std::uint64_t{query.limit};
   select.bind(5, most + 1);  // one more tells whether there are more
   HistoryPage page;
@@ -213,15 +188,6 @@ base::Result<std::vector<EndedInstance>> HistoryIndex::over_between(std::string_
     ended.push_back({std::string(workflow), {key.begin(), key.end()}, find.nat(1)});
   }
   return ended;
-}
-
-base::Result<std::string> HistoryIndex::annotations(std::uint64_t id) {
-  SqliteStatement& find = statements_->find_text;
-  find.bind(1, id);
-  if (!TRY(find.step())) return std::string();
-  std::string text(find.text(0));
-  find.reset();
-  return text;
 }
 
 }  // namespace holdfast::store

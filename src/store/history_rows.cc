@@ -17,17 +17,6 @@ void cut(std::string& text, std::size_t most) {
 
 }  // namespace
 
-void join_annotations(std::string& text, std::span<const std::string> more) {
-  for (const std::string& line : more) {
-    if (!text.empty()) text += '\n';
-    text += line;
-  }
-  // Whole lines go, so that it does not matter in how many portions they came.
-  std::size_t begin = 0;
-  while (text.size() - begin > kMaxAnnotationBytes) begin = text.find('\n', begin) + 1;
-  text.erase(0, begin);
-}
-
 HistoryBatch::Place HistoryBatch::place_of(const InstanceChange& change) {
   name_ = change.workflow;
   name_ += '\0';  // no name of a workflow has one

@@ -124,9 +124,6 @@ class HistoryBatch {
   std::string name_;  // of the one that is looked for
 };
 
-// One line each. Drops the oldest lines until the rest fits.
-void join_annotations(std::string& text, std::span<const std::string> more);
-
 // An instance, as the last record that touched it left it.
 struct InstanceRow {
   std::uint64_t id = 0;  // from 1, in the order in which instances were seen first

@@ -8,7 +8,21 @@
 
 namespace holdfast::store {
 
-inline constexpr std::uint64_t kHistoryVersion = 3;
+inline constexpr std::uint64_t kHistoryVersion = 4;
+
+// In this one the full text of an instance was one row of the table `said`. It is migrated when the
+// index is opened; whoever only looks finds the same rows of instances in it.
+inline constexpr std::uint64_t kHistoryVersionBefore = 3;
+
+// Of an index that has a cursor; 0: it has none. kConflict: it must be made again.
+base::Result<std::uint64_t> version_of(SqliteDatabase& database, const std::string& path);
+
+// Lines have numbers of their own: that of the instance, and a number within it.
+inline constexpr unsigned kLineBits = 20;
+constexpr std::uint64_t first_line_of(std::uint64_t instance) { return instance << kLineBits; }
+
+// Splits the texts of a version before into lines.
+base::Result<void> migrate_texts(SqliteDatabase& database);
 
 struct HistoryIndex::Statements {
   static base::Result<std::unique_ptr<Statements>> prepare(SqliteDatabase& database);
@@ -18,9 +32,13 @@ struct HistoryIndex::Statements {
   SqliteStatement put_workflow;
   SqliteStatement find_workflow;
   SqliteStatement put_cursor;
-  SqliteStatement find_text;
-  SqliteStatement put_text;
-  SqliteStatement drop_text;
+  SqliteStatement find_lines;
+  SqliteStatement put_line;
+  SqliteStatement drop_line;
+  SqliteStatement find_window;
+  SqliteStatement put_window;
+  SqliteStatement drop_window;
+  SqliteStatement find_by_id;
   SqliteStatement put_entry;
   SqliteStatement drop_entries;  // up to a sequence
   SqliteStatement old_entries;
@@ -44,10 +62,13 @@ base::Result<std::optional<HistoryCursor>> read_cursor(SqliteDatabase& database,
 
 InstanceRow read_row(const SqliteStatement& statement);
 
+// Whether such a row is one that was asked for, but for the words.
+bool fits(const SqliteStatement& row, const HistoryQuery& query);
+
 // Every table but the one that says whose they are. `counts` is kept by triggers, so that a
-// program that does not know of it keeps it, too; an index of before is counted when it is opened. An instance keeps its id when its key begins
-// again, unless it was forgotten; no id is given twice. Secondary indexes end with the id, which is
-// the order of lists.
+// program that does not know of it keeps it, too; an index of before is counted when it is opened.
+// An instance keeps its id when its key begins again, unless it was forgotten; no id is given
+// twice. Secondary indexes end with the id, which is the order of lists.
 inline constexpr const char* kHistorySchema = R"(
   CREATE TABLE IF NOT EXISTS cursor(
     one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, begins INTEGER NOT NULL,
@@ -69,7 +90,10 @@ inline constexpr const char* kHistorySchema = R"(
   CREATE TABLE IF NOT EXISTS entries(
     instance INTEGER NOT NULL, sequence INTEGER NOT NULL, value BLOB NOT NULL,
     PRIMARY KEY (instance, sequence)) WITHOUT ROWID;
-  CREATE VIRTUAL TABLE IF NOT EXISTS said USING fts5(text);
+  CREATE VIRTUAL TABLE IF NOT EXISTS lines USING fts5(text);
+  CREATE TABLE IF NOT EXISTS windows(
+    instance INTEGER PRIMARY KEY, first INTEGER NOT NULL, next INTEGER NOT NULL,
+    bytes INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS counts(
     workflow INTEGER NOT NULL, status TEXT NOT NULL, count INTEGER NOT NULL,
     PRIMARY KEY (workflow, status)) WITHOUT ROWID;

@@ -37,7 +37,8 @@ class Snapshots(OrderWorldTest):
         self.make_world(orders=0, snapshots=0)
         self.assertEqual(self.answer("snapshot", "ls"), {"snapshots": []})
         self.assert_prints("NEXT RECORD  TIME  HASH\n", "snapshot", "ls", "world")
-        self.assertEqual(self.answer("gc"), {"marked": 0, "removed": 0, "removed_bytes": 0})
+        nothing = {"marked": 0, "removed": 0, "removed_bytes": 0}
+        self.assertEqual(self.answer("gc"), {**nothing, "effects": nothing})
 
     def test_what_no_snapshot_needs_is_removed_once(self):
         self.make_world(orders=100, snapshots=5)
@@ -47,7 +48,9 @@ class Snapshots(OrderWorldTest):
         self.assertGreater(first["removed"], 10)
         self.assertEqual(after, (before[0] - first["removed"], before[1] - first["removed_bytes"]))
         self.assertEqual(first["marked"], after[0])
-        self.assert_prints(f"MARKED  REMOVED  BYTES\n{after[0]:<6}  0        0\n", "gc", "world")
+        self.assert_prints("FILE        MARKED  REMOVED  BYTES\n"
+                           f"blobs.db    {after[0]:<6}  0        0\n"
+                           "effects.db  0       0        0\n", "gc", "world")
         self.make_world(orders=10, snapshots=1)  # it opens, and goes on
         self.assertEqual(self.answer("snapshot", "ls")["snapshots"][0]["next_record"], 1195)
 

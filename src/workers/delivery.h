@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Delivery: turns leased dispatches into work that a worker can begin: reads what was recorded, and
+// has the references of each task resolved. A task whose references cannot be resolved, now or
+// ever, ends with an error instead of being handed out.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dispatch/deliveries.h"
+#include "holdfast/engine.h"
+#include "workers/messages.h"
+
+namespace holdfast::workers {
+
+class Delivery : public std::enable_shared_from_this<Delivery> {
+ public:
+  using Render = std::function<void(const std::string& graph, const Bytes& definition,
+                                    Engine::Then<Bytes> then)>;
+  using Then = std::function<void(std::vector<WorkItem> work)>;
+
+  // `then` is called once. What is missing in the work is left for the next answer.
+  Delivery(Engine& engine, Render render, std::string worker,
+           std::vector<dispatch::Dispatch> dispatches, Then then)
+      : engine_(engine),
+        render_(std::move(render)),
+        worker_(std::move(worker)),
+        dispatches_(std::move(dispatches)),
+        then_(std::move(then)) {}
+
+  void begin();
+
+ private:
+  void go_on();  // with the next one
+  // Its input is there, or why not. True: it is complete.
+  void rendered(WorkItem item, const Result<Bytes>& input);
+  void fail(const WorkItem& item, const Error& error) const;
+
+  Engine& engine_;
+  const Render render_;
+  const std::string worker_;
+  const std::vector<dispatch::Dispatch> dispatches_;
+  const Then then_;
+  std::vector<Result<WorkInfo>> found_;
+  std::size_t next_ = 0;
+  std::vector<WorkItem> work_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace holdfast::workers
