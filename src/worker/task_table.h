@@ -28,6 +28,9 @@ class TaskTable : public TaskReports {
             Runners runners);
 
   void start(const Task& task);
+
+  // Gives back one that has not begun.
+  void decline(const Task& task);
   void stop(const Stop& stop);
 
   // Ends it at once; nobody waits for its result.
