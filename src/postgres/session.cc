@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "postgres/install.h"
+
 namespace holdfast::postgres {
 namespace {
 
@@ -29,23 +31,11 @@ std::string channel_of(std::string world) {
   return "holdfast_" + world;
 }
 
-// "000000010000000000000003 0/301A2B8": a timeline, and a place in the log.
-struct WalPlace {
-  std::string timeline;
-  std::uint64_t place = 0;
-};
-WalPlace wal_place(const std::string& text) {
-  WalPlace found;
-  const std::size_t blank = text.find(' ');
-  const std::size_t slash = text.find('/');
-  if (blank == std::string::npos || slash == std::string::npos || blank < 8) return found;
-  found.timeline = text.substr(0, 8);
-  const auto part = [&](std::size_t begin, std::size_t end) {
-    return std::stoull(text.substr(begin, end - begin), nullptr, 16);
-  };
-  found.place = (part(blank + 1, slash) << 32) | part(slash + 1, text.size());
-  return found;
-}
+// Of "000000010000000000000003 0/301A2B8", the file of the log and the place in it. Another
+// timeline is another history, from some place on.
+std::string_view timeline_of(std::string_view wal) { return wal.substr(0, 8); }
+
+constexpr std::size_t kMostRemembered = 256;
 
 }  // namespace
 
@@ -57,26 +47,21 @@ Session::Session(Engine& engine, const BridgeOptions& options, std::shared_ptr<P
       holder_(std::move(holder)),
       values_(engine),
       ends_(engine, patience_),
-      live_after_(kNoId) {
-  begin_walk();
-}
+      live_after_(kNoId) {}
 
 void Session::log(const std::string& line) const {
   if (options_.log) options_.log("postgres: " + line);
 }
 
-void Session::begin_walk() {
-  from_due_ = "-infinity";
-  from_seq_ = "0";
-  walk_began_ = Clock::now();
-  left_ = 0;
-}
-
-base::Result<void> Session::serve(std::string& last_wal) {
+base::Result<void> Session::serve(Heard& heard) {
+  heard_ = &heard;
   connection_ = std::make_unique<Connection>(TRY(Connection::open(options_.conninfo, *patience_)));
-  TRY(hold_world(last_wal));
+  TRY(hold_world());
   TRY(publish());
-  if (options_.poll.count() == 0) TRY(connection_->run("LISTEN " + channel_of(options_.world)));
+  if (options_.poll.count() == 0) {
+    // What the bridge does not wait for any more, the server does not go on with.
+    TRY(connection_->run("SET statement_timeout = '30s'; LISTEN " + channel_of(options_.world)));
+  }
   next_sweep_ = Clock::now() + options_.sweep;
   has_served_ = true;
   auto served = serve_requests();
@@ -86,25 +71,48 @@ base::Result<void> Session::serve(std::string& last_wal) {
   return {};
 }
 
-base::Result<void> Session::hold_world(std::string& last_wal) {
+base::Result<void> Session::hold_world() {
   const milliseconds lease = options_.sweep * 4;
   auto rows = connection_->run("SELECT * FROM holdfast.hold_world($1, $2, $3, $4)",
                                {options_.world, holder_, milliseconds_text(lease),
                                 options_.poll.count() == 0 ? "true" : "false"});
-  if (!rows) return std::move(rows).error();
+  if (!rows) {
+    if (rows.error().message().ends_with("3F000)"))  // there is no such schema
+      return base::Error(base::ErrorCode::kNotFound, "postgres",
+                         "the schema holdfast is not installed: holdfast pg install does that");
+    return std::move(rows).error();
+  }
   if (rows->size() == 0)
     return base::Error(base::ErrorCode::kConflict, "postgres", "another bridge serves this world");
   if (!epoch_.empty() && epoch_ != rows->text(0, 0))
     return base::Error(base::ErrorCode::kConflict, "postgres", "another bridge served this world");
+  if (rows->number(0, 2) > newest_version()) {
+    return base::Error(base::ErrorCode::kConflict, "postgres",
+                       "the schema has version " + rows->string(0, 2) +
+                           ", and this program knows versions up to " +
+                           std::to_string(newest_version()));
+  }
   epoch_ = rows->string(0, 0);
   if (!admission_) admission_ = std::make_unique<Admission>(engine_, values_, rows->string(0, 1));
-  const WalPlace before = wal_place(last_wal);
-  const WalPlace now = wal_place(rows->string(0, 3));
-  if (!before.timeline.empty() && now.place < before.place) {
-    log("the database has lost commits: its log was at " + last_wal + " and is at " +
-        rows->string(0, 3) + ". Every request without an outcome is read again");
+  return compare(rows->string(0, 3));
+}
+
+// A standby that takes over may lack the last commits. Marks that are gone are made again, as all
+// requests without an outcome are read. Requests that are gone cannot be.
+base::Result<void> Session::compare(const std::string& wal) {
+  const bool is_other = !heard_->wal.empty() && timeline_of(heard_->wal) != timeline_of(wal);
+  if (is_other && !heard_->marked.empty()) {
+    const Rows lost = TRY(connection_->run(
+        "SELECT holdfast.count_unmarked($1)",
+        {array_of(std::vector<Value>(heard_->marked.begin(), heard_->marked.end()))}));
+    if (lost.number(0, 0) != 0) {
+      log("the database has lost commits: of the last " + std::to_string(heard_->marked.size()) +
+          " requests that were marked, " + lost.string(0, 0) + " are open or gone (log was at " +
+          heard_->wal + ", is at " + wal + ")");
+    }
+    heard_->marked.clear();
   }
-  last_wal = rows->string(0, 3);
+  heard_->wal = wal;
   return {};
 }
 
@@ -116,43 +124,54 @@ base::Result<void> Session::publish() {
 
 base::Result<void> Session::serve_requests() {
   while (!patience_->is_stopped()) {
-    if (Clock::now() - walk_began_ > kLongestWalk) begin_walk();
-    const bool has_more = TRY(read_and_admit(options_.poll.count() == 0 && !is_awake_));
-    TRY(write_ends());
-    if (!has_seen_live_) TRY(look_at_live());
-    if (Clock::now() >= next_sweep_) TRY(sweep());
-    if (has_more) continue;
+    const Walk seen = TRY(walk(options_.poll.count() == 0));
+    TRY(look_around());
+    if (seen.is_cut_short) continue;
     if (!TRY(fall_asleep())) {
       pause_ = std::clamp(pause_ * 2, kShortestPause, kLongestPause);
       static_cast<void>(TRY(connection_->wait_for_notification(pause_)));
       continue;
     }
-    begin_walk();
-    if (TRY(read_and_admit(false)) || !has_seen_live_) continue;
-    TRY(sleep());
+    const Walk last = TRY(walk(false));
+    if (last.decided == 0 && !last.is_cut_short && has_seen_live_) TRY(sleep(last.left));
   }
   return {};
 }
 
-// True: there may be more.
-base::Result<bool> Session::read_and_admit(bool stay_awake) {
-  const auto rows =
-      TRY(connection_->run("SELECT * FROM holdfast.read_requests($1, $2, $3, $4, $5)",
-                           {options_.world, from_due_, from_seq_, std::to_string(kMostRequests),
-                            stay_awake ? "true" : "false"}));
-  if (rows.size() == 0) return false;
-  if (stay_awake) is_awake_ = rows.is_true(0, 13);
-  TRY(publish());
-  const std::vector<Request> requests = requests_of(rows);
-  admission_->admit(requests);
-  TRY(mark());
-  from_due_ = requests.back().due;
-  from_seq_ = requests.back().seq;
-  left_ += admission_->left();
-  if (admission_->left() == requests.size() && !admission_->why_left().empty())
-    return requests.size() == kMostRequests;
-  pause_ = milliseconds(0);
-  return true;
+base::Result<Session::Walk> Session::walk(bool stay_awake) {
+  Walk seen;
+  std::string due = "-infinity";
+  std::string seq = "0";
+  const Clock::time_point until = Clock::now() + kLongestWalk;
+  for (;;) {
+    const bool wants_lock = stay_awake && !is_awake_;
+    const Rows rows = TRY(connection_->run(
+        "SELECT * FROM holdfast.read_requests($1, $2, $3, $4, $5)",
+        {options_.world, due, seq, std::to_string(kMostRequests), wants_lock ? "true" : "false"}));
+    if (rows.size() == 0) return seen;
+    if (wants_lock) is_awake_ = rows.is_true(0, 13);
+    TRY(publish());
+    const std::vector<Request> requests = requests_of(rows);
+    admission_->admit(requests);
+    TRY(mark());
+    TRY(write_ends());
+    const std::size_t left = admission_->left();
+    if (left != requests.size()) pause_ = milliseconds(0);
+    seen.left += left;
+    seen.decided += requests.size() - left;
+    due = requests.back().due;
+    seq = requests.back().seq;
+    seen.is_cut_short = Clock::now() > until;
+    if (seen.is_cut_short || patience_->is_stopped()) return seen;
+  }
+}
+
+// Besides requests.
+base::Result<void> Session::look_around() {
+  TRY(write_ends());
+  if (!has_seen_live_) TRY(look_at_live());
+  if (Clock::now() >= next_sweep_) TRY(sweep());
+  return {};
 }
 
 base::Result<void> Session::mark() {
@@ -170,6 +189,8 @@ base::Result<void> Session::mark() {
       "SELECT holdfast.decide($1, $2, $3, $4, $5)",
       {options_.world, epoch_, array_of(ids), array_of(outcomes), array_of(details)}));
   for (const Started& started : admission_->started()) ends_.watch(started);
+  for (const Value& id : ids) heard_->marked.push_back(*id);
+  while (heard_->marked.size() > kMostRemembered) heard_->marked.pop_front();
   return {};
 }
 
@@ -225,31 +246,33 @@ base::Result<bool> Session::fall_asleep() {
   return rows.is_true(0, 0);
 }
 
-base::Result<void> Session::sleep() {
+base::Result<void> Session::sleep(std::size_t left) {
   // Nothing new: those that the engine had no room for are tried again after a while.
   milliseconds limit = std::chrono::ceil<milliseconds>(next_sweep_ - Clock::now());
-  if (left_ != 0) {
+  if (left != 0) {
+    // Said once for each reason.
+    if (why_left_ != admission_->why_left())
+      log(std::to_string(left) + " requests wait: " + admission_->why_left());
+    why_left_ = admission_->why_left();
     pause_ = std::clamp(pause_ * 2, kShortestPause, kLongestPause);
     limit = std::min(limit, pause_);
   } else {
+    why_left_.clear();
     const Rows due = TRY(connection_->run("SELECT holdfast.next_due($1)", {options_.world}));
     if (!due.is_null(0, 0)) limit = std::min(limit, milliseconds(due.number(0, 0)));
   }
   if (options_.poll.count() != 0) limit = std::min(limit, options_.poll);
   const bool is_woken = TRY(connection_->wait_for_notification(std::max(limit, milliseconds(0))));
-  begin_walk();
   // An instance has ended, and nothing else has happened.
   if (!is_woken && options_.poll.count() == 0) TRY(write_ends());
   return {};
 }
 
 base::Result<void> Session::sweep() {
-  std::string wal;
-  TRY(hold_world(wal));
+  TRY(hold_world());
   TRY(publish());
   has_seen_live_ = false;
   live_after_ = kNoId;
-  begin_walk();
   if (options_.retention.count() != 0) {
     TRY(connection_->run("SELECT holdfast.prune($1, $2, $3, $4)",
                          {options_.world, epoch_, std::to_string(options_.retention.count()) + " s",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,12 @@
 
 namespace holdfast::postgres {
 
+// What is remembered from one connection to the next, to notice a database that has lost commits.
+struct Heard {
+  std::string& wal;                // of the database, when it was last heard of
+  std::deque<std::string> marked;  // the last requests that were marked
+};
+
 class Session {
  public:
   Session(Engine& engine, const BridgeOptions& options, std::shared_ptr<Patience> patience,
@@ -25,7 +32,7 @@ class Session {
 
   // Serves until it is stopped. An error: the connection is of no use, or kConflict: another bridge
   // has the world.
-  base::Result<void> serve(std::string& last_wal);
+  base::Result<void> serve(Heard& heard);
 
   // Whether it got as far as serving, so that the next connection need not wait.
   bool has_served() const noexcept { return has_served_; }
@@ -33,25 +40,33 @@ class Session {
  private:
   using Clock = std::chrono::steady_clock;
 
-  base::Result<void> hold_world(std::string& last_wal);
+  base::Result<void> hold_world();
+  base::Result<void> compare(const std::string& wal);
   base::Result<void> publish();
   base::Result<void> serve_requests();
-  base::Result<bool> read_and_admit(bool stay_awake);
+  // From the first open request to the last.
+  struct Walk {
+    std::size_t decided = 0;
+    std::size_t left = 0;       // to be tried again
+    bool is_cut_short = false;  // it took long, and what committed meanwhile may lie before its end
+  };
+  base::Result<Walk> walk(bool stay_awake);
+  base::Result<void> look_around();
   base::Result<void> mark();
   base::Result<void> write_ends();
   base::Result<void> write_one_by_one(const std::vector<Ends::Ended>& ended);
   base::Result<void> write(const std::vector<Ends::Ended>& ended);
   base::Result<bool> fall_asleep();
-  base::Result<void> sleep();
+  base::Result<void> sleep(std::size_t left);
   base::Result<void> sweep();
   base::Result<void> look_at_live();
-  void begin_walk();
   void log(const std::string& line) const;
 
   Engine& engine_;
   const BridgeOptions& options_;
   const std::shared_ptr<Patience> patience_;
   const std::string holder_;
+  Heard* heard_ = nullptr;
   std::unique_ptr<Connection> connection_;
   Values values_;
   std::unique_ptr<Admission> admission_;
@@ -61,17 +76,12 @@ class Session {
   bool has_served_ = false;
   bool is_awake_ = false;  // holds the awake lock
 
-  // The walk through the inbox.
-  std::string from_due_;
-  std::string from_seq_;
-  Clock::time_point walk_began_;
-  std::size_t left_ = 0;  // in this walk, to be tried again
-
   // The look at live instances: the last one seen, or that all were.
   std::string live_after_;
   bool has_seen_live_ = false;
   Clock::time_point next_sweep_;
   std::chrono::milliseconds pause_{0};
+  std::string why_left_;  // that was logged last
 };
 
 }  // namespace holdfast::postgres

@@ -84,6 +84,15 @@ class BridgeFunctions(SchemaTest):
         now = self.start(self.alice)
         self.assertEqual([row[0] for row in self.read(most=1)], [now])
 
+    def test_a_batch_of_large_bodies_is_bounded_and_never_empty(self):
+        large = self.connect("alice")
+        for n in range(12):
+            large("SELECT holdfast.start('shop/Order@1', jsonb_build_object('id', $1::text, 'items', '[]'::jsonb, "
+                  "'note', repeat('x', 1000000)))", f"l-{n}")
+        first = self.read()
+        self.assertEqual(len(first), 9)  # the ninth passes 8 MiB
+        self.assertEqual(len(self.read(first[-1][2], first[-1][1])), 3)
+
     def test_a_start_shows_that_it_is_cancelled_and_a_signal_what_became_of_the_start(self):
         epoch = self.hold(self.owner, str(uuid.uuid4()))
         started = self.start(self.alice)

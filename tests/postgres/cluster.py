@@ -33,7 +33,8 @@ def schema_files():
 
 
 class Cluster:
-    def __init__(self, **settings):
+    def __init__(self, copy_of=None, **settings):
+        """`copy_of`: a copy of another cluster as it is now, which is not started yet."""
         self.programs = find_programs()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hfpg"))
         self.as_user = {}
@@ -45,7 +46,10 @@ class Cluster:
         self.process = None
         self.settings = {"fsync": "on", "listen_addresses": "", "unix_socket_directories": self.folder,
                          "max_connections": 60, "max_prepared_transactions": 10, "shared_buffers": "32MB",
-                         "autovacuum_naptime": "10s", **settings}
+                         "autovacuum_naptime": "10s", "wal_level": "replica", "max_wal_senders": 4, **settings}
+        if copy_of:
+            self._run("pg_basebackup", "-h", copy_of.folder, "-U", "super", "-D", self.data, "-c", "fast", "--no-sync")
+            return
         self._run("initdb", "-D", self.data, "-U", "super", "-A", "trust", "--locale=C.UTF-8", "-E", "UTF8", "--no-sync")
         self.start()
 

@@ -101,6 +101,20 @@ class Transactions(ServingTest):
         self.assertEqual(self.status(first), "running")
         self.assertEqual(self.in_engine(), {"taken": "waiting"})
 
+    def test_odd_keys_and_texts_go_there_and_back(self):
+        self.serve()
+        keys = ["", "~", "~..", "..", "-", "a\"b\\c", "{x,NULL}", "NULL", "line\nfeed", "\u00fc\u4e2d\U0001f600", "it's", "a/b", " "]
+        ids = [self.start(self.alice, key, 9900) for key in keys]
+        for each in ids:
+            self.wait_for_status(each, "running")
+        again = [self.start(self.bob, key, 9900) for key in keys]
+        for key, each in zip(keys, again):
+            self.wait_for_status(each, "refused")
+        for key, each in zip(keys, ids):
+            self.decide(self.alice, each, key)
+            self.wait_for_status(each, "completed")
+        self.assertEqual(sorted(self.in_engine()), sorted(keys))
+
     def test_an_event_that_is_sent_reaches_the_instance_of_its_key(self):
         self.serve()
         started = self.start(self.alice, cents=9900)
@@ -247,6 +261,17 @@ class Installing(ServingTest):
         self.owner("DROP SCHEMA holdfast CASCADE; CREATE SCHEMA holdfast")
         self.assertIn("was not made by holdfast pg install", self.pg("install", code=1))
         self.assertIn("was not made by holdfast pg install", self.pg("uninstall", "--force", code=1))
+
+    def test_a_server_without_the_schema_or_with_a_newer_one_says_so_and_goes_on_when_it_can(self):
+        log = lambda text: wait_until(lambda: text in self.server.log.read_text(), lambda: self.server.log.read_text())
+        self.pg("uninstall")
+        self.server.start("--postgres-sweep", 200)
+        log("the schema holdfast is not installed: holdfast pg install does that")
+        self.pg("install")
+        self.owner("UPDATE holdfast.installation SET version = 1000")
+        log("the schema has version 1000")
+        self.owner("UPDATE holdfast.installation SET version = 1")
+        self.wait_for_catalogue()
 
     def test_a_role_without_the_right_and_a_database_that_is_away_are_refused(self):
         self.pg("uninstall")

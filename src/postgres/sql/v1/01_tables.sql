@@ -68,7 +68,7 @@ CREATE TABLE holdfast.inbox (
   target uuid,  -- signal, cancel: the id of the start
   reason text,  -- cancel
   due timestamptz NOT NULL,
-  submitter oid NOT NULL,
+  submitter regrole NOT NULL,  -- which pg_dump writes as a name, and the table keeps as an oid
   created timestamptz NOT NULL,
   xact xid8 NOT NULL,
   outcome text CHECK (outcome IN ('accepted', 'refused', 'cancelled', 'ignored')),
@@ -87,7 +87,7 @@ CREATE TABLE holdfast.instances (
   world uuid NOT NULL,
   workflow text NOT NULL,
   key text,
-  submitter oid NOT NULL,
+  submitter regrole NOT NULL,
   status text NOT NULL
     CHECK (status IN ('running', 'completed', 'failed', 'cancelled', 'refused')),
   result json,

@@ -1,12 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The catalogue: published by the bridge, read by every request.
 
--- The role that runs the statement. By oid: a role that is dropped and made again under the same
--- name is another one.
-CREATE FUNCTION holdfast.me() RETURNS oid
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT to_regrole(quote_ident(current_user))::oid $$;
-
 -- Replaces the catalogue of a world by a document {"workflows": [...], "schemas": {...}} as
 -- GET /v1/workflows gives it. Nothing is written if it is the published one already.
 CREATE FUNCTION holdfast.publish(of_world uuid, document jsonb) RETURNS boolean
@@ -34,11 +28,12 @@ BEGIN
 END $$;
 
 -- Why a value cannot be of a type, with its place; null: nothing speaks against it. This finds
--- mistakes early. What it lets pass is still checked, in full, by the engine.
+-- mistakes early. What it lets pass is still checked, in full, by the engine. It is called for every
+-- field, by holdfast.check_body, whose search_path it has.
 CREATE FUNCTION holdfast.misfit(
   of_world uuid, wanted jsonb, value jsonb, place text, depth integer DEFAULT 0)
 RETURNS text
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE
 AS $$
 DECLARE
   kind text;

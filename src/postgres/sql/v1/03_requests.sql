@@ -7,8 +7,10 @@
 -- SQLSTATEs: HF001 unknown workflow, event or world; HF002 the body or the key does not fit;
 -- HF003 no such instance; HF004 a limit; HF005 not permitted.
 
+-- The next four are parts of fill_request below, and have its search_path: to set it again costs more
+-- than what they do.
 CREATE FUNCTION holdfast.check_body(request holdfast.inbox) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql STABLE
 AS $$
 DECLARE
   problem text;
@@ -28,7 +30,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION holdfast.fill_start(INOUT request holdfast.inbox)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql
 AS $$
 DECLARE
   worlds uuid[];
@@ -78,7 +80,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION holdfast.fill_send(INOUT request holdfast.inbox)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql
 AS $$
 DECLARE
   worlds uuid[];
@@ -108,7 +110,7 @@ END $$;
 -- Signal and cancel: for an instance that the caller started. Row-level security hides all others,
 -- so an id of another role is the same as one that does not exist.
 CREATE FUNCTION holdfast.fill_target(INOUT request holdfast.inbox)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql
 AS $$
 DECLARE
   start_due timestamptz;
@@ -147,7 +149,8 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
   NEW.id := gen_random_uuid();
-  NEW.submitter := holdfast.me();
+  -- By oid: a role that is dropped and made again under the same name is another one.
+  NEW.submitter := to_regrole(quote_ident(current_user));
   NEW.created := clock_timestamp();
   NEW.xact := pg_current_xact_id();
   NEW.outcome := NULL;
@@ -205,14 +208,19 @@ END $$;
 CREATE CONSTRAINT TRIGGER wake_bridge AFTER INSERT ON holdfast.inbox
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION holdfast.wake_bridge();
 
+-- These name nothing that depends on search_path. In PL/pgSQL their statement is planned once.
 CREATE FUNCTION holdfast.start(
   workflow text, body jsonb, key text DEFAULT NULL, event text DEFAULT NULL,
   run_at timestamptz DEFAULT now(), world uuid DEFAULT NULL) RETURNS uuid
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE
 AS $$
+DECLARE
+  made uuid;
+BEGIN
   INSERT INTO holdfast.inbox (verb, workflow, body, key, event, due, world)
-  VALUES ('start', $1, $2, $3, $4, $5, $6) RETURNING id
-$$;
+  VALUES ('start', $1, $2, $3, $4, $5, $6) RETURNING id INTO made;
+  RETURN made;
+END $$;
 
 -- One instance for each body, in their order; the key of each is in its body.
 CREATE FUNCTION holdfast.start_many(
@@ -231,22 +239,34 @@ BEGIN
 END $$;
 
 CREATE FUNCTION holdfast.send(event text, body jsonb, world uuid DEFAULT NULL) RETURNS uuid
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE
 AS $$
-  INSERT INTO holdfast.inbox (verb, event, body, world, due) VALUES ('send', $1, $2, $3, now())
-  RETURNING id
-$$;
+DECLARE
+  made uuid;
+BEGIN
+  INSERT INTO holdfast.inbox (verb, event, body, world) VALUES ('send', $1, $2, $3)
+  RETURNING id INTO made;
+  RETURN made;
+END $$;
 
 CREATE FUNCTION holdfast.signal(instance uuid, event text, body jsonb) RETURNS uuid
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE
 AS $$
-  INSERT INTO holdfast.inbox (verb, target, event, body, due) VALUES ('signal', $1, $2, $3, now())
-  RETURNING id
-$$;
+DECLARE
+  made uuid;
+BEGIN
+  INSERT INTO holdfast.inbox (verb, target, event, body) VALUES ('signal', $1, $2, $3)
+  RETURNING id INTO made;
+  RETURN made;
+END $$;
 
 CREATE FUNCTION holdfast.cancel(instance uuid, reason text DEFAULT '') RETURNS uuid
-LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql VOLATILE
 AS $$
-  INSERT INTO holdfast.inbox (verb, target, reason, due) VALUES ('cancel', $1, $2, now())
-  RETURNING id
-$$;
+DECLARE
+  made uuid;
+BEGIN
+  INSERT INTO holdfast.inbox (verb, target, reason) VALUES ('cancel', $1, $2)
+  RETURNING id INTO made;
+  RETURN made;
+END $$;

@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- What became of requests. Every role sees its own.
 
-CREATE POLICY own_rows ON holdfast.inbox FOR SELECT USING (submitter = (SELECT holdfast.me()));
-CREATE POLICY own_new_rows ON holdfast.inbox FOR INSERT WITH CHECK (submitter = holdfast.me());
-CREATE POLICY own_rows ON holdfast.instances FOR SELECT USING (submitter = (SELECT holdfast.me()));
+CREATE POLICY own_rows ON holdfast.inbox FOR SELECT
+  USING (submitter = (SELECT to_regrole(quote_ident(current_user))));
+CREATE POLICY own_new_rows ON holdfast.inbox FOR INSERT
+  WITH CHECK (submitter = to_regrole(quote_ident(current_user)));
+CREATE POLICY own_rows ON holdfast.instances FOR SELECT
+  USING (submitter = (SELECT to_regrole(quote_ident(current_user))));
 
 -- Of a start: pending, running, completed, failed, cancelled or refused. Of another request:
 -- pending, accepted, refused or ignored (the instance had ended). Null: there is no such request.

@@ -13,7 +13,7 @@ BEGIN
     holdfast.inbox, holdfast.instances TO %I', grantee);
   EXECUTE format('GRANT INSERT (verb, workflow, key, event, body, target, reason, due, world)
     ON holdfast.inbox TO %I', grantee);
-  EXECUTE format('GRANT EXECUTE ON FUNCTION holdfast.me(), holdfast.misfit(uuid, jsonb, jsonb, text, integer),
+  EXECUTE format('GRANT EXECUTE ON FUNCTION holdfast.misfit(uuid, jsonb, jsonb, text, integer),
     holdfast.check_body(holdfast.inbox), holdfast.fill_start(holdfast.inbox), holdfast.fill_send(holdfast.inbox), holdfast.fill_target(holdfast.inbox),
     holdfast.start(text, jsonb, text, text, timestamptz, uuid),
     holdfast.start_many(text, jsonb[], text, timestamptz, uuid),

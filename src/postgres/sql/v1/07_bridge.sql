@@ -59,18 +59,26 @@ DECLARE
   awake boolean := stay_awake AND pg_try_advisory_lock(hashtextextended('holdfast awake ' || of_world, 0));
 BEGIN
   RETURN QUERY
-    SELECT i.id, i.seq, i.due, i.verb, i.workflow, i.key, i.event, i.body::text, i.target, i.reason,
-      coalesce((SELECT r.rolname::text FROM pg_roles r WHERE r.oid = i.submitter), i.submitter::text),
+    SELECT i.id, i.seq, i.due, i.verb, i.workflow, i.key, i.event, i.text, i.target, i.reason,
+      i.submitter::text,
       i.verb = 'start' AND EXISTS (SELECT FROM holdfast.inbox c
         WHERE c.target = i.id AND c.verb = 'cancel' AND c.outcome IS NULL),
       CASE WHEN i.target IS NOT NULL THEN coalesce(
         (SELECT n.status FROM holdfast.instances n WHERE n.id = i.target),
         (SELECT 'pending' FROM holdfast.inbox s WHERE s.id = i.target), 'gone') END,
       awake
-    FROM holdfast.inbox i
-    WHERE i.world = of_world AND i.outcome IS NULL AND i.due <= clock_timestamp()
-      AND (i.due, i.seq) > (from_due, from_seq)
-    ORDER BY i.due, i.seq LIMIT most;
+    FROM (
+      SELECT o.*, sum(octet_length(o.text)) OVER (ORDER BY o.due, o.seq ROWS UNBOUNDED PRECEDING)
+          - octet_length(o.text) AS bytes_before
+      FROM (
+        SELECT r.*, coalesce(r.body::text, '') AS text FROM holdfast.inbox r
+        WHERE r.world = of_world AND r.outcome IS NULL AND r.due <= clock_timestamp()
+          AND (r.due, r.seq) > (from_due, from_seq)
+        ORDER BY r.due, r.seq LIMIT most
+      ) o
+    ) i
+    WHERE i.bytes_before < 8388608  -- so that a batch of large bodies fits in memory
+    ORDER BY i.due, i.seq;
   IF NOT FOUND AND awake THEN
     PERFORM pg_advisory_unlock(hashtextextended('holdfast awake ' || of_world, 0));
   END IF;
@@ -125,6 +133,14 @@ BEGIN
   FROM unnest(ids, outcomes) d(id, outcome) JOIN holdfast.instances n ON n.id = d.id
   WHERE d.outcome <> 'accepted';
 END $$;
+
+-- How many of these requests have no outcome, or do not exist.
+CREATE FUNCTION holdfast.count_unmarked(ids uuid[]) RETURNS bigint
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT count(*) FROM unnest($1) r(id)
+  WHERE NOT EXISTS (SELECT FROM holdfast.inbox i WHERE i.id = r.id AND i.outcome IS NOT NULL)
+$$;
 
 -- Writes how instances ended. A terminal status stays as it is.
 CREATE FUNCTION holdfast.write_ends(
