@@ -35,6 +35,7 @@
 #include "holdfast/module.h"
 #include "holdfast/outside_effect.h"
 #include "holdfast/result.h"
+#include "holdfast/workers.h"
 
 namespace holdfast {
 
@@ -74,6 +75,12 @@ struct EngineOptions {
 
   // A snapshot after so many records, so that a restart has not many more to replay. 0: never.
   std::uint64_t snapshot_every = 200'000;
+
+  // Hears what there is to do for workers (holdfast/workers.h), from the beginning. With one,
+  // effects whose executor is `worker` and that have no handler are left to workers; without one
+  // such effects are refused when definitions are applied. Tasks (sys/task.run@1) are always left
+  // to workers, and wait if there is nobody to place them.
+  std::shared_ptr<WorkFeed> work_feed = {};
 
   // The clock that gives the world its time; without one, that of the machine.
   std::shared_ptr<Clock> clock = {};
@@ -136,18 +143,22 @@ struct WaitReason {
     kHolds,  // it takes events again when one of its effects has answered
   };
   Kind kind = Kind::kNothing;
-  std::string effect;  // kReceipt: this and the next seven
+  std::string effect;  // kReceipt: this and the next eleven
   std::string executor;
   Hash intent;
   std::uint64_t opened_at = 0;  // the record
   std::uint64_t since_ns = 0;
   std::optional<std::uint64_t> due_ns;  // of a timer
-  std::string child_workflow = {};      // of an effect that runs another instance: that one
-  Bytes child_key = {};                 // canonical; empty if its workflow has no key
-  std::uint64_t mail = 0;               // kTurn, kPaused, kRoom, kHolds: messages that wait for it
-  std::string full_workflow = {};       // kRoom: of that instance; empty: the whole world is full
-  Bytes full_key = {};                  // canonical; empty if its workflow has no key
-  std::vector<std::string> schemas;     // kEvent: of the events that would wake it
+  bool by_workers = false;              // a worker performs it: `lease` says which, if one has it
+  std::optional<LeaseInfo> lease = {};
+  std::uint64_t queued_ns = 0;       // since when it waits for a worker, or waited before the lease
+  std::uint64_t losses = 0;          // workers that were lost with it
+  std::string child_workflow = {};   // of an effect that runs another instance: that one
+  Bytes child_key = {};              // canonical; empty if its workflow has no key
+  std::uint64_t mail = 0;            // kTurn, kPaused, kRoom, kHolds: messages that wait for it
+  std::string full_workflow = {};    // kRoom: of that instance; empty: the whole world is full
+  Bytes full_key = {};               // canonical; empty if its workflow has no key
+  std::vector<std::string> schemas;  // kEvent: of the events that would wake it
 };
 
 template <class Workflow>
@@ -506,6 +517,60 @@ class Engine {
   // that does not fit fails its instance. kConflict: the engine performs this effect by itself.
   void settle_raw(const RawReceipt& receipt, Then<Reported> then);
   void progress_raw(const RawProgress& progress, Then<Reported> then);
+
+  // Workers and leases: see holdfast/workers.h.
+
+  // Again with the same id, everything that it says of itself is replaced and it is active; what it
+  // holds it keeps. There are up to 65 536 workers, which may describe themselves with 64 MiB
+  // together: for one more, those that left or were lost longest ago are forgotten. kUnavailable:
+  // none has. kInvalid: a name or the description is not good.
+  void enroll_worker(const WorkerEnrolment& enrolment, Then<WorkerInfo> then);
+  Result<WorkerInfo> enroll_worker(const WorkerEnrolment& enrolment);
+
+  // kNotFound: there is no such worker. kConflict: it is gone, and cannot be drained. A worker that
+  // is lost or leaves gives everything back, in several records if that is much.
+  void change_worker(const WorkerChange& change, Then<WorkerChanged> then);
+  Result<WorkerChanged> change_worker(const WorkerChange& change);
+
+  // By id, those behind `after`; kNotFound: there is no such worker.
+  void workers(std::string_view after, std::size_t limit, Then<std::vector<WorkerInfo>> then);
+  Result<std::vector<WorkerInfo>> workers(std::string_view after = {}, std::size_t limit = 1000);
+  void worker(std::string_view id, Then<WorkerInfo> then);
+  Result<WorkerInfo> worker(std::string_view id);
+
+  // kNotFound: there is no such worker. kConflict: it is cordoned, draining, lost or has left.
+  // kUnavailable: it would hold more than 16 384. What is granted may be handed out.
+  void lease(std::string_view worker, const std::vector<LeaseRequest>& requests, Then<Leased> then);
+  Result<Leased> lease(std::string_view worker, const std::vector<LeaseRequest>& requests);
+
+  // These answer when all of them are durable, each one in its place. `worker` is who says so. It
+  // is empty where the program itself gives something back, or settles what nobody holds.
+  void give_back(std::string_view worker, const std::vector<WorkReturn>& returns,
+                 Then<WorkAnswers> then);
+  Result<WorkAnswers> give_back(std::string_view worker, const std::vector<WorkReturn>& returns);
+  void settle_work(std::string_view worker, const std::vector<WorkReceipt>& receipts,
+                   Then<WorkAnswers> then);
+  Result<WorkAnswers> settle_work(std::string_view worker,
+                                  const std::vector<WorkReceipt>& receipts);
+  void progress_work(std::string_view worker, const std::vector<WorkProgress>& progress,
+                     Then<WorkAnswers> then);
+  Result<WorkAnswers> progress_work(std::string_view worker,
+                                    const std::vector<WorkProgress>& progress);
+
+  // Asks for an effect to be stopped. One that a worker holds is stopping from then on: it settles
+  // as cancelled when its worker reports, gives it back or is lost. One that nobody holds settles
+  // at once. kRepeated: it was asked before, or has ended. kConflict: workers do not perform it.
+  void stop_work(const Hash& intent, std::string_view reason, std::string_view by,
+                 Then<WorkAnswer> then);
+  Result<WorkAnswer> stop_work(const Hash& intent, std::string_view reason,
+                               std::string_view by = {});
+
+  // Effects that workers perform, with params and lease, in the order of the intents. When so many
+  // bytes were read, the rest is left out: the answer is shorter, but has one at least. kNotFound:
+  // it is not open.
+  void work(std::vector<Hash> intents, Then<std::vector<Result<WorkInfo>>> then,
+            std::size_t bytes = ~std::size_t{0});
+  Result<std::vector<Result<WorkInfo>>> work(const std::vector<Hash>& intents);
 
   // These read files, and take as long as that does. kNotFound: the journal has not, or not any
   // more, what they are asked to begin with.

@@ -21,6 +21,14 @@ struct ListOptions {
   std::string words = {};      // all of them occur in what the instance put out
   std::uint64_t after = 0;     // InstanceList::next of the part before
   std::size_t limit = 50;      // from 1 to 1000
+  bool counts = false;         // also InstanceList::counts
+};
+
+// How many instances of a workflow have a status.
+struct InstanceCount {
+  std::string workflow;
+  std::string status;  // as in ListOptions
+  std::uint64_t count = 0;
 };
 
 // An instance as the index has it.
@@ -43,9 +51,10 @@ struct ListedInstance {
 // though there are more: only so many are looked at for one.
 struct InstanceList {
   std::vector<ListedInstance> instances;
-  std::uint64_t next = 0;  // where to go on; 0: there are no more
-  std::uint64_t seen = 0;  // the record that the index has come to
-  std::uint64_t lag = 0;   // durable records that it has not seen
+  std::uint64_t next = 0;                  // where to go on; 0: there are no more
+  std::uint64_t seen = 0;                  // the record that the index has come to
+  std::uint64_t lag = 0;                   // durable records that it has not seen
+  std::vector<InstanceCount> counts = {};  // of all instances, whatever the list is of
 };
 
 }  // namespace holdfast

@@ -46,6 +46,9 @@ struct Measures {
   std::uint64_t repeated_receipts = 0;
   std::uint64_t repeated_progress = 0;
   std::uint64_t bad_signatures = 0;
+  std::uint64_t stale_reports = 0;  // of workers, about dispatches that had ended
+  std::uint64_t workers = 0;        // that are known, be they gone
+  std::uint64_t leases = 0;
   std::uint64_t forgotten_event_ids = 0;  // within 24 hours, as there were too many
 
   Histogram sync_ns{kTimeBounds};  // what it took to make a batch durable

@@ -35,7 +35,7 @@ struct JournalOptions {
 
 std::vector<std::string> kinds() {
   std::vector<std::string> names;
-  for (auto kind = kernel::TickKind::kEvent; kind <= kernel::TickKind::kForget;
+  for (auto kind = kernel::TickKind::kEvent; kind <= kernel::kLastTickKind;
        kind = static_cast<kernel::TickKind>(static_cast<int>(kind) + 1))
     names.emplace_back(kernel::name_of(kind));
   return names;

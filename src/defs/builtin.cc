@@ -196,6 +196,18 @@ constexpr char kDefinitions[] = R"json([
     "key":{"option":{"bytes":{}}}}}},
 {"$kind":"defschema","name":"sys/WorkflowStopReceipt@1","type":{"record":{
     "stopped":{"bool":{}}}}},
+{"$kind":"defschema","name":"sys/TaskRunParams@1","type":{"record":{
+    "graph":{"text":{}},
+    "number":{"nat":{}},
+    "name":{"text":{}},
+    "type":{"text":{}},
+    "attempt":{"nat":{}},
+    "timeout_ns":{"option":{"nat":{}}},
+    "queue_timeout_ns":{"option":{"nat":{}}},
+    "avoid":{"list":{"text":{}}},
+    "task":{"any":{}}}}},
+{"$kind":"defschema","name":"sys/TaskRunReceipt@1","type":{"record":{
+    "result":{"any":{}}}}},
 {"$kind":"defeffect","name":"sys/timer.set@1","params":"sys/TimerSetParams@1","receipt":"sys/TimerSetReceipt@1",
     "executor":{"kind":"timer"}},
 {"$kind":"defeffect","name":"sys/http.request@1","params":"sys/HttpRequestParams@1","receipt":"sys/HttpRequestReceipt@1",
@@ -211,7 +223,9 @@ constexpr char kDefinitions[] = R"json([
 {"$kind":"defeffect","name":"sys/workflow.run@1","params":"sys/WorkflowRunParams@1","receipt":"sys/WorkflowRunReceipt@1",
     "executor":{"kind":"workflow"}},
 {"$kind":"defeffect","name":"sys/workflow.stop@1","params":"sys/WorkflowStopParams@1","receipt":"sys/WorkflowStopReceipt@1",
-    "executor":{"kind":"workflow"}}
+    "executor":{"kind":"workflow"}},
+{"$kind":"defeffect","name":"sys/task.run@1","params":"sys/TaskRunParams@1","receipt":"sys/TaskRunReceipt@1",
+    "executor":{"kind":"worker","queue":"tasks"}}
 ])json";
 // clang-format on
 

@@ -14,6 +14,7 @@ inline constexpr std::string_view kEffectError = "sys/EffectError@1";
 inline constexpr std::string_view kTimerSet = "sys/timer.set@1";
 inline constexpr std::string_view kWorkflowRun = "sys/workflow.run@1";
 inline constexpr std::string_view kWorkflowStop = "sys/workflow.stop@1";
+inline constexpr std::string_view kTaskRun = "sys/task.run@1";
 inline constexpr std::string_view kStepsState = "sys/StepsState@1";
 inline constexpr std::string_view kStepRun = "sys/StepRun@1";
 inline constexpr std::string_view kStepRan = "sys/StepRan@1";

@@ -102,6 +102,10 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
 
   node::LocalWorldOptions world_options;
   world_options.any_file_system = options.any_file_system;
+  for (const auto& [effect, function] : functions) performed_here.insert(effect);
+  world_options.world.performed_here = &performed_here;
+  world_options.world.tells_of_work = options.work_feed != nullptr;
+  if (options.work_feed) listener = std::make_unique<engine::FeedListener>(options.work_feed);
   world =
       TRY(node::LocalWorld::open(*disk, *random, *process, options.dir, machines, world_options));
   blobs = TRY(node::WorldEffectBlobs::open(world->folder()));
@@ -154,11 +158,13 @@ base::Result<node::Executors> Engine::Body::make_executors(
     add("process", TRY(executors::process_executor(process_options, *machine_clock, &secrets)));
   }
   // Before there are threads for the functions.
-  performers = engine::Performers(by_kind, functions);
+  performers = engine::Performers(by_kind, functions, listener != nullptr);
   for (const defs::Bundle* bundle : performed) TRY(performers.check(*bundle));
   add("worker",
-      std::make_unique<executors::Functions>(
-          std::move(functions), executors::FunctionOptions{.threads = options.handler_threads}));
+      std::make_unique<executors::WorkerEffects>(
+          std::make_unique<executors::Functions>(
+              std::move(functions), executors::FunctionOptions{.threads = options.handler_threads}),
+          performed_here, listener.get()));
   return by_kind;
 }
 

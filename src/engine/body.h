@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "engine/performers.h"
 #include "engine/ticket.h"
 #include "engine/trials.h"
+#include "engine/work_feed.h"
 #include "env/clock.h"
 #include "env/disk.h"
 #include "env/process.h"
@@ -83,6 +85,8 @@ struct Engine::Body {
   std::unique_ptr<node::WorldEffectBlobs> blobs;
   executors::Echo echo;
   executors::Outside outside;
+  std::set<std::string, std::less<>> performed_here;       // effects that have a handler
+  std::unique_ptr<engine::FeedListener> listener;          // null: nobody places work
   std::vector<std::unique_ptr<executors::Executor>> made;  // the others
   std::unique_ptr<node::History> history;                  // null: there is none
   // Shared with those who may stop waiting when the engine is gone.

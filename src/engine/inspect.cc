@@ -25,6 +25,9 @@ Measures measures_of(const kernel::World& world) {
   measures.refused = counters.refused;
   measures.repeated_events = counters.repeated_events;
   measures.repeated_receipts = counters.repeated_receipts;
+  measures.stale_reports = counters.stale_reports;
+  measures.workers = world.workers().all().size();
+  measures.leases = world.workers().leases();
   measures.repeated_progress = counters.repeated_progress;
   measures.bad_signatures = counters.bad_signatures;
   measures.forgotten_event_ids = counters.forgotten_event_ids;

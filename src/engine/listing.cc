@@ -16,7 +16,8 @@ store::HistoryQuery inside(ListOptions options) {
           .since_ns = options.since_ns,
           .words = std::move(options.words),
           .after = options.after,
-          .limit = options.limit};
+          .limit = options.limit,
+          .counts = options.counts};
 }
 
 InstanceList outside(node::HistoryList list) {
@@ -24,6 +25,8 @@ InstanceList outside(node::HistoryList list) {
   made.next = list.page.next;
   made.seen = list.seen;
   made.lag = list.lag;
+  for (store::InstanceCount& each : list.page.counts)
+    made.counts.push_back({std::move(each.workflow), std::move(each.status), each.count});
   made.instances.reserve(list.page.rows.size());
   for (store::InstanceRow& row : list.page.rows) {
     made.instances.push_back({.workflow = std::move(row.workflow),

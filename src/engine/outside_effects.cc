@@ -32,7 +32,10 @@ Result<Reported> reported(const kernel::Answer& answer) {
     if (repeated->settled) before.settled = outside(*repeated->settled);
     return before;
   }
-  return Reported{.record = std::get_if<kernel::Accepted>(&answer)->record};
+  const auto* accepted = std::get_if<kernel::Accepted>(&answer);
+  if (accepted == nullptr)
+    return Error{ErrorCode::kConflict, "a worker holds this effect under another dispatch"};
+  return Reported{.record = accepted->record};
 }
 
 Result<OpenEffect> read_effect(kernel::World& world, const base::Hash& intent) {

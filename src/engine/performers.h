@@ -15,7 +15,8 @@ namespace holdfast::engine {
 class Performers {
  public:
   Performers() = default;
-  Performers(const node::Executors& executors, const FunctionsByEffect& functions);
+  // `leases`: what has no function is left to workers.
+  Performers(const node::Executors& executors, const FunctionsByEffect& functions, bool leases);
 
   // kInvalid: an effect of the bundle has nobody who performs it.
   base::Result<void> check(const defs::Bundle& bundle) const;
@@ -23,6 +24,7 @@ class Performers {
  private:
   std::set<std::string, std::less<>> kinds_;    // of executors, but functions
   std::set<std::string, std::less<>> effects_;  // that have a function
+  bool leases_ = false;
 };
 
 }  // namespace holdfast::engine

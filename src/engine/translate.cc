@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/work_feed.h"
 #include "kernel/record_view.h"
 
 namespace holdfast::engine {
@@ -31,6 +32,10 @@ struct ReasonOutside {
     reason.opened_at = waits.opened_at;
     reason.since_ns = waits.since_ns;
     reason.due_ns = waits.due_ns;
+    reason.by_workers = waits.by_workers;
+    if (waits.lease) reason.lease.emplace(lease_view(*waits.lease));
+    reason.queued_ns = waits.queued_ns;
+    reason.losses = waits.losses;
     reason.child_workflow = waits.child_workflow;
     reason.child_key = waits.child_key;
     return reason;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -44,6 +45,21 @@ class Executor {
   virtual std::optional<std::uint64_t> time_limit_ns(const kernel::OpenIntent& intent) const {
     return intent.effect->timeout_ns;
   }
+
+  // Whether workers perform it, and not this program: they are leased it, and it has no end of its
+  // own here. Then `start` and `resume` say that it waits, `time_limit_ns` is how long it may wait
+  // for a worker, and `hear` says what becomes of it.
+  virtual bool is_leased_out(const kernel::OpenIntent&) const { return false; }
+
+  // The same as `start` of what was open before the node began, for what is leased out; `work` is
+  // null if it was never leased. All of them come before `recovered`, and the workers before them.
+  virtual void resume(const kernel::OpenIntent&, const std::shared_ptr<const kernel::Work>& work) {
+    static_cast<void>(work);
+  }
+  virtual void recovered() {}
+
+  // News of what is leased out, and of workers, in the order of the records, when they are durable.
+  virtual void hear(const kernel::WorkNews&) {}
 
   // That time is over. True: nothing is under way any more, or nobody will hear of it, and the node
   // says that it was late. False: it is under way; the executor ends it and says so itself.

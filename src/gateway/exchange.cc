@@ -36,6 +36,7 @@ std::string_view reason_of(unsigned status) {
     case 200: return "OK";
     case 201: return "Created";
     case 202: return "Accepted";
+    case 304: return "Not Modified";
     case 400: return "Bad Request";
     case 401: return "Unauthorized";
     case 403: return "Forbidden";
@@ -91,6 +92,7 @@ bool Exchange::begin(const Request& request) {
   reuse(body_);
   large_.reset();
   more_fields_.clear();
+  caching_ = kNotCached;
   if (const auto parsed = target_.parse(request.target); !parsed) {
     refuse({ProblemCode::kBadTarget, parsed.error().message()});
     return false;
@@ -130,6 +132,7 @@ void Exchange::refuse_before(const Problem& problem) {
   request_ = nullptr;
   route_ = nullptr;
   more_fields_.clear();
+  caching_ = kNotCached;
   leaves_connection_ = false;
   refuse(problem);
 }
@@ -411,11 +414,13 @@ void Exchange::write(codec::Buffer& out, std::string_view date, bool closes) con
   append(out, date);
   append(out, "\r\nContent-Type: ");
   append(out, type_);
-  if (!goes_on()) {
+  if (!goes_on() && status_ != 304) {
     append(out, "\r\nContent-Length: ");
     append(out, large_ ? large_->size() : body_.size());
   }
-  append(out, "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n");
+  append(out, "\r\nCache-Control: ");
+  append(out, caching_);
+  append(out, "\r\nX-Content-Type-Options: nosniff\r\n");
   append(out, more_fields_);
   append(out, closes ? "Connection: close\r\n\r\n" : "\r\n");
   if (request_ == nullptr || request_->method != Method::kHead) out.append(body_.view());

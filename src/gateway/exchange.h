@@ -109,6 +109,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // What an engine refused; `unreadable` is what files are that cannot be read.
   void refuse(const Error& error, ProblemCode unreadable = ProblemCode::kInternal);
   void add_field(std::string_view name, std::string_view value);
+  // Instead of "no-store"; it must outlive the answer.
+  void cache(std::string_view how) noexcept { caching_ = how; }
 
   // To be called once if nobody waits for the answer any more.
   void if_let_go(std::function<void()> stop) { stop_ = std::move(stop); }
@@ -236,6 +238,8 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::chrono::steady_clock::time_point begun_;
   unsigned status_ = 0;
   std::string_view type_;  // of the body
+  static constexpr std::string_view kNotCached = "no-store";
+  std::string_view caching_ = kNotCached;
   std::string more_fields_;
   std::uint64_t number_ = 0;
   bool is_answered_ = false;

@@ -6,6 +6,8 @@
 
 namespace holdfast::gateway {
 
+void get_page(Exchange& exchange);
+void get_page_file(Exchange& exchange);
 void get_health(Exchange& exchange);
 void get_ready(Exchange& exchange);
 void get_openapi(Exchange& exchange);
@@ -15,6 +17,7 @@ void get_limits(Exchange& exchange);
 void post_event(Exchange& exchange);
 void start_instance(Exchange& exchange);
 
+void get_overview(Exchange& exchange);
 void list_instances(Exchange& exchange);
 void get_instance(Exchange& exchange);
 void get_state(Exchange& exchange);

@@ -96,6 +96,7 @@ std::string body_of(const Route& route) {
 std::string answer_of(const Route& route) {
   if (route.streams == Streams::kAlways)
     return content({"text/event-stream"}, R"({"type":"string"})");
+  if (!route.type.empty()) return content({route.type}, R"({"type":"string"})");
   if (route.answer.empty()) return content({"text/plain"}, R"({"type":"string"})");
   std::string text = content({"application/json", "application/cbor"}, route.answer);
   if (route.draws) {

@@ -17,6 +17,8 @@ enum class Field : std::uint8_t {
   kContentType,
   kContentEncoding,
   kAccept,
+  kAcceptEncoding,
+  kIfNoneMatch,
   kAuthorization,
   kIdempotencyKey,
   kOrigin,
@@ -27,7 +29,7 @@ enum class Field : std::uint8_t {
   kCeSource,
   kCeType,
 };
-inline constexpr std::size_t kFields = 13;
+inline constexpr std::size_t kFields = 15;
 
 struct Request {
   Method method = Method::kOther;

@@ -40,6 +40,8 @@ std::optional<Field> field_of(http::field number, string_view name) {
     case http::field::content_type: return Field::kContentType;
     case http::field::content_encoding: return Field::kContentEncoding;
     case http::field::accept: return Field::kAccept;
+    case http::field::accept_encoding: return Field::kAcceptEncoding;
+    case http::field::if_none_match: return Field::kIfNoneMatch;
     case http::field::authorization: return Field::kAuthorization;
     case http::field::origin: return Field::kOrigin;
     default: break;
@@ -47,6 +49,11 @@ std::optional<Field> field_of(http::field number, string_view name) {
   for (const auto& [known, field] : kNamed)
     if (boost::beast::iequals(name, string_view(known.data(), known.size()))) return field;
   return std::nullopt;
+}
+
+// Lists: the last line counts.
+bool may_be_repeated(Field field) {
+  return field == Field::kAccept || field == Field::kAcceptEncoding || field == Field::kIfNoneMatch;
 }
 
 Method method_of(http::verb verb) {
@@ -169,7 +176,7 @@ class Reader final : public http::basic_parser<true> {
     const auto field = field_of(number, name);
     if (!field) return;
     const auto index = static_cast<std::size_t>(*field);
-    if (std::exchange(request.has[index], true) && field != Field::kAccept)
+    if (std::exchange(request.has[index], true) && !may_be_repeated(*field))
       return refuse(ProblemCode::kMalformed, "a field that can be there once is there twice",
                     error);
     places_[index] = keep(value);

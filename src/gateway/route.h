@@ -46,6 +46,7 @@ struct Route {
   Takes takes = Takes::kNothing;
   std::string_view body = {};      // what it takes, as a JSON schema
   std::string_view answer = {};    // what it answers, likewise
+  std::string_view type = {};      // of an answer that is no document
   bool draws = false;              // also a picture, if that is asked for
   std::string_view statuses = {};  // of answers that are no problems, and what they mean
   Streams streams = Streams::kNever;

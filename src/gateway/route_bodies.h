@@ -39,6 +39,18 @@ inline constexpr std::string_view kSent = R"({"type":"object",
 "repeated":{"type":"boolean","description":"it was sent before, and nothing happened now"},
 "instance":{"description":"as GET has it, if its end was waited for"}}})";
 
+inline constexpr std::string_view kOverview = R"({"type":"object",
+"required":["workflows","failures","seen","lag"],"properties":{
+"workflows":{"type":"array","items":{"type":"object","required":["workflow","counts"],"properties":{
+"workflow":{"type":"string"},
+"counts":{"type":"object","description":"by status","additionalProperties":{"type":"integer"}}}}},
+"failures":{"type":"array","description":"the last 200 that failed, by workflow and error code",
+"items":{"type":"object","required":["workflow","code","count","last_ns"],"properties":{
+"workflow":{"type":"string"},"code":{"type":"string"},"count":{"type":"integer"},
+"last_ns":{"type":"integer"}}}},
+"seen":{"type":"integer","description":"the record that the index has come to"},
+"lag":{"type":"integer","description":"durable records that it has not seen"}}})";
+
 inline constexpr std::string_view kInstances = R"({"type":"object",
 "required":["instances","next","seen","lag"],"properties":{
 "instances":{"type":"array","items":{"type":"object",

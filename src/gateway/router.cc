@@ -8,7 +8,7 @@ namespace {
 bool matches(std::string_view path, const Target& target, PathValues& values) {
   std::size_t segment = 0;
   std::size_t value = 0;
-  for (std::size_t begin = 1; begin <= path.size();) {
+  for (std::size_t begin = 1; begin < path.size();) {
     const std::size_t slash = std::min(path.find('/', begin), path.size());
     const std::string_view part = path.substr(begin, slash - begin);
     begin = slash + 1;

@@ -36,11 +36,39 @@ std::string name_text(const std::string& workflow, const Bytes& key) {
   return key.empty() ? workflow : workflow + " / " + codec::to_json(codec::View::of(key));
 }
 
+// Who performs it: null while it waits for a worker.
+void put_work(codec::Buffer& out, const WaitReason& reason) {
+  put_number(out, "queued_ns", reason.queued_ns);
+  put_number(out, "losses", reason.losses);
+  codec::write_text(out, "lease");
+  if (!reason.lease) return codec::write_null(out);
+  codec::write_map_head(out, 4);
+  put(out, "worker", reason.lease->worker);
+  put_number(out, "dispatch", reason.lease->dispatch);
+  put_number(out, "leased_ns", reason.lease->leased_ns);
+  codec::write_text(out, "stopping");
+  codec::write_bool(out, reason.lease->is_stopping);
+}
+
+std::string work_clause(const WaitReason& reason) {
+  const std::string losses =
+      reason.losses == 0 ? "" : " (workers lost with it: " + std::to_string(reason.losses) + ")";
+  if (!reason.lease)
+    return "Waiting for a worker to perform " + reason.effect + " since " +
+           time_text(reason.queued_ns) + losses;
+  const std::string since = " since " + time_text(reason.lease->leased_ns) + losses;
+  if (reason.lease->is_stopping)
+    return "Stopping: worker " + reason.lease->worker + ", which has had " + reason.effect + since +
+           ", was asked to end it";
+  return "Worker " + reason.lease->worker + " has been performing " + reason.effect + since;
+}
+
 void put_reason(codec::Buffer& out, const WaitReason& reason) {
   switch (reason.kind) {
     case Kind::kReceipt:
-      codec::write_map_head(
-          out, 6u + (reason.due_ns ? 1u : 0u) + (reason.child_workflow.empty() ? 0u : 1u));
+      codec::write_map_head(out, 6u + (reason.due_ns ? 1u : 0u) +
+                                     (reason.child_workflow.empty() ? 0u : 1u) +
+                                     (reason.by_workers ? 3u : 0u));
       put(out, "kind", "receipt");
       put(out, "effect", reason.effect);
       put(out, "executor", reason.executor);
@@ -50,6 +78,7 @@ void put_reason(codec::Buffer& out, const WaitReason& reason) {
       if (reason.due_ns) put_number(out, "due_ns", *reason.due_ns);
       if (!reason.child_workflow.empty())
         put_instance(out, "child", reason.child_workflow, reason.child_key);
+      if (reason.by_workers) put_work(out, reason);
       return;
     case Kind::kTurn:
     case Kind::kPaused:
@@ -87,6 +116,7 @@ std::string clause_of(const WaitReason& reason) {
       if (!reason.child_workflow.empty())
         return "It waits for " + name_text(reason.child_workflow, reason.child_key) +
                ", which it has run since " + time_text(reason.since_ns);
+      if (reason.by_workers) return work_clause(reason);
       return "It waits for the receipt of " + reason.effect + " (" + reason.executor +
              "), opened by record " + std::to_string(reason.opened_at) + " at " +
              time_text(reason.since_ns);

@@ -12,6 +12,21 @@ namespace {
 
 constexpr std::string_view kNotOpen = "an intent that an instance waits for is not open";
 
+// What effects are called by, to be looked into.
+class References {
+ public:
+  References(const StepOutput& output, const std::vector<StepOutput::Slice>& slices) {
+    for (const StepOutput::Slice slice : slices) sorted_.push_back(output.text(slice));
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+  bool contain(std::string_view reference) const {
+    return std::binary_search(sorted_.begin(), sorted_.end(), reference);
+  }
+
+ private:
+  std::vector<std::string_view> sorted_;
+};
+
 // Settles it as cancelled, and asks for it to be stopped.
 void call_off(WorldState& world, Cell& cell, const base::Hash& hash, const Intent& intent) {
   const EffectProgram& effect = world.program->effect(intent.effect());
@@ -28,12 +43,17 @@ void call_off(WorldState& world, Cell& cell, const base::Hash& hash, const Inten
 }  // namespace
 
 // A world that has failed goes on to the end of its tick; nothing of what it does is used.
-void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status) {
-  if (world.intents.find(world.blobs, intent) == nullptr) return contradiction(world, kNotOpen);
+void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status,
+            SettledBy by) {
+  const Intent* const open = world.intents.find(world.blobs, intent);
+  if (open == nullptr) return contradiction(world, kNotOpen);
+  const Lease* const lease = open->lease();
+  const std::uint64_t dispatch = lease == nullptr ? 0 : lease->dispatch;
+  end_lease(world, intent, *open, status, by);
   touch(world, cell).settled.push_back({intent, status});
   std::erase(cell.intents, intent);
   world.intents.remove(intent);
-  if (!world.settled.add(intent, {world.next_record, status}))
+  if (!world.settled.add(intent, {world.next_record, status, dispatch}))
     contradiction(world, "an intent settles twice");
 }
 
@@ -59,26 +79,34 @@ void abandon(WorldState& world, Cell& cell) {
   }
 }
 
-void call_off_stopped(WorldState& world, Cell& cell, const StepOutput& output) {
-  if (output.stops().empty()) return;
-  std::vector<std::string_view> references;
-  for (const StepOutput::Slice stop : output.stops()) references.push_back(output.text(stop));
-  std::sort(references.begin(), references.end());
+void cancel_effect(WorldState& world, Cell& cell, const base::Hash& hash, const Intent& intent,
+                   std::string_view code, std::string_view message) {
   codec::Buffer error;
-  write_effect_error(error, kGivenUp, "the instance gave it up");
+  write_effect_error(error, code, message);
+  auto letter = receipt_letter(world, cell, hash, intent, ReceiptStatus::kCancelled, error.view());
+  call_off(world, cell, hash, intent);
+  if (letter) deliver(world, cell, std::move(letter));
+}
+
+void call_off_stopped(WorldState& world, Cell& cell, const StepOutput& output) {
+  if (output.stops().empty() && output.asked_to_stop().empty()) return;
+  const References given_up(output, output.stops());
+  const References asked(output, output.asked_to_stop());
   // Taken out of the cell, so that nobody looks for each of them among all.
   std::vector<base::Hash> stay;
   for (const base::Hash& hash : std::exchange(cell.intents, {})) {
     const Intent* intent = world.intents.find(world.blobs, hash);
     if (intent == nullptr) return contradiction(world, kNotOpen);
-    if (!std::binary_search(references.begin(), references.end(), intent->issuer_ref())) {
+    if (given_up.contain(intent->issuer_ref())) {
+      cancel_effect(world, cell, hash, *intent, kGivenUp, "the instance gave it up");
+    } else if (!asked.contain(intent->issuer_ref())) {
       stay.push_back(hash);
-      continue;
+    } else if (intent->lease() != nullptr) {
+      stay.push_back(hash);
+      ask_worker_to_stop(world, hash, *intent);
+    } else {
+      cancel_effect(world, cell, hash, *intent, kStopped, kNobodyHeldIt);
     }
-    auto letter =
-        receipt_letter(world, cell, hash, *intent, ReceiptStatus::kCancelled, error.view());
-    call_off(world, cell, hash, *intent);
-    if (letter) deliver(world, cell, std::move(letter));
   }
   cell.intents = std::move(stay);
 }

@@ -99,6 +99,22 @@ inline constexpr std::size_t kMaxReportBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxBlockersListed = 1000;
 inline constexpr std::size_t kMaxLookedAtForBlockers = 16384;
 
+// Workers that are known, the places that are cordoned, and what workers say of themselves: each of
+// them, and all together. For one more, those that have been gone longest are forgotten.
+inline constexpr std::size_t kMaxWorkers = std::size_t{1} << 16;
+inline constexpr std::size_t kMaxWorkerNameBytes = 128;  // ids, nodes, names
+inline constexpr std::size_t kMaxWorkerDescription = std::size_t{64} << 10;
+inline constexpr std::size_t kMaxDescriptionBytes = std::size_t{64} << 20;
+
+// What one tick leases or returns, and what one worker may hold.
+inline constexpr std::size_t kMaxLeasesPerTick = 256;
+inline constexpr std::size_t kMaxLeasesPerWorker = std::size_t{1} << 14;
+
+// What stands in a lease and in an effect that was returned.
+inline constexpr std::size_t kMaxLeaseDetailBytes = std::size_t{4} << 10;
+inline constexpr std::size_t kMaxResumeBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMaxLostByListed = 8;
+
 // What things take in a record at most, besides the values and names that are counted one by one:
 // an instance with its key and a small state, an event that was emitted, an intent that was opened
 // or settled (and has a command). The error of an instance: a code and a message.
@@ -123,6 +139,10 @@ inline constexpr std::size_t kStepBytes =
 // instance that ends with all that it had open.
 static_assert(defs::kMaxListed * kInstanceBytes < kMaxTickOutputBytes);
 static_assert(kMaxForgottenPerTick * kInstanceBytes < kMaxTickOutputBytes);
+static_assert(kMaxLeasesPerTick * (kInstanceBytes + kErrorBytes + 2 * kIntentBytes) <
+              kMaxTickOutputBytes);
+static_assert(kMaxLeasesPerTick * (kMaxResumeBytes + kMaxLeaseDetailBytes + 64) <
+              kInputBytes + kMaxTickOutputBytes);
 static_assert(2 * kInstanceBytes + kErrorBytes + (kMaxOpenIntents + 1) * kIntentBytes <
               kMaxTickOutputBytes);
 

@@ -15,6 +15,7 @@ void StepOutput::clear() {
   events_.clear();
   effects_.clear();
   stops_.clear();
+  asked_.clear();
   error_code_.clear();
   error_message_.clear();
   bytes_.clear();

@@ -92,6 +92,11 @@ class StepOutput {
   // runs for it is cancelled. An instance that ends gives up everything, and hears nothing.
   void stop_effects(std::string_view issuer_ref) { stops_.push_back(add_text(issuer_ref)); }
 
+  // Asks for the same to be stopped, where a worker holds it: it stays open, and settles as
+  // cancelled when its worker has ended it or is lost, which the instance then hears. What nobody
+  // holds is given up at once.
+  void ask_to_stop(std::string_view issuer_ref) { asked_.push_back(add_text(issuer_ref)); }
+
   // Leaves the event that the step was given in the mailbox: it is given again when an effect of
   // the instance has answered. Nothing else of the step is kept. For StepInput::can_hold only.
   void hold_event() noexcept { holds_ = true; }
@@ -123,7 +128,8 @@ class StepOutput {
   const std::string& error_message() const noexcept { return error_message_; }
   const std::vector<Event>& events() const noexcept { return events_; }
   const std::vector<Effect>& effects() const noexcept { return effects_; }
-  const std::vector<Slice>& stops() const noexcept { return stops_; }  // references
+  const std::vector<Slice>& stops() const noexcept { return stops_; }          // references
+  const std::vector<Slice>& asked_to_stop() const noexcept { return asked_; }  // the same
   base::ByteView value(Slice slice) const { return bytes_.view(slice.begin, slice.end); }
   std::string_view text(Slice slice) const {
     return base::as_text(texts_.view(slice.begin, slice.end));
@@ -145,6 +151,7 @@ class StepOutput {
   std::vector<Event> events_;
   std::vector<Effect> effects_;
   std::vector<Slice> stops_;
+  std::vector<Slice> asked_;
   std::string error_code_;
   std::string error_message_;
   codec::Buffer bytes_;

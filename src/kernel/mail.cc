@@ -30,6 +30,8 @@ void Mail::clear() {
   origin.effect.clear();
   origin.issuer_ref.clear();
   origin.opened_at = 0;
+  origin.worker.clear();
+  origin.losses = 0;
   status = ReceiptStatus::kOk;
   sequence = 0;
   note.clear();

@@ -34,6 +34,9 @@ inline constexpr std::string_view kWorkflowDeleted = "workflow.deleted";
 // The code of an effect that its instance has given up (StepOutput::stop_effects).
 inline constexpr std::string_view kGivenUp = "effect.given_up";
 
+// Why an effect that was asked to stop (kStopped in work.h) has ended at once.
+inline constexpr std::string_view kNobodyHeldIt = "it was stopped before a worker held it";
+
 enum class ReceiptStatus : std::uint8_t { kOk, kError, kTimeout, kCancelled };
 
 std::string_view name_of(ReceiptStatus status) noexcept;
@@ -45,6 +48,8 @@ struct Origin {
   std::string effect;
   std::string issuer_ref;
   std::uint64_t opened_at = 0;  // the record that opened it
+  std::string worker = {};      // that held it when it ended; empty: none
+  std::uint64_t losses = 0;     // leases of it that were lost
 
   friend bool operator==(const Origin&, const Origin&) = default;
 };

@@ -11,7 +11,8 @@ namespace holdfast::kernel {
 namespace {
 
 void write_mail(codec::Buffer& out, const Mail& mail) {
-  codec::write_list_head(out, 16);
+  const bool has_worker = !mail.origin.worker.empty() || mail.origin.losses != 0;
+  codec::write_list_head(out, has_worker ? 18 : 16);
   codec::write_nat(out, static_cast<std::uint64_t>(mail.kind));
   codec::write_text(out, mail.schema);
   codec::write_bytes(out, mail.value);
@@ -28,6 +29,9 @@ void write_mail(codec::Buffer& out, const Mail& mail) {
   codec::write_bytes(out, mail.signature);
   codec::write_bytes(out, mail.payload_hash.bytes);
   codec::write_nat(out, mail.payload_size);
+  if (!has_worker) return;
+  codec::write_text(out, mail.origin.worker);
+  codec::write_nat(out, mail.origin.losses);
 }
 
 // A value is in one place, and in a blob only if it is large.
@@ -58,6 +62,11 @@ bool read_mail(codec::View view, Mail& mail) {
   mail.signature.assign(signature.begin(), signature.end());
   mail.payload_hash = list.hash();
   mail.payload_size = list.nat();
+  if (!list.at_end()) {
+    mail.origin.worker = list.text();
+    mail.origin.losses = list.nat();
+    list.require(!mail.origin.worker.empty() || mail.origin.losses != 0);
+  }
   return has_value && list.done();
 }
 

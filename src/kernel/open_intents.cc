@@ -13,6 +13,7 @@
 #include "kernel/cell_codec.h"
 #include "kernel/list_reader.h"
 #include "kernel/read_back.h"
+#include "kernel/work_codec.h"
 
 namespace holdfast::kernel {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 base::Bytes encode(const Intent& intent) {
   codec::Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  codec::write_list_head(out, intent.trace().empty() ? 8 : 9);
+  codec::write_list_head(out, intent.work ? 10 : intent.trace().empty() ? 8 : 9);
   codec::write_nat(out, intent.workflow());
   codec::write_nat(out, intent.effect());
   codec::write_nat(out, intent.opened_at());
@@ -29,7 +30,8 @@ base::Bytes encode(const Intent& intent) {
   codec::write_bytes(out, intent.key());
   codec::write_bytes(out, intent.params());
   codec::write_text(out, intent.issuer_ref());
-  if (!intent.trace().empty()) codec::write_bytes(out, intent.trace());
+  if (!intent.trace().empty() || intent.work) codec::write_bytes(out, intent.trace());
+  if (intent.work) write_work(out, *intent.work);
   return out.to_bytes();
 }
 
@@ -46,10 +48,16 @@ std::optional<Intent> decode(base::ByteView bytes) {
   const std::string_view issuer_ref = list.text();
   const base::ByteView trace = list.at_end() ? base::ByteView() : list.bytes();
   list.require(trace.empty() || base::TraceContext::of(trace));
+  std::shared_ptr<const Work> work;
+  if (!list.at_end()) {
+    work = read_work(list.next());
+    list.require(work != nullptr);
+  }
   if (!list.done() || workflow > UINT32_MAX || effect > UINT32_MAX) return std::nullopt;
   Intent intent(static_cast<std::uint32_t>(workflow), static_cast<std::uint32_t>(effect), opened_at,
                 opened_ns, key_hash(key), key, params, issuer_ref, trace);
   intent.last_progress = last_progress;
+  intent.work = std::move(work);
   return intent;
 }
 
@@ -132,6 +140,13 @@ void OpenIntents::progressed(const base::Hash& hash, std::uint64_t sequence) {
   const auto found = recent_.find(hash);
   CHECK(found != recent_.end() && found->second.intent);
   found->second.intent->last_progress = sequence;
+  found->second.changed = true;
+}
+
+void OpenIntents::set_work(const base::Hash& hash, std::shared_ptr<const Work> work) {
+  const auto found = recent_.find(hash);
+  CHECK(found != recent_.end() && found->second.intent);
+  found->second.intent->work = std::move(work);
   found->second.changed = true;
 }
 

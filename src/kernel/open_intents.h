@@ -21,6 +21,7 @@
 #include "kernel/blobs.h"
 #include "kernel/hash_trie.h"
 #include "kernel/open_counts.h"
+#include "kernel/work.h"
 
 namespace holdfast::kernel {
 
@@ -51,6 +52,13 @@ class Intent {
   const std::shared_ptr<const std::uint8_t[]>& bytes() const noexcept { return bytes_; }
 
   std::uint64_t last_progress = 0;  // the sequence number of the last frame
+
+  // What workers have to do with it; null: it was never leased.
+  std::shared_ptr<const Work> work;
+  const Lease* lease() const noexcept {  // null: nobody holds it
+    return work != nullptr && work->lease ? &*work->lease : nullptr;
+  }
+  std::uint64_t queued_ns() const noexcept { return work ? work->queued_ns : opened_ns_; }
 
  private:
   std::uint32_t workflow_;
@@ -96,8 +104,10 @@ class OpenIntents {
     counts_.add(place->second.intent->effect(), place->second.intent->opened_ns());
     return *place->second.intent;
   }
-  void remove(const base::Hash& intent);                              // one that was found
-  void progressed(const base::Hash& intent, std::uint64_t sequence);  // one that was found
+  void remove(const base::Hash& intent);  // one that was found
+  // These change one that was found.
+  void progressed(const base::Hash& intent, std::uint64_t sequence);
+  void set_work(const base::Hash& intent, std::shared_ptr<const Work> work);
 
   std::uint64_t size() const noexcept { return size_; }
   // Of those that were opened or counted here; what an index had before must be counted.

@@ -10,6 +10,9 @@ void write_origin(const WorldState& world, const base::Hash& hash, const Intent&
   origin.effect = world.program->effect(intent.effect()).name;
   origin.issuer_ref = intent.issuer_ref();
   origin.opened_at = intent.opened_at();
+  if (!intent.work) return;
+  origin.losses = intent.work->losses;
+  if (intent.work->lease) origin.worker = intent.work->lease->worker;
 }
 
 Cell* cell_of(WorldState& world, const Intent& intent) {

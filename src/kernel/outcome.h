@@ -17,6 +17,8 @@
 #include "base/hash.h"
 #include "kernel/cell.h"
 #include "kernel/mail.h"
+#include "kernel/work.h"
+#include "kernel/workers.h"
 
 namespace holdfast::kernel {
 
@@ -43,13 +45,54 @@ struct StopIntent {
 // Mail is left over: send a Continue tick.
 struct ContinueSoon {};
 
-using Command = std::variant<OpenIntent, StopIntent, ContinueSoon>;
+// Something has changed that matters to those who place work on workers.
+struct WorkNews {
+  enum class Kind : std::uint8_t { kWorker, kLeased, kReturned, kStopAsked, kEnded };
+  Kind kind = Kind::kWorker;
+
+  // All but kWorker: the effect. kEnded: its intent and effect only.
+  OpenIntent open = {};
+  std::shared_ptr<const Work> work = {};  // as it is now; null: it was never leased, or has ended
+
+  std::string worker = {};     // kWorker: its id; kReturned, kEnded: that held it, empty: none
+  std::uint64_t dispatch = 0;  // kReturned, kEnded: under this one, 0: none
+  ReturnReason reason = ReturnReason::kDrain;  // kReturned
+  ReceiptStatus status = ReceiptStatus::kOk;   // kEnded
+  bool by_worker = false;                      // kEnded: its worker has said so
+  std::optional<Worker> now = {};              // kWorker
+  bool is_cordoned = false;                    // kWorker
+};
+
+using Command = std::variant<OpenIntent, StopIntent, ContinueSoon, std::shared_ptr<const WorkNews>>;
+
+// What became of one effect that a tick names.
+struct WorkVerdict {
+  enum class Kind : std::uint8_t {
+    kGranted,    // Leased
+    kNotOpen,    // Leased: it is not open
+    kHeld,       // Leased: under this dispatch, already
+    kNotLeased,  // Leased: workers do not perform it
+    kReturned,   // Returned, WorkerChanged: it waits again
+    kSettled,    // the same: it ended instead
+    kStale,      // Returned and reports: under another dispatch, or not held
+  };
+  Kind kind = Kind::kStale;
+  std::uint64_t dispatch = 0;
+};
 
 struct Accepted {
   std::uint64_t record = 0;
-  std::uint32_t deliveries = 0;  // instances that got the event
-  std::uint32_t ignored = 0;     // instances that had ended already
-  bool unrouted = false;         // nobody subscribes to the event
+  std::uint32_t deliveries = 0;                         // instances that got the event
+  std::uint32_t ignored = 0;                            // instances that had ended already
+  bool unrouted = false;                                // nobody subscribes to the event
+  std::optional<ReceiptStatus> settled = std::nullopt;  // a receipt: how the effect ended
+  std::vector<WorkVerdict> verdicts = {};               // in the order of what the tick names
+  std::uint64_t leases_left = 0;                        // WorkerChanged: that it still holds
+};
+
+// It is so already, or nothing of it counts: nothing happened, and there is no record.
+struct Unchanged {
+  std::vector<WorkVerdict> verdicts = {};
 };
 
 // The same was accepted before; nothing happened now.
@@ -98,7 +141,7 @@ struct TouchedName {
   base::ByteView key;
 };
 
-using Answer = std::variant<Accepted, Repeated, Refused, Blocked>;
+using Answer = std::variant<Accepted, Repeated, Refused, Blocked, Unchanged>;
 
 struct Outcome {
   // What the world is kept in could not be read or written. Nothing of this world may be used any

@@ -7,6 +7,7 @@
 
 #include "defs/name.h"
 #include "defs/system_names.h"
+#include "kernel/work.h"
 
 namespace holdfast::kernel {
 
@@ -127,6 +128,7 @@ class ProgramBuilder {
       return errors_.push_back(base::invalid(name, "there is no such effect")), std::nullopt;
     EffectProgram made{name,           entry->hash,     schema(def->params), schema(def->receipt),
                        executor(*def), def->timeout_ns, in_kernel(name)};
+    made.by_workers = made.executor.kind == kByWorkers;
     const auto index = static_cast<std::uint32_t>(program_->effects_.size());
     program_->effects_.push_back(std::move(made));
     program_->effect_names_.emplace(name, index);

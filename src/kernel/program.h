@@ -32,6 +32,7 @@ struct EffectProgram {
   defs::Executor executor;
   std::optional<std::uint64_t> timeout_ns;
   InKernel in_kernel = InKernel::kNo;
+  bool by_workers = false;  // it can be leased
 };
 
 // An effect that a workflow may emit, and the hash that binds the two and who performs it.

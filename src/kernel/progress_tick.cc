@@ -14,14 +14,11 @@ Answer reduce_progress(WorldState& world, const ProgressArrived& progress) {
   if (!is_text(progress.kind, kMaxProgressKindBytes))
     return Refused{base::ErrorCode::kInvalid, "the kind is too long, or not UTF-8"};
   const Intent* intent = world.intents.find(world.blobs, progress.intent);
-  if (intent == nullptr) {
-    if (const SettledIntent* before = world.settled.find(progress.intent)) {
-      ++world.counters.repeated_progress;
-      return Repeated{before->record, before->status};
-    }
-    return Refused{base::ErrorCode::kNotFound, "no open intent " + progress.intent.to_text()};
-  }
+  if (intent == nullptr)
+    return answer_not_open(world, progress.intent, progress.fence,
+                           world.counters.repeated_progress);
   if (auto refusal = refuse_in_kernel(world, *intent)) return std::move(*refusal);
+  if (!is_present(*intent, progress.fence)) return stale(world);
   if (progress.sequence <= intent->last_progress) {
     ++world.counters.repeated_progress;
     return Repeated{intent->opened_at()};

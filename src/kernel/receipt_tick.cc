@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/limits.h"
+#include "kernel/effect_error.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -51,11 +52,28 @@ void reject(const ReceiptArrived& receipt, Mail& mail, const std::string& why) {
   mail.payload_size = receipt.payload_size();
 }
 
+bool is_stopping(const Intent& intent) {
+  return intent.lease() != nullptr && intent.lease()->is_stopping;
+}
+
+SettledBy settled_by(const Fence& fence) {
+  return fence.dispatch != 0 && !fence.worker.empty() ? SettledBy::kItsWorker : SettledBy::kOthers;
+}
+
+void write_stopped(const ReceiptArrived& receipt, Mail& mail) {
+  codec::Buffer error;
+  write_effect_error(error, kStopped, "it was asked to stop, and its worker has ended it");
+  mail.status = ReceiptStatus::kCancelled;
+  mail.value.assign(error.view().begin(), error.view().end());
+  mail.cost_cents = receipt.cost_cents;
+}
+
 void write_mail(WorldState& world, const ReceiptArrived& receipt, const Intent& intent,
                 Mail& mail) {
   const EffectProgram& effect = world.program->effect(intent.effect());
   mail.kind = MailKind::kReceipt;
   write_origin(world, receipt.intent, intent, mail.origin);
+  if (is_stopping(intent)) return write_stopped(receipt, mail);
   mail.status = receipt.status;
   if (receipt.is_too_large()) {
     return reject(receipt, mail,
@@ -105,14 +123,10 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
       (receipt.payload.size() != sizeof(base::Hash) || receipt.left_out <= codec::kMaxValueBytes))
     return Refused{base::ErrorCode::kInvalid, "a payload is left out that need not be"};
   const Intent* intent = world.intents.find(world.blobs, receipt.intent);
-  if (intent == nullptr) {
-    if (const SettledIntent* before = world.settled.find(receipt.intent)) {
-      ++world.counters.repeated_receipts;
-      return Repeated{before->record, before->status};
-    }
-    return Refused{base::ErrorCode::kNotFound, "no open intent " + receipt.intent.to_text()};
-  }
+  if (intent == nullptr)
+    return answer_not_open(world, receipt.intent, receipt.fence, world.counters.repeated_receipts);
   if (auto refusal = refuse_in_kernel(world, *intent)) return std::move(*refusal);
+  if (!is_present(*intent, receipt.fence)) return stale(world);
   if (auto refusal = check_signature(world, receipt)) return std::move(*refusal);
   Cell* cell = cell_of(world, *intent);
   if (cell == nullptr) return unreadable();
@@ -121,19 +135,21 @@ Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt) {
   std::unique_ptr<Letter> letter = world.letters.take();
   Mail& mail = letter->mail;
   write_mail(world, receipt, *intent, mail);
-  settle(world, *cell, receipt.intent, receipt.status);
+  // Of one that was asked to stop nothing counts but that it has ended.
+  const ReceiptStatus status = is_stopping(*intent) ? ReceiptStatus::kCancelled : receipt.status;
+  settle(world, *cell, receipt.intent, status, settled_by(receipt.fence));
   if (mail.kind == MailKind::kRejected) {
     note(world, mail.fault(), {receipt.intent.to_text(), mail.note});
     if (!workflow.hears_rejected) {
       fail(world, *cell, mail.fault(),
            "the receipt of '" + mail.origin.effect + "' does not fit: " + mail.note);
-      return Accepted{};
+      return Accepted{.settled = status};
     }
   } else if (!workflow.hears_receipts) {
-    return Accepted{};
+    return Accepted{.settled = status};
   }
   deliver(world, *cell, std::move(letter));
-  return Accepted{0, world.draft.deliveries, world.draft.ignored, false};
+  return Accepted{0, world.draft.deliveries, world.draft.ignored, false, status};
 }
 
 }  // namespace holdfast::kernel

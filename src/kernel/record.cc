@@ -23,10 +23,17 @@ template <class Out>
 
 struct TickWriter {
   Buffer& out;
+  base::ByteView counted;  // of a list of leases: those that count
 
   // Who asked stands at the end, and only where it is known: so records without are as they were.
   void write_by(std::string_view by) {
     if (!by.empty()) codec::write_text(out, by);
+  }
+  // The same for whose word it is.
+  template <class Out>
+  static void write_fence(Out& out, const Fence& fence) {
+    codec::write_text(out, fence.worker);
+    codec::write_nat(out, fence.dispatch);
   }
   // The two that come most often write with a pen.
   void operator()(const EventArrived& event) {
@@ -42,7 +49,7 @@ struct TickWriter {
   }
   void operator()(const ReceiptArrived& receipt) {
     Pen pen(out);
-    write_kind(pen, TickKind::kReceipt, 6);
+    write_kind(pen, TickKind::kReceipt, receipt.fence.dispatch == 0 ? 6 : 8);
     codec::write_bytes(pen, receipt.intent.bytes);
     codec::write_nat(pen, static_cast<std::uint64_t>(receipt.status));
     // As it came: whether it fits is decided again on replay.
@@ -60,13 +67,16 @@ struct TickWriter {
     }
     codec::write_bytes(pen, receipt.signature.key);
     codec::write_bytes(pen, receipt.signature.bytes);
+    if (receipt.fence.dispatch != 0) [[unlikely]]
+      write_fence(pen, receipt.fence);
   }
   void operator()(const ProgressArrived& progress) {
-    write_kind(out, TickKind::kProgress, 4);
+    write_kind(out, TickKind::kProgress, progress.fence.dispatch == 0 ? 4 : 6);
     codec::write_bytes(out, progress.intent.bytes);
     codec::write_nat(out, progress.sequence);
     codec::write_text(out, progress.kind);
     codec::write_bytes(out, progress.payload);
+    if (progress.fence.dispatch != 0) write_fence(out, progress.fence);
   }
   void operator()(const Continue&) { write_kind(out, TickKind::kContinue, 0); }
   void operator()(const ControlRequested& request) {
@@ -109,6 +119,37 @@ struct TickWriter {
   void operator()(const ForgetEnded& forget) {
     write_kind(out, TickKind::kForget, 1);
     codec::write_bytes(out, forget.instances);
+  }
+  void operator()(const WorkerEnrolled& enrolled) {
+    write_kind(out, TickKind::kWorkerEnrolled, 5);
+    codec::write_text(out, enrolled.worker);
+    codec::write_text(out, enrolled.node);
+    codec::write_text(out, enrolled.name);
+    codec::write_bytes(out, enrolled.secret.bytes);
+    codec::write_bytes(out, enrolled.description);
+  }
+  void operator()(const WorkerChanged& changed) {
+    write_kind(out, TickKind::kWorkerChanged, 3 + !changed.by.empty());
+    codec::write_text(out, changed.worker);
+    codec::write_nat(out, static_cast<std::uint64_t>(changed.change));
+    codec::write_text(out, changed.reason);
+    write_by(changed.by);
+  }
+  void operator()(const Leased& leased) {
+    write_kind(out, TickKind::kLeased, 2);
+    codec::write_text(out, leased.worker);
+    codec::write_bytes(out, counted);
+  }
+  void operator()(const Returned& returned) {
+    write_kind(out, TickKind::kReturned, 2);
+    codec::write_text(out, returned.worker);
+    codec::write_bytes(out, counted);
+  }
+  void operator()(const StopAsked& asked) {
+    write_kind(out, TickKind::kStopAsked, 2 + !asked.by.empty());
+    codec::write_bytes(out, asked.intent.bytes);
+    codec::write_text(out, asked.reason);
+    write_by(asked.by);
   }
 };
 
@@ -211,7 +252,7 @@ void encode_record(WorldState& world) {
   codec::write_nat(out, world.tick->time_ns);
   codec::write_bytes(out, world.tick->entropy);
   out.put_down();
-  std::visit(TickWriter{world.record}, world.tick->input);
+  std::visit(TickWriter{world.record, world.counted.view()}, world.tick->input);
   codec::write_list_head(out, world.draft.touched_count());
   for (std::size_t i = 0; i < world.draft.touched_count(); ++i) write_touched(world, out, i);
   codec::write_list_head(out, world.draft.emitted.size());

@@ -24,7 +24,13 @@ enum class TickKind : std::uint8_t {
   kDecide = 8,
   kApplyProposal = 9,
   kForget = 10,
+  kWorkerEnrolled = 11,
+  kWorkerChanged = 12,
+  kLeased = 13,
+  kReturned = 14,
+  kStopAsked = 15,
 };
+inline constexpr TickKind kLastTickKind = TickKind::kStopAsked;
 
 // The note of a record that came out otherwise than programs before would have had it: mail waited
 // for room, or passed a limit that failed its sender once; an error says more. It comes last. A

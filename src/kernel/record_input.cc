@@ -16,6 +16,14 @@ void read_by(ListReader& list, std::string_view& by) {
   list.require(!by.empty());
 }
 
+// Whose word it is, where a worker's lease is meant.
+void read_fence(ListReader& list, Fence& fence) {
+  if (list.at_end()) return;
+  fence.worker = list.text();
+  fence.dispatch = list.nat();
+  list.require(fence.dispatch != 0);
+}
+
 void read(ListReader& list, EventArrived& event) {
   event.schema = list.text();
   event.value = list.next().encoded();
@@ -44,6 +52,7 @@ void read(ListReader& list, ReceiptArrived& receipt) {
   receipt.cost_cents = list.optional_nat();
   receipt.signature.key = list.bytes();
   receipt.signature.bytes = list.bytes();
+  read_fence(list, receipt.fence);
 }
 
 void read(ListReader& list, ProgressArrived& progress) {
@@ -51,6 +60,7 @@ void read(ListReader& list, ProgressArrived& progress) {
   progress.sequence = list.nat();
   progress.kind = list.text();
   progress.payload = list.bytes();
+  read_fence(list, progress.fence);
 }
 
 void read(ListReader&, Continue&) {}
@@ -94,6 +104,37 @@ void read(ListReader& list, ApplyProposal& apply) {
 
 void read(ListReader& list, ForgetEnded& forget) { forget.instances = list.bytes(); }
 
+void read(ListReader& list, WorkerEnrolled& enrolled) {
+  enrolled.worker = list.text();
+  enrolled.node = list.text();
+  enrolled.name = list.text();
+  enrolled.secret = list.hash();
+  enrolled.description = list.bytes();
+}
+
+void read(ListReader& list, WorkerChanged& changed) {
+  changed.worker = list.text();
+  changed.change = list.choice(WorkerChange::kLeave);
+  changed.reason = list.text();
+  read_by(list, changed.by);
+}
+
+void read(ListReader& list, Leased& leased) {
+  leased.worker = list.text();
+  leased.items = list.bytes();
+}
+
+void read(ListReader& list, Returned& returned) {
+  returned.worker = list.text();
+  returned.items = list.bytes();
+}
+
+void read(ListReader& list, StopAsked& asked) {
+  asked.intent = list.hash();
+  asked.reason = list.text();
+  read_by(list, asked.by);
+}
+
 template <class Input>
 void read_as(ListReader& list, Tick& tick) {
   read(list, tick.input.emplace<Input>());
@@ -102,7 +143,7 @@ void read_as(ListReader& list, Tick& tick) {
 }  // namespace
 
 bool read_input(ListReader& list, Tick& tick) {
-  switch (list.choice(TickKind::kForget)) {
+  switch (list.choice(kLastTickKind)) {
     case TickKind::kEvent: read_as<EventArrived>(list, tick); break;
     case TickKind::kReceipt: read_as<ReceiptArrived>(list, tick); break;
     case TickKind::kProgress: read_as<ProgressArrived>(list, tick); break;
@@ -114,6 +155,11 @@ bool read_input(ListReader& list, Tick& tick) {
     case TickKind::kDecide: read_as<Decide>(list, tick); break;
     case TickKind::kApplyProposal: read_as<ApplyProposal>(list, tick); break;
     case TickKind::kForget: read_as<ForgetEnded>(list, tick); break;
+    case TickKind::kWorkerEnrolled: read_as<WorkerEnrolled>(list, tick); break;
+    case TickKind::kWorkerChanged: read_as<WorkerChanged>(list, tick); break;
+    case TickKind::kLeased: read_as<Leased>(list, tick); break;
+    case TickKind::kReturned: read_as<Returned>(list, tick); break;
+    case TickKind::kStopAsked: read_as<StopAsked>(list, tick); break;
   }
   return list.done();
 }

@@ -21,6 +21,11 @@ struct Dispatch {
   Answer operator()(const Decide& decide) { return reduce_decide(world, decide); }
   Answer operator()(const ApplyProposal& apply) { return reduce_apply_proposal(world, apply); }
   Answer operator()(const ForgetEnded& forget) { return reduce_forget(world, forget); }
+  Answer operator()(const WorkerEnrolled& enrolled) { return reduce_enrolled(world, enrolled); }
+  Answer operator()(const WorkerChanged& changed) { return reduce_worker(world, changed); }
+  Answer operator()(const Leased& leased) { return reduce_leased(world, leased); }
+  Answer operator()(const Returned& returned) { return reduce_returned(world, returned); }
+  Answer operator()(const StopAsked& asked) { return reduce_stop(world, asked); }
 };
 
 // The tick is over: what it touched is marked.
@@ -74,7 +79,8 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
     outcome.record.assign(world.record.view().begin(), world.record.view().end());
     std::swap(outcome.commands, world.draft.commands);
     close_tick(world, outcome);
-  } else if (!std::holds_alternative<Repeated>(outcome.answer)) {
+  } else if (!std::holds_alternative<Repeated>(outcome.answer) &&
+             !std::holds_alternative<Unchanged>(outcome.answer)) {
     ++world.counters.refused;
   }
   world.tick = nullptr;

@@ -30,9 +30,9 @@ base::Result<References> of_snapshot(base::ByteView bytes) {
   for (const codec::View list : {parts.event_ids, parts.settled, parts.ready}) {
     for (const base::Hash& chunk : TRY(chunk_hashes(list))) add(found, chunk, BlobKind::kPlain);
   }
-  if (parts.waiting) {
-    for (const base::Hash& chunk : TRY(chunk_hashes(*parts.waiting)))
-      add(found, chunk, BlobKind::kPlain);
+  for (const auto& list : {parts.waiting, parts.workers, parts.cordons}) {
+    if (!list) continue;
+    for (const base::Hash& chunk : TRY(chunk_hashes(*list))) add(found, chunk, BlobKind::kPlain);
   }
   for (const base::Hash& chunk : TRY(chunk_hashes(parts.proposals)))
     add(found, chunk, BlobKind::kProposals);

@@ -28,10 +28,11 @@ base::Result<void> write_settled(Buffer& out, const WorldState& world) {
   ChunkWriter chunks(world.blobs);
   for (std::size_t i = 0; i < world.settled.size(); ++i) {
     const auto& [intent, settled] = world.settled[i];
-    codec::write_list_head(chunks.entry(), 3);
+    codec::write_list_head(chunks.entry(), settled.dispatch == 0 ? 3 : 4);
     codec::write_bytes(chunks.entry(), intent.bytes);
     codec::write_nat(chunks.entry(), settled.record);
     codec::write_nat(chunks.entry(), static_cast<std::uint64_t>(settled.status));
+    if (settled.dispatch != 0) codec::write_nat(chunks.entry(), settled.dispatch);
     TRY(chunks.entry_done());
   }
   return chunks.finish(out);
@@ -42,7 +43,12 @@ bool read_settled(codec::View entry, WorldState& world) {
   const base::Hash intent = list.hash();
   const std::uint64_t record = list.nat();
   const ReceiptStatus status = list.choice(ReceiptStatus::kCancelled);
-  return list.done() && world.settled.add(intent, {record, status});
+  std::uint64_t dispatch = 0;
+  if (!list.at_end()) {
+    dispatch = list.nat();
+    list.require(dispatch != 0);
+  }
+  return list.done() && world.settled.add(intent, {record, status, dispatch});
 }
 
 // Instances whose turn has not come yet.
@@ -167,9 +173,11 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
     definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  const bool has_waiting = !world.waiting.empty();
+  const bool has_workers = !world.workers.empty();
+  const bool has_waiting = has_workers || !world.waiting.empty();
   const bool has_ids = has_waiting || world.event_ids.size() != 0;
-  codec::write_list_head(out, 14u + (has_ids ? 1u : 0u) + (has_waiting ? 1u : 0u));
+  codec::write_list_head(
+      out, 14u + (has_ids ? 1u : 0u) + (has_waiting ? 1u : 0u) + (has_workers ? 2u : 0u));
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
   codec::write_nat(out, world.latest_ns);
@@ -184,6 +192,7 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
   TRY(write_proposals(out, world));
   if (has_ids) world.event_ids.write_times(out);
   if (has_waiting) TRY(write_waiting(out, world));
+  if (has_workers) TRY(world.workers.write_chunks(out, world.blobs));
   return out.to_bytes();
 }
 
@@ -250,6 +259,12 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   TRY(read(parts.ready, read_ready));
   TRY(read(parts.proposals, read_proposal_into));
   if (parts.waiting) TRY(read(*parts.waiting, read_waiting));
+  if (parts.workers) {
+    TRY(read(*parts.workers,
+             [](codec::View entry, WorldState& into) { return into.workers.read_worker(entry); }));
+    TRY(read(*parts.cordons,
+             [](codec::View entry, WorldState& into) { return into.workers.read_cordon(entry); }));
+  }
   return made;
 }
 

@@ -40,6 +40,10 @@ bool same(const SnapshotParts::Workflow& a, const SnapshotParts::Workflow& b) {
 
 bool same(codec::View a, codec::View b) { return base::equal(a.encoded(), b.encoded()); }
 
+bool same(const std::optional<codec::View>& a, const std::optional<codec::View>& b) {
+  return a.has_value() == b.has_value() && (!a || same(*a, *b));
+}
+
 // Ids of a snapshot of before, or of a world that was restored from one.
 bool has_ids_of_before(const SnapshotParts& parts) {
   if (!parts.event_id_times) return !ListReader(parts.event_ids).at_end();
@@ -52,8 +56,6 @@ bool has_ids_of_before(const SnapshotParts& parts) {
 
 bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b) {
   if (!has_ids_of_before(a) && !has_ids_of_before(b)) return false;
-  const bool same_waiting = a.waiting.has_value() == b.waiting.has_value() &&
-                            (!a.waiting || same(*a.waiting, *b.waiting));
   return a.next_record == b.next_record && a.latest_ns == b.latest_ns &&
          a.mail_bytes == b.mail_bytes && a.origin == b.origin && a.definitions == b.definitions &&
          std::equal(a.workflows.begin(), a.workflows.end(), b.workflows.begin(), b.workflows.end(),
@@ -61,7 +63,8 @@ bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b) 
          std::equal(a.retired.begin(), a.retired.end(), b.retired.begin(), b.retired.end(),
                     [](const auto& x, const auto& y) { return same(x, y); }) &&
          same(a.intents, b.intents) && same(a.settled, b.settled) && same(a.ready, b.ready) &&
-         same(a.proposals, b.proposals) && same_waiting;
+         same(a.proposals, b.proposals) && same(a.waiting, b.waiting) &&
+         same(a.workers, b.workers) && same(a.cordons, b.cordons);
 }
 
 base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
@@ -90,6 +93,10 @@ base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
   parts.proposals = list.next();
   if (!list.at_end()) parts.event_id_times = list.next();
   if (!list.at_end()) parts.waiting = list.next();
+  if (!list.at_end()) {
+    parts.workers = list.next();
+    parts.cordons = list.next();
+  }
   if (!list.done()) return damaged("form");
   return parts;
 }

@@ -45,6 +45,8 @@ struct SnapshotParts {
   codec::View proposals;
   std::optional<codec::View> event_id_times;  // absent: there are no ids, or they are of before
   std::optional<codec::View> waiting;         // a list of chunks; absent: nobody waits for room
+  std::optional<codec::View> workers;  // lists of chunks; absent: no worker was ever enrolled
+  std::optional<codec::View> cordons;
 };
 
 // Whether both say the same of a world but for the ids of events, where one was taken before ids

@@ -93,6 +93,8 @@ class Reporter {
     return repeated(reached(answer.record, answer.deliveries, answer.ignored, answer.unrouted));
   }
   static std::string say(const Refused& answer) { return refused(answer.code); }
+  // Of ticks about leases, which are not told here.
+  static std::string say(const Unchanged&) { return "unchanged"; }
   std::string say(const Blocked& answer) const {
     std::vector<std::string> lines;
     for (const Blocker& blocker : answer.blockers) {

@@ -42,6 +42,14 @@ struct Signature {
   base::ByteView bytes;
 };
 
+// Whose word a report on a leased effect is: only that of the present dispatch counts. Without a
+// worker it is the node's own word about that dispatch; without a dispatch (0) it is about an
+// effect that nobody holds.
+struct Fence {
+  std::string_view worker;
+  std::uint64_t dispatch = 0;
+};
+
 // The terminal result of an intent, as its executor gave it: the payload is checked here.
 struct ReceiptArrived {
   base::Hash intent;
@@ -53,6 +61,8 @@ struct ReceiptArrived {
   // Not 0: the payload had so many bytes, more than a value can have, and what stands there is its
   // SHA-256. So it is recorded, whichever way it came.
   std::uint64_t left_out = 0;
+
+  Fence fence = {};
 
   bool is_too_large() const noexcept {
     return left_out != 0 || payload.size() > codec::kMaxValueBytes;
@@ -67,6 +77,7 @@ struct ProgressArrived {
   std::uint64_t sequence = 0;  // from 1
   std::string_view kind;
   base::ByteView payload;  // CBOR
+  Fence fence = {};
 };
 
 // Goes on with mail that a tick before left undelivered.
@@ -124,11 +135,54 @@ struct ForgetEnded {
   base::ByteView instances;  // CBOR
 };
 
+// A worker makes itself known, or says anew what it is.
+struct WorkerEnrolled {
+  std::string_view worker;  // its id, which stays
+  std::string_view node;
+  std::string_view name;
+  base::Hash secret;           // a hash of it
+  base::ByteView description;  // CBOR, any value; empty: none
+};
+
+enum class WorkerChange : std::uint8_t { kActivate, kDrain, kCordon, kUncordon, kLose, kLeave };
+
+// A verdict about a worker. One that is lost, or leaves, gives back what it holds: a part of it, if
+// that is much, and the rest when the same is said again.
+struct WorkerChanged {
+  std::string_view worker;
+  WorkerChange change = WorkerChange::kActivate;
+  std::string_view reason;
+  std::string_view by = {};
+};
+
+// Open effects are given to a worker (kernel/lease_list.h). What cannot be is left out, and is not
+// in the record.
+struct Leased {
+  std::string_view worker;
+  base::ByteView items;  // CBOR
+};
+
+// Leases end without a result, and the effects wait for a worker again (kernel/lease_list.h). What
+// is held under another dispatch is left out, and is not in the record.
+struct Returned {
+  std::string_view worker;  // empty: whoever holds it
+  base::ByteView items;     // CBOR
+};
+
+// An effect that workers perform is to be stopped. One that is held stays open until its worker has
+// ended it.
+struct StopAsked {
+  base::Hash intent;
+  std::string_view reason;
+  std::string_view by = {};
+};
+
 struct Tick {
   std::uint64_t time_ns = 0;
   Entropy entropy{};
   std::variant<EventArrived, ReceiptArrived, ProgressArrived, Continue, ControlRequested,
-               ApplyManifest, Propose, ReportShadow, Decide, ApplyProposal, ForgetEnded>
+               ApplyManifest, Propose, ReportShadow, Decide, ApplyProposal, ForgetEnded,
+               WorkerEnrolled, WorkerChanged, Leased, Returned, StopAsked>
       input;
 
   // Of a tick that comes from a record: what was halted then. Only a replay heeds it.

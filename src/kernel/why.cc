@@ -2,10 +2,18 @@
 #include "kernel/why.h"
 
 #include "codec/view.h"
+#include "defs/system_names.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
 namespace {
+
+// Where it is not known what the program performs by itself, nobody is told to wait for a worker.
+bool is_for_workers(const WorldState& world, const EffectProgram& effect) {
+  const auto* const here = world.options.performed_here;
+  return effect.by_workers &&
+         (effect.name == defs::kTaskRun || (here != nullptr && !here->contains(effect.name)));
+}
 
 std::optional<Reason> waits_for(WorldState& world, const base::Hash& hash) {
   const Intent* intent = world.intents.find(world.blobs, hash);
@@ -20,6 +28,10 @@ std::optional<Reason> waits_for(WorldState& world, const base::Hash& hash) {
     const auto due = codec::View::of(intent->params()).find("deliver_at_ns");
     if (due) reason.due_ns = due->nat();
   }
+  reason.by_workers = is_for_workers(world, effect) || intent->work != nullptr;
+  reason.queued_ns = intent->queued_ns();
+  if (intent->work) reason.lease = intent->work->lease;
+  if (intent->work) reason.losses = intent->work->losses;
   if (effect.in_kernel == InKernel::kRunWorkflow) {
     const ChildName child = child_named_by(*intent);
     reason.child_workflow = child.workflow;

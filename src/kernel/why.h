@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "kernel/work.h"
 
 namespace holdfast::kernel {
 
@@ -22,6 +23,11 @@ struct WaitsForReceipt {
   std::uint64_t opened_at = 0;  // the record
   std::uint64_t since_ns = 0;
   std::optional<std::uint64_t> due_ns;  // a timer: when it is due
+
+  bool by_workers = false;     // a worker performs it
+  std::optional<Lease> lease = {};  // that one; nothing: it waits for a worker, since queued_ns
+  std::uint64_t queued_ns = 0;
+  std::uint64_t losses = 0;  // workers that were lost with it
 
   // An instance runs for it: that one.
   std::string child_workflow = {};

@@ -46,6 +46,7 @@ std::uint64_t World::next_record() const noexcept { return state_->next_record; 
 std::uint64_t World::latest_ns() const noexcept { return state_->latest_ns; }
 bool World::has_ready() const noexcept { return !state_->ready.empty(); }
 const Counters& World::counters() const noexcept { return state_->counters; }
+const Workers& World::workers() const noexcept { return state_->workers; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
 
 std::vector<World::OpenEffects> World::open_effects() const {

@@ -10,6 +10,8 @@
 
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "kernel/blobs.h"
 #include "kernel/cells.h"
@@ -43,6 +45,13 @@ struct WorldOptions {
   EventIdLimits event_ids = {};
   // As long as a world lives: who waited for room is found out again on replay.
   std::size_t mail_per_instance = kMaxMailPerInstance;
+
+  // WorkNews also of effects that end without having been leased.
+  bool tells_of_work = false;
+
+  // Effects that could be leased by their kind, and are not: this program performs them. Null:
+  // none.
+  const std::set<std::string, std::less<>>* performed_here = nullptr;
 };
 
 // A proposal, as people see it.
@@ -65,6 +74,7 @@ struct Counters {
   std::uint64_t repeated_progress = 0;
   std::uint64_t bad_signatures = 0;       // of receipts; counted as refused, too
   std::uint64_t forgotten_event_ids = 0;  // before their time, as there were too many
+  std::uint64_t stale_reports = 0;        // of leases that had ended
 };
 
 class World {
@@ -160,6 +170,9 @@ class World {
   std::vector<OpenEffects> open_effects() const;
   void begin_counting_intents() noexcept;
   void count_intent(const Intent& intent);
+
+  // Those that have enrolled.
+  const Workers& workers() const noexcept;
 
   // What would be answered to a tick that applies these definitions; nothing is applied. A
   // question, as those above.

@@ -20,6 +20,7 @@
 #include "kernel/read_back.h"
 #include "kernel/waiting.h"
 #include "kernel/window.h"
+#include "kernel/workers.h"
 #include "kernel/world.h"
 
 namespace holdfast::kernel {
@@ -27,6 +28,7 @@ namespace holdfast::kernel {
 struct SettledIntent {
   std::uint64_t record;
   ReceiptStatus status;
+  std::uint64_t dispatch = 0;  // that held it; 0: none
 };
 
 struct WorldState {
@@ -50,6 +52,7 @@ struct WorldState {
   EventIds event_ids{options.event_ids};
   Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
+  Workers workers;
   std::size_t ahead = 0;  // the workflow whose cells are written ahead of a snapshot
 
   // Reused from tick to tick; nothing in them outlives one.
@@ -62,6 +65,7 @@ struct WorldState {
   Draft draft;
   LetterPool letters;
   codec::Buffer record;
+  codec::Buffer counted;  // of a tick that names leases: the list of those that count
   codec::Normaliser normaliser;
   codec::Buffer scratch;
   StepOutput output;
@@ -197,7 +201,39 @@ OpenIntent command_of(const WorldState& world, const base::Hash& hash, const Int
 // Bounds what ticks and questions have left in memory. Between ticks only.
 void trim(WorldState& world);
 
-void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status);
+// Whose word it is that an effect has ended.
+enum class SettledBy : std::uint8_t { kOthers, kItsWorker };
+void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStatus status,
+            SettledBy by = SettledBy::kOthers);
+
+// leases.cc. Whether a report counts that is fenced like this, and the answer to one that does not.
+bool is_present(const Intent& intent, const Fence& fence);
+Answer stale(WorldState& world);
+
+// The answer to a report about an intent that is not open; one that is repeated is counted.
+Answer answer_not_open(WorldState& world, const base::Hash& intent, const Fence& fence,
+                       std::uint64_t& repeated);
+
+// The lease of an effect that settles ends, and those who place work hear of it.
+void end_lease(WorldState& world, const base::Hash& hash, const Intent& intent,
+               ReceiptStatus status, SettledBy by);
+
+// A lease ends without a result. The verdict: the effect waits again, or has settled. Nothing: the
+// world has failed.
+std::optional<WorkVerdict> give_back(WorldState& world, const base::Hash& hash,
+                                     const Intent& intent, ReturnReason reason,
+                                     base::ByteView resume);
+
+// An effect that somebody holds is to be stopped by its worker; false: it was asked before.
+bool ask_worker_to_stop(WorldState& world, const base::Hash& hash, const Intent& intent);
+
+// Settles an effect as cancelled that nobody holds, and asks for it to be stopped; its instance
+// hears of it.
+void cancel_effect(WorldState& world, Cell& cell, const base::Hash& hash, const Intent& intent,
+                   std::string_view code, std::string_view message);
+
+// Those who place work hear what a worker is now.
+void tell_of_worker(WorldState& world, const std::string& id, const Worker& worker);
 
 // Settles everything that an instance has open, and asks for it to be stopped.
 void abandon(WorldState& world, Cell& cell);
@@ -251,6 +287,11 @@ Answer reduce_shadow(WorldState& world, const ReportShadow& shadow);
 Answer reduce_decide(WorldState& world, const Decide& decide);
 Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply);
 Answer reduce_forget(WorldState& world, const ForgetEnded& forget);
+Answer reduce_enrolled(WorldState& world, const WorkerEnrolled& enrolled);
+Answer reduce_worker(WorldState& world, const WorkerChanged& changed);
+Answer reduce_leased(WorldState& world, const Leased& leased);
+Answer reduce_returned(WorldState& world, const Returned& returned);
+Answer reduce_stop(WorldState& world, const StopAsked& asked);
 
 // A program out of definitions: a canonical list of them. Nothing: `refusal` says why.
 std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,

@@ -62,6 +62,7 @@ struct Batch {
   std::vector<std::function<void()>> seen;  // to be called for those who asked what there is
   std::vector<kernel::Command> commands;
   bool ends_work = true;  // nothing in it is new work
+  bool has_news = false;  // some commands are kernel::WorkNews
 
   // Keeps its memory for the next one.
   void clear() {
@@ -70,6 +71,7 @@ struct Batch {
     seen.clear();
     commands.clear();
     ends_work = true;
+    has_news = false;
   }
 
   bool empty() const noexcept {

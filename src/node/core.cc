@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace holdfast::node {
+namespace {
+
+using WorkNews = std::shared_ptr<const kernel::WorkNews>;
+
+}  // namespace
 
 Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executors executors,
            Results& results)
@@ -15,12 +20,22 @@ Core::Core(kernel::World& world, env::Clock& clock, env::Random& random, Executo
 base::Result<void> Core::recover() {
   go_on_ = world_.has_ready();
   world_.begin_counting_intents();
-  return world_.visit_intents([this](const base::Hash& hash, const kernel::Intent& intent) {
+  for (const auto& [id, worker] : world_.workers().all()) {
+    kernel::WorkNews news;
+    news.worker = id;
+    news.now = worker;
+    news.is_cordoned = world_.workers().is_cordoned(worker);
+    effects_.hear(news);
+  }
+  TRY(world_.visit_intents([this](const base::Hash& hash, const kernel::Intent& intent) {
     world_.count_intent(intent);
     const kernel::OpenIntent open = world_.command_of(hash, intent);
-    if (open.effect->in_kernel == kernel::InKernel::kNo) effects_.resume(open, clock_.now_ns());
+    if (open.effect->in_kernel == kernel::InKernel::kNo)
+      effects_.resume(open, intent.work, clock_.now_ns());
     return true;
-  });
+  }));
+  effects_.recovered();
+  return {};
 }
 
 base::Result<void> Core::start_held(std::size_t most) {
@@ -52,6 +67,7 @@ base::Result<void> Core::reduce(const Input& input, Heard heard) {
     if (std::holds_alternative<kernel::ContinueSoon>(command)) {
       go_on_ = true;
     } else {
+      if (std::holds_alternative<WorkNews>(command)) batch_.has_news = true;
       batch_.commands.push_back(std::move(command));
     }
   }
@@ -101,12 +117,20 @@ void Core::let_go() {
   watchers_ = listeners_ = {};
 }
 
+// News come before the answers that follow from the same ticks: who hears that something is leased
+// knows already that it is.
 void Core::release(const Batch& batch) {
+  if (batch.has_news) carry_out(batch);
   for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
   for (const auto& seen : batch.seen) seen();
+  if (!batch.has_news) carry_out(batch);
+}
+
+void Core::carry_out(const Batch& batch) {
   for (const kernel::Command& command : batch.commands) {
     if (const auto* open = std::get_if<kernel::OpenIntent>(&command)) effects_.start(*open);
     if (const auto* stop = std::get_if<kernel::StopIntent>(&command)) effects_.stop(*stop);
+    if (const auto* news = std::get_if<WorkNews>(&command)) effects_.hear(**news);
   }
 }
 

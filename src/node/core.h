@@ -111,6 +111,7 @@ class Core {
 
  private:
   void fill(kernel::Entropy& entropy);
+  void carry_out(const Batch& batch);
   void tell_of_ends();
 
   kernel::World& world_;

@@ -25,14 +25,23 @@ void report_unknown(const kernel::OpenIntent& open, executors::Reports& reports)
   reports.report(receipt);
 }
 
-void report_late(const base::Hash& intent, executors::Reports& reports) {
+void report_late(const base::Hash& intent, const TimeLimits::Limited& limited,
+                 executors::Reports& reports) {
   const executors::Receipt late =
-      executors::timed_out("effect.timeout", "it has not ended within its time limit");
+      limited.waits
+          ? executors::timed_out("effect.queue_timeout", "no worker took it within its time limit")
+          : executors::timed_out("effect.timeout", "it has not ended within its time limit");
   kernel::ReceiptArrived receipt;
   receipt.intent = intent;
+  receipt.fence.dispatch = limited.dispatch;
   receipt.status = late.status;
   receipt.payload = late.payload;
   reports.report(receipt);
+}
+
+// At the end of time at the latest.
+std::uint64_t after(std::uint64_t begin_ns, std::uint64_t limit_ns) {
+  return begin_ns + std::min(limit_ns, std::numeric_limits<std::uint64_t>::max() - begin_ns);
 }
 
 // Nothing: it may take as long as it likes.
@@ -40,8 +49,7 @@ std::optional<std::uint64_t> end_of_time(const executors::Executor& executor,
                                          const kernel::OpenIntent& open) {
   const auto limit_ns = executor.time_limit_ns(open);
   if (!limit_ns) return std::nullopt;
-  const std::uint64_t most = std::numeric_limits<std::uint64_t>::max() - open.opened_ns;
-  return open.opened_ns + std::min(*limit_ns, most);
+  return after(open.opened_ns, *limit_ns);
 }
 
 // What takes turns while it waits: workflows, and what shares an executor, such as a host. There
@@ -67,15 +75,55 @@ executors::Executor* Effects::executor_of(const kernel::EffectProgram& effect) {
   return found == executors_.end() ? nullptr : found->second;
 }
 
-void Effects::resume(const kernel::OpenIntent& open, std::uint64_t now_ns) {
+void Effects::resume(const kernel::OpenIntent& open,
+                     const std::shared_ptr<const kernel::Work>& work, std::uint64_t now_ns) {
   executors::Executor* executor = executor_of(*open.effect);
   if (executor == nullptr) {
     ++unperformed_[open.effect->executor.kind];
     return;
   }
+  if (executor->is_leased_out(open)) {  // one that is late is told like the others, and then ended
+    set_leased_limit(*executor, open, work.get());
+    return executor->resume(open, work);
+  }
   const auto end_ns = end_of_time(*executor, open);
-  if (end_ns && *end_ns <= now_ns) return report_late(open.intent, reports_of(open));
+  if (end_ns && *end_ns <= now_ns) return report_late(open.intent, {}, reports_of(open));
   start_or_hold(*executor, open);
+}
+
+void Effects::recovered() {
+  for (const auto& [kind, executor] : executors_) executor->recovered();
+}
+
+void Effects::hear(const kernel::WorkNews& news) {
+  using Kind = kernel::WorkNews::Kind;
+  if (news.kind == Kind::kEnded) settled(news.open.intent);
+  if (news.kind == Kind::kWorker) {
+    for (const auto& [kind, executor] : executors_) executor->hear(news);
+    return;
+  }
+  executors::Executor* const executor = executor_of(*news.open.effect);
+  if (executor == nullptr) return;
+  if (news.kind == Kind::kLeased || news.kind == Kind::kReturned)
+    set_leased_limit(*executor, news.open, news.work.get());
+  executor->hear(news);
+}
+
+// From the lease, or for the wait.
+void Effects::set_leased_limit(executors::Executor& executor, const kernel::OpenIntent& open,
+                               const kernel::Work* work) {
+  const kernel::Lease* const lease = work != nullptr && work->lease ? &*work->lease : nullptr;
+  const std::lock_guard lock(limiting_);
+  limits_.remove(open.intent);
+  if (lease != nullptr) {
+    if (!lease->time_limit_ns) return;
+    return limits_.add(after(lease->leased_ns, *lease->time_limit_ns), open.intent,
+                       {&executor, lease->dispatch, false});
+  }
+  const auto limit_ns = executor.time_limit_ns(open);
+  if (!limit_ns) return;
+  limits_.add(after(work != nullptr ? work->queued_ns : open.opened_ns, *limit_ns), open.intent,
+              {&executor, 0, true});
 }
 
 void Effects::start(const kernel::OpenIntent& open) {
@@ -141,7 +189,7 @@ void Effects::set_limit(executors::Executor& executor, const kernel::OpenIntent&
   const auto end_ns = end_of_time(executor, open);
   if (!end_ns) return;
   const std::lock_guard lock(limiting_);
-  limits_.add(*end_ns, open.intent, executor);
+  limits_.add(*end_ns, open.intent, {&executor, 0, executor.is_leased_out(open)});
 }
 
 void Effects::settled(const base::Hash& intent) {
@@ -150,24 +198,25 @@ void Effects::settled(const base::Hash& intent) {
 }
 
 // Ended before anybody hears of it, and not between being noted and being started.
-Effects::Late Effects::end_late(std::uint64_t now_ns, base::Hash& intent) {
+Effects::Late Effects::end_late(std::uint64_t now_ns, TimeLimits::Over& late) {
   const std::lock_guard starting(starting_);
   std::unique_lock lock(limiting_);
   const auto over = limits_.take(now_ns);
   lock.unlock();
   if (!over) return Late::kNone;
-  intent = over->intent;
-  for (auto& [kind, backlog] : backlogs_) backlog.remove(intent);
-  return over->executor->end_late(intent) ? Late::kToReport : Late::kEndsItself;
+  late = *over;
+  if (over->limited.dispatch != 0 || over->limited.waits) return Late::kToReport;
+  for (auto& [kind, backlog] : backlogs_) backlog.remove(over->intent);
+  return over->limited.executor->end_late(over->intent) ? Late::kToReport : Late::kEndsItself;
 }
 
 void Effects::fire_timers(std::uint64_t now_ns, std::size_t most) {
   timers_.fire(now_ns, most);
-  base::Hash late;
+  TimeLimits::Over late;
   for (; most > 0; --most) {
     const Late ended = end_late(now_ns, late);
     if (ended == Late::kNone) return;
-    if (ended == Late::kToReport) report_late(late, results_.own_reports());
+    if (ended == Late::kToReport) report_late(late.intent, late.limited, results_.own_reports());
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -32,12 +33,17 @@ class Effects {
   // Of what was open before this node began. One that is late already is not begun any more. One
   // that nobody here performs stays open, and is counted: another node may have it done, or this
   // one when it is set up as it should be.
-  void resume(const kernel::OpenIntent& open, std::uint64_t now_ns);
+  void resume(const kernel::OpenIntent& open, const std::shared_ptr<const kernel::Work>& work,
+              std::uint64_t now_ns);
+  void recovered();
   const std::map<std::string, std::uint64_t>& unperformed() const noexcept { return unperformed_; }
 
   // Of what was opened by this node: one that nobody performs gets a receipt that says so.
   void start(const kernel::OpenIntent& open);
   void stop(const kernel::StopIntent& stop);
+
+  // What has changed for those who place work on workers.
+  void hear(const kernel::WorkNews& news);
 
   // It has a receipt, and its time limit counts no more.
   void settled(const base::Hash& intent);
@@ -76,8 +82,10 @@ class Effects {
                                           std::uint64_t now_ns, const Find& find);
   void count_held();
   enum class Late : std::uint8_t { kNone, kEndsItself, kToReport };
-  Late end_late(std::uint64_t now_ns, base::Hash& intent);
+  Late end_late(std::uint64_t now_ns, TimeLimits::Over& over);
   void set_limit(executors::Executor& executor, const kernel::OpenIntent& open);
+  void set_leased_limit(executors::Executor& executor, const kernel::OpenIntent& open,
+                        const kernel::Work* work);
 
   Executors executors_;
   Results& results_;

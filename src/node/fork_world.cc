@@ -63,7 +63,12 @@ class Ticks {
 
 struct Open {
   std::vector<kernel::InstanceName> instances;  // that are not paused yet
-  std::vector<base::Hash> effects;
+  struct Effect {
+    base::Hash intent;
+    std::uint64_t dispatch = 0;  // that a worker holds it under; 0: none
+  };
+  std::vector<Effect> effects;
+  std::vector<std::string> workers;  // that have not left
   std::uint64_t timers = 0;
 };
 
@@ -79,10 +84,13 @@ base::Result<Open> find_open(kernel::World& world) {
     if (effect.executor.kind == "timer") {
       ++open.timers;
     } else if (effect.in_kernel == kernel::InKernel::kNo) {  // else the instance settles it
-      open.effects.push_back(hash);
+      open.effects.push_back({hash, intent.lease() == nullptr ? 0 : intent.lease()->dispatch});
     }
     return true;
   }));
+  for (const auto& [id, worker] : world.workers().all()) {
+    if (worker.mode != kernel::WorkerMode::kLeft) open.workers.push_back(id);
+  }
   return open;
 }
 
@@ -96,13 +104,17 @@ base::Result<void> quieten(kernel::World& world, store::Journal& journal, const 
         kernel::ControlRequested{kernel::Control::kPause, name.workflow, name.key, kReason}));
   codec::Normaliser normaliser;
   const base::ByteView error = TRY(normaliser.part_from_json(codec::Schema::any(), kError));
-  for (const base::Hash& effect : open.effects) {
+  for (const Open::Effect& effect : open.effects) {
     kernel::ReceiptArrived receipt;
-    receipt.intent = effect;
+    receipt.intent = effect.intent;
+    receipt.fence.dispatch = effect.dispatch;
     receipt.status = kernel::ReceiptStatus::kError;
     receipt.payload = error;
     if (TRY(ticks.add(receipt))) ++report.settled;
   }
+  // Workers of the other world are not at work for this one.
+  for (const std::string& worker : open.workers)
+    TRY(ticks.add(kernel::WorkerChanged{worker, kernel::WorkerChange::kLeave, kReason}));
   TRY(ticks.write());
   report.paused = open.instances.size();
   report.timers = open.timers;

@@ -60,12 +60,13 @@ Input Input::event(const kernel::EventArrived& event) {
 
 Input Input::receipt(const kernel::ReceiptArrived& receipt) {
   return owning(receipt, [](auto& own) {
-    return std::tie(own.payload, own.signature.key, own.signature.bytes);
+    return std::tie(own.payload, own.signature.key, own.signature.bytes, own.fence.worker);
   });
 }
 
 Input Input::progress(const kernel::ProgressArrived& progress) {
-  return owning(progress, [](auto& own) { return std::tie(own.kind, own.payload); });
+  return owning(progress,
+                [](auto& own) { return std::tie(own.kind, own.payload, own.fence.worker); });
 }
 
 Input Input::control(const kernel::ControlRequested& request) {
@@ -104,6 +105,28 @@ Input Input::apply_proposal(const kernel::ApplyProposal& apply) {
 
 Input Input::forget(const kernel::ForgetEnded& forget) {
   return owning(forget, [](auto& own) { return std::tie(own.instances); });
+}
+
+Input Input::enrol(const kernel::WorkerEnrolled& enrolled) {
+  return owning(enrolled, [](auto& own) {
+    return std::tie(own.worker, own.node, own.name, own.description);
+  });
+}
+
+Input Input::change_worker(const kernel::WorkerChanged& changed) {
+  return owning(changed, [](auto& own) { return std::tie(own.worker, own.reason, own.by); });
+}
+
+Input Input::lease(const kernel::Leased& leased) {
+  return owning(leased, [](auto& own) { return std::tie(own.worker, own.items); });
+}
+
+Input Input::give_back(const kernel::Returned& returned) {
+  return owning(returned, [](auto& own) { return std::tie(own.worker, own.items); });
+}
+
+Input Input::stop_work(const kernel::StopAsked& asked) {
+  return owning(asked, [](auto& own) { return std::tie(own.reason, own.by); });
 }
 
 }  // namespace holdfast::node

@@ -29,6 +29,11 @@ class Input {
   static Input decide(const kernel::Decide& decide);
   static Input apply_proposal(const kernel::ApplyProposal& apply);
   static Input forget(const kernel::ForgetEnded& forget);
+  static Input enrol(const kernel::WorkerEnrolled& enrolled);
+  static Input change_worker(const kernel::WorkerChanged& changed);
+  static Input lease(const kernel::Leased& leased);
+  static Input give_back(const kernel::Returned& returned);
+  static Input stop_work(const kernel::StopAsked& asked);
   static Input go_on() { return Input(kernel::Continue{}, nullptr, 0); }
 
   const Tick& tick() const noexcept { return tick_; }
@@ -40,6 +45,7 @@ class Input {
   // Results of work that has begun are taken even when there is no room for anything new.
   bool ends_work() const noexcept {
     return std::holds_alternative<kernel::ReceiptArrived>(tick_) ||
+           std::holds_alternative<kernel::Returned>(tick_) ||
            std::holds_alternative<kernel::Continue>(tick_);
   }
 

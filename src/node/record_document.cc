@@ -5,6 +5,8 @@
 #include "codec/cbor_writer.h"
 #include "codec/normaliser.h"
 #include "kernel/forget_list.h"
+#include "kernel/lease_list.h"
+#include "kernel/list_reader.h"
 #include "kernel/record.h"
 
 namespace holdfast::node {
@@ -48,6 +50,7 @@ void given(Buffer& out, std::string_view name, base::ByteView bytes) {
 
 struct TickFields {
   Buffer& out;
+  std::uint64_t record;
 
   void begin(kernel::TickKind kind, std::uint64_t fields) {
     codec::write_map_head(out, 1 + fields);
@@ -65,7 +68,7 @@ struct TickFields {
     if (trace) field(out, "traceparent", trace->to_text());
   }
   void operator()(const kernel::ReceiptArrived& receipt) {
-    begin(kernel::TickKind::kReceipt, 6);
+    begin(kernel::TickKind::kReceipt, receipt.fence.dispatch == 0 ? 6 : 8);
     hash(out, "intent", receipt.intent);
     field(out, "status", kernel::name_of(receipt.status));
     if (receipt.is_too_large()) {
@@ -86,13 +89,15 @@ struct TickFields {
     codec::write_bytes(out, receipt.signature.key);
     field(out, "signature");
     codec::write_bytes(out, receipt.signature.bytes);
+    write_fence(receipt.fence);
   }
   void operator()(const kernel::ProgressArrived& progress) {
-    begin(kernel::TickKind::kProgress, 4);
+    begin(kernel::TickKind::kProgress, progress.fence.dispatch == 0 ? 4 : 6);
     hash(out, "intent", progress.intent);
     field(out, "sequence", progress.sequence);
     field(out, "frame", progress.kind);
     given(out, "payload", progress.payload);
+    write_fence(progress.fence);
   }
   void operator()(const kernel::Continue&) { begin(kernel::TickKind::kContinue, 0); }
   void operator()(const kernel::ControlRequested& request) {
@@ -146,8 +151,79 @@ struct TickFields {
     }
   }
 
+  void operator()(const kernel::WorkerEnrolled& enrolled) {
+    begin(kernel::TickKind::kWorkerEnrolled, 4);
+    field(out, "worker", enrolled.worker);
+    field(out, "node", enrolled.node);
+    field(out, "name", enrolled.name);
+    given(out, "description", enrolled.description);  // the hash of the secret is nobody's business
+  }
+  void operator()(const kernel::WorkerChanged& changed) {
+    begin(kernel::TickKind::kWorkerChanged, 3 + !changed.by.empty());
+    field(out, "worker", changed.worker);
+    field(out, "change", name_of(changed.change));
+    field(out, "reason", changed.reason);
+    write_by(changed.by);
+  }
+  void operator()(const kernel::Leased& leased) {
+    begin(kernel::TickKind::kLeased, 2);
+    field(out, "worker", leased.worker);
+    field(out, "leases");
+    const auto items = kernel::read_lease_list(leased.items);
+    if (!items) return codec::write_null(out);
+    codec::write_list_head(out, items->size());
+    for (std::size_t i = 0; i < items->size(); ++i) {
+      const kernel::LeaseItem& item = (*items)[i];
+      codec::write_map_head(out, 5);
+      hash(out, "intent", item.intent);
+      field(out, "dispatch", kernel::dispatch_number(record, i));
+      given(out, "detail", item.detail);
+      field(out, "time_limit_ns");
+      kernel::write_optional_nat(out, item.time_limit_ns);
+      flag(out, "fails_if_lost", item.fails_if_lost);
+    }
+  }
+  void operator()(const kernel::Returned& returned) {
+    begin(kernel::TickKind::kReturned, 2);
+    field(out, "worker", returned.worker);
+    field(out, "leases");
+    const auto items = kernel::read_return_list(returned.items);
+    if (!items) return codec::write_null(out);
+    codec::write_list_head(out, items->size());
+    for (const kernel::ReturnItem& item : *items) {
+      codec::write_map_head(out, 4);
+      hash(out, "intent", item.intent);
+      field(out, "dispatch", item.dispatch);
+      field(out, "reason", kernel::name_of(item.reason));
+      given(out, "resume", item.resume);
+    }
+  }
+  void operator()(const kernel::StopAsked& asked) {
+    begin(kernel::TickKind::kStopAsked, 2 + !asked.by.empty());
+    hash(out, "intent", asked.intent);
+    field(out, "reason", asked.reason);
+    write_by(asked.by);
+  }
+
+  void write_fence(const kernel::Fence& fence) {
+    if (fence.dispatch == 0) return;
+    field(out, "worker", fence.worker);
+    field(out, "dispatch", fence.dispatch);
+  }
   void write_by(std::string_view by) {
     if (!by.empty()) field(out, "by", by);
+  }
+
+  static std::string_view name_of(kernel::WorkerChange change) noexcept {
+    switch (change) {
+      case kernel::WorkerChange::kActivate: return "activate";
+      case kernel::WorkerChange::kDrain: return "drain";
+      case kernel::WorkerChange::kCordon: return "cordon";
+      case kernel::WorkerChange::kUncordon: return "uncordon";
+      case kernel::WorkerChange::kLose: return "lose";
+      case kernel::WorkerChange::kLeave: break;
+    }
+    return "leave";
   }
 
   static std::string_view name_of(kernel::Control control) noexcept {
@@ -203,7 +279,7 @@ void write_document(Buffer& out, const kernel::RecordView& record) {
   field(out, "record", record.number);
   field(out, "time_ns", record.tick.time_ns);
   field(out, "tick");
-  std::visit(TickFields{out}, record.tick.input);
+  std::visit(TickFields{out, record.number}, record.tick.input);
   field(out, "instances");
   codec::write_list_head(out, record.instances.size());
   for (const kernel::InstanceView& instance : record.instances) write_instance(out, instance);

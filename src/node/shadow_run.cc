@@ -159,6 +159,7 @@ kernel::Tick ShadowRun::answer_to(const base::Hash& intent, const kernel::Tick& 
   auto receipt = std::get<kernel::ReceiptArrived>(recorded.input);
   receipt.intent = intent;
   receipt.signature = {};  // it was for the other intent, and was checked then
+  receipt.fence = {};      // nothing is leased in a trial
   tick.input = receipt;
   return tick;
 }
@@ -171,6 +172,7 @@ base::Result<void> ShadowRun::feed_progress(const kernel::ProgressArrived& progr
   kernel::Tick fed = tick;
   kernel::ProgressArrived frame = progress;
   frame.intent = waiting->second.front();
+  frame.fence = {};
   fed.input = frame;
   return come_to_rest({{}, fed}, 0);
 }

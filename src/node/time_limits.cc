@@ -12,8 +12,8 @@ constexpr std::size_t kFewRemoved = 1024;
 
 }  // namespace
 
-void TimeLimits::add(std::uint64_t at_ns, const base::Hash& intent, executors::Executor& executor) {
-  if (!open_.emplace(intent, &executor).second) return;
+void TimeLimits::add(std::uint64_t at_ns, const base::Hash& intent, const Limited& limited) {
+  if (!open_.try_emplace(intent, Open{at_ns, limited}).second) return;
   heap_.push_back({at_ns, intent});
   std::push_heap(heap_.begin(), heap_.end(), std::greater());
 }
@@ -31,10 +31,16 @@ std::optional<std::uint64_t> TimeLimits::next_ns() const {
 std::optional<TimeLimits::Over> TimeLimits::take(std::uint64_t now_ns) {
   if (heap_.empty() || heap_.front().at_ns > now_ns) return std::nullopt;
   const auto found = open_.find(heap_.front().intent);
-  const Over over{found->first, found->second};
+  const Over over{found->first, found->second.limited};
   open_.erase(found);
   drop_removed();
   return over;
+}
+
+// One that was removed may have come again, with another time.
+bool TimeLimits::is_open(const Limit& limit) const {
+  const auto found = open_.find(limit.intent);
+  return found != open_.end() && found->second.at_ns == limit.at_ns;
 }
 
 void TimeLimits::drop_first() {
@@ -43,10 +49,10 @@ void TimeLimits::drop_first() {
 }
 
 void TimeLimits::drop_removed() {
-  while (!heap_.empty() && !open_.contains(heap_.front().intent)) drop_first();
+  while (!heap_.empty() && !is_open(heap_.front())) drop_first();
   const std::size_t removed = heap_.size() - open_.size();
   if (removed <= kFewRemoved || removed <= heap_.size() / 2) return;
-  std::erase_if(heap_, [this](const Limit& limit) { return !open_.contains(limit.intent); });
+  std::erase_if(heap_, [this](const Limit& limit) { return !is_open(limit); });
   std::make_heap(heap_.begin(), heap_.end(), std::greater());
 }
 

@@ -15,10 +15,10 @@ base::Hash name(std::uint64_t n) { return base::sha256(base::as_bytes(std::to_st
 
 class TimeLimitsTest : public ::testing::Test {
  protected:
-  void add(std::uint64_t n, std::uint64_t at_ns) { limits_.add(at_ns, name(n), echo_); }
+  void add(std::uint64_t n, std::uint64_t at_ns) { limits_.add(at_ns, name(n), {&echo_}); }
   bool takes(std::uint64_t now_ns, std::uint64_t n) {
     const auto over = limits_.take(now_ns);
-    return over && over->intent == name(n) && over->executor == &echo_;
+    return over && over->intent == name(n) && over->limited.executor == &echo_;
   }
   executors::Echo echo_;
   TimeLimits limits_;

@@ -158,6 +158,14 @@ struct HistoryQuery {
   std::string words = {};      // all of them occur in what the instance said
   std::uint64_t after = 0;     // where the page before ended: its `next`
   std::size_t limit = 50;      // up to kMaxPageRows
+  bool counts = false;         // also HistoryPage::counts
+};
+
+// How many instances of a workflow have a status.
+struct InstanceCount {
+  std::string workflow;
+  std::string status;
+  std::uint64_t count = 0;
 };
 
 // Somebody who may be forgotten.
@@ -171,7 +179,8 @@ struct EndedInstance {
 // looked at for one page.
 struct HistoryPage {
   std::vector<InstanceRow> rows;
-  std::uint64_t next = 0;  // 0: there are no more
+  std::uint64_t next = 0;                  // 0: there are no more
+  std::vector<InstanceCount> counts = {};  // of all instances, by workflow and status
 };
 
 }  // namespace holdfast::store

@@ -43,7 +43,8 @@ base::Result<std::optional<HistoryCursor>> read_cursor(SqliteDatabase& database,
 
 InstanceRow read_row(const SqliteStatement& statement);
 
-// Every table but the one that says whose they are. An instance keeps its id when its key begins
+// Every table but the one that says whose they are. `counts` is kept by triggers, so that a
+// program that does not know of it keeps it, too; an index of before is counted when it is opened. An instance keeps its id when its key begins
 // again, unless it was forgotten; no id is given twice. Secondary indexes end with the id, which is
 // the order of lists.
 inline constexpr const char* kHistorySchema = R"(
@@ -68,6 +69,24 @@ inline constexpr const char* kHistorySchema = R"(
     instance INTEGER NOT NULL, sequence INTEGER NOT NULL, value BLOB NOT NULL,
     PRIMARY KEY (instance, sequence)) WITHOUT ROWID;
   CREATE VIRTUAL TABLE IF NOT EXISTS said USING fts5(text);
+  CREATE TABLE IF NOT EXISTS counts(
+    workflow INTEGER NOT NULL, status TEXT NOT NULL, count INTEGER NOT NULL,
+    PRIMARY KEY (workflow, status)) WITHOUT ROWID;
+  INSERT INTO counts SELECT workflow, status, count(*) FROM instances
+    WHERE NOT EXISTS (SELECT 1 FROM counts) GROUP BY workflow, status;
+  CREATE TRIGGER IF NOT EXISTS count_new AFTER INSERT ON instances BEGIN
+    INSERT INTO counts VALUES (new.workflow, new.status, 1)
+      ON CONFLICT DO UPDATE SET count = count + 1;
+  END;
+  CREATE TRIGGER IF NOT EXISTS count_changed AFTER UPDATE OF status ON instances
+    WHEN old.status <> new.status BEGIN
+    UPDATE counts SET count = count - 1 WHERE workflow = old.workflow AND status = old.status;
+    INSERT INTO counts VALUES (new.workflow, new.status, 1)
+      ON CONFLICT DO UPDATE SET count = count + 1;
+  END;
+  CREATE TRIGGER IF NOT EXISTS count_gone AFTER DELETE ON instances BEGIN
+    UPDATE counts SET count = count - 1 WHERE workflow = old.workflow AND status = old.status;
+  END;
 )";
 
 // Those that the index by_end has.

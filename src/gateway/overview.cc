@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// GET /v1/overview: the world at a glance.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "gateway/documents.h"
+#include "gateway/handlers.h"
+
+namespace holdfast::gateway {
+namespace {
+
+constexpr std::size_t kLastFailures = 200;  // that are grouped by their code
+constexpr std::size_t kMostGroups = 20;
+
+struct FailureGroup {
+  std::string workflow;
+  std::string code;
+  std::uint64_t count = 0;
+  std::uint64_t last_ns = 0;
+};
+
+std::vector<FailureGroup> grouped(const std::vector<ListedInstance>& failed) {
+  std::map<std::pair<std::string, std::string>, FailureGroup> groups;
+  for (const ListedInstance& instance : failed) {
+    FailureGroup& group = groups[{instance.workflow, instance.error_code}];
+    group.workflow = instance.workflow;
+    group.code = instance.error_code;
+    ++group.count;
+    group.last_ns = std::max(group.last_ns, instance.last_ns);
+  }
+  std::vector<FailureGroup> sorted;
+  for (auto& [name, group] : groups) sorted.push_back(std::move(group));
+  std::ranges::stable_sort(sorted, std::greater(), &FailureGroup::count);
+  if (sorted.size() > kMostGroups) sorted.resize(kMostGroups);
+  return sorted;
+}
+
+// The counts come sorted by workflow.
+void put_workflows(codec::Buffer& out, const std::vector<InstanceCount>& counts) {
+  std::size_t workflows = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    workflows += i == 0 || counts[i].workflow != counts[i - 1].workflow;
+  codec::write_text(out, "workflows");
+  codec::write_list_head(out, workflows);
+  for (std::size_t begin = 0; begin < counts.size();) {
+    std::size_t end = begin;
+    while (end < counts.size() && counts[end].workflow == counts[begin].workflow) ++end;
+    codec::write_map_head(out, 2);
+    put(out, "workflow", counts[begin].workflow);
+    codec::write_text(out, "counts");
+    codec::write_map_head(out, end - begin);
+    for (; begin < end; ++begin) put_number(out, counts[begin].status, counts[begin].count);
+  }
+}
+
+void answer_overview(Exchange& exchange, const Result<InstanceList>& list) {
+  if (!list) return exchange.refuse(list.error(), ProblemCode::kHistory);
+  codec::Buffer& out = exchange.document();
+  codec::write_map_head(out, 4);
+  put_workflows(out, list->counts);
+  const std::vector<FailureGroup> failures = grouped(list->instances);
+  codec::write_text(out, "failures");
+  codec::write_list_head(out, failures.size());
+  for (const FailureGroup& group : failures) {
+    codec::write_map_head(out, 4);
+    put(out, "workflow", group.workflow);
+    put(out, "code", group.code);
+    put_number(out, "count", group.count);
+    put_number(out, "last_ns", group.last_ns);
+  }
+  put_number(out, "seen", list->seen);
+  put_number(out, "lag", list->lag);
+  exchange.answer(200);
+}
+
+}  // namespace
+
+void get_overview(Exchange& exchange) {
+  ListOptions options{.status = "failed", .limit = kLastFailures, .counts = true};
+  exchange.service().engine.list_raw(std::move(options),
+                                     exchange.later<InstanceList>(answer_overview));
+}
+
+}  // namespace holdfast::gateway

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// One instance: why it waits, what can be done, and its parts as tabs.
+import { useState } from "preact/hooks";
+import { get, Problem, post, wordPath } from "./api";
+import { clock, duration, keyText, toMs } from "./format";
+import { initial, SchemaForm } from "./form";
+import { Json, writeJson } from "./json";
+import { link, place } from "./route";
+import { History } from "./history";
+import { StateView } from "./state";
+import { GraphView } from "./graph";
+import { StreamView } from "./stream";
+import { Timeline } from "./timeline";
+import { changed, now, useFresh } from "./use";
+import { Badge, Copy, Dialog, Due, Loading, ProblemBox, Tabs, tell, tellProblem, Value } from "./widgets";
+
+function quoteForShell(text: string): string {
+  return `'${text.replace(/'/g, `'\\''`)}'`;
+}
+
+export function useInstance(): { workflow: string; word: string; path: string } {
+  const [, workflow, word] = place.value.parts;
+  return { workflow, word, path: wordPath(workflow, word) };
+}
+
+function ReasonLine({ reason }: { reason: any }) {
+  return (
+    <li>
+      <span class="kind">{reason.kind}</span>
+      {reason.step && <b>{reason.step}</b>} {reason.effect && <code>{reason.effect}</code>} {reason.schema && <code>{reason.schema}</code>}
+      {reason.requirements && Object.keys(reason.requirements).length > 0 && <code> {writeJson(reason.requirements)}</code>}
+      {reason.failures ? <span> after {reason.failures} failed attempts</span> : null}
+      {reason.due_ns && <span class="due"> <Due ns={reason.due_ns} /></span>}
+    </li>
+  );
+}
+
+// A form for an event: which one, and its value by its schema.
+export function EventDialog({ title, events, schemas, send, close, given }: {
+  title: string; events: { schema: string }[]; schemas: any; close: () => void; given?: Json;
+  send: (schema: string, value: Json) => Promise<void>;
+}) {
+  const [schema, setSchema] = useState(events[0]?.schema ?? "");
+  const [value, setValue] = useState<Json>(() => given ?? initial(schemas[schema], schemas));
+  const [problem, setProblem] = useState<Problem>();
+  const [busy, setBusy] = useState(false);
+  function choose(next: string) {
+    setSchema(next);
+    setValue(initial(schemas[next], schemas));
+  }
+  async function submit(event: Event) {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      await send(schema, value);
+      changed();
+      close();
+    } catch (error) {
+      setProblem(error as Problem);
+    }
+    setBusy(false);
+  }
+  return (
+    <Dialog title={title} close={close}>
+      <form onSubmit={submit}>
+        {events.length > 1 && (
+          <label for="event-schema">
+            Event
+            <select id="event-schema" value={schema} onChange={(event) => choose(event.currentTarget.value)}>
+              {events.map((each) => <option key={each.schema}>{each.schema}</option>)}
+            </select>
+          </label>
+        )}
+        <SchemaForm key={schema} type={schemas[schema]} schemas={schemas} value={value} change={setValue} />
+        <ProblemBox problem={problem} />
+        <footer><button type="submit" class="primary" disabled={busy}>Send</button></footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function Actions({ instance, workflow }: { instance: any; workflow?: any }) {
+  const { path, word } = useInstance();
+  const [asks, setAsks] = useState("");
+  const [reason, setReason] = useState("");
+  const isOpen = instance.status === "waiting" || instance.status === "running";
+  async function act(action: string) {
+    try {
+      await post(`${path}/${action}`, { reason });
+      tell(`${action}: done`);
+      setAsks("");
+      changed();
+    } catch (error) {
+      tellProblem(error);
+    }
+  }
+  const control = (name: string) => <button type="button" class={name === "cancel" ? "danger" : ""} onClick={() => setAsks(name)}>{name}</button>;
+  return (
+    <div class="actions">
+      {isOpen && workflow && <button type="button" class="primary" onClick={() => setAsks("signal")}>signal</button>}
+      {isOpen && (instance.paused ? control("resume") : control("pause"))}
+      {isOpen && control("cancel")}
+      {workflow && <button type="button" onClick={() => setAsks("start")}>start like this</button>}
+      <Copy text={`holdfast why ${quoteForShell(instance.workflow)} ${quoteForShell(word)} --server ${location.origin}`} label="copy CLI" />
+      <Copy text={`curl ${quoteForShell(new URL(path, document.baseURI).href)}`} label="copy curl" />
+      {asks === "signal" && (
+        <EventDialog title={`Signal ${keyText(instance.key)}`} close={() => setAsks("")} schemas={workflow.schemas}
+          events={[...workflow.events].sort((a: any, b: any) => Number(a.starts) - Number(b.starts))}
+          send={async (schema, value) => {
+            const key = workflow.events.find((each: any) => each.schema === schema)?.key_field;
+            await post(`${path}/signal`, { schema, value: key ? { ...(value as any), [key]: instance.key } : value });
+            tell(`${schema} was sent`);
+          }} />
+      )}
+      {asks === "start" && <StartDialog workflow={workflow} close={() => setAsks("")} />}
+      {["cancel", "pause", "resume"].includes(asks) && (
+        <Dialog title={`${asks} ${keyText(instance.key)}`} close={() => setAsks("")}>
+          <form onSubmit={(event) => { event.preventDefault(); void act(asks); }}>
+            <label for="act-reason">Reason, for the record<input id="act-reason" type="text" value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></label>
+            <footer><button type="submit" class={asks === "cancel" ? "danger" : "primary"}>{asks}</button></footer>
+          </form>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+export function StartDialog({ workflow, close }: { workflow: any; close: () => void }) {
+  return (
+    <EventDialog title={`Start ${workflow.workflow}`} close={close} schemas={workflow.schemas}
+      events={workflow.events.filter((each: any) => each.starts)}
+      send={async (event, input) => {
+        const sent = await post(`v1/workflows/${workflow.workflow}/start`, { event, input });
+        tell(`Started, record ${sent.record}`);
+      }} />
+  );
+}
+
+export function withSchemas(document: any, name: string): any {
+  const found = document?.workflows.find((each: any) => each.workflow === name);
+  return found && { ...found, schemas: document.schemas };
+}
+
+const kTabs: [string, string][] = [["timeline", "Timeline"], ["history", "History"], ["state", "State"], ["graph", "Graph"], ["stream", "Stream"]];
+
+export function Instance() {
+  const { workflow, word, path } = useInstance();
+  const tab = place.value.parts[3] ?? "timeline";
+  const fresh = useFresh<any>((abort) => get(path, {}, abort), path, 1000);
+  const instance = fresh.data;
+  const why = useFresh<any>((abort) => get(`${path}/why`, {}, abort), `${path} why ${instance?.record}`, 0);
+  const workflows = useFresh<any>((abort) => get("v1/workflows", {}, abort), "workflows", 30000);
+  const definition = withSchemas(workflows.data, workflow);
+  const tabs = kTabs.filter(([name]) => (name !== "graph" || definition?.graph) && (name !== "stream" || definition?.stream));
+  return (
+    <main>
+      <header class="title">
+        <p class="crumbs"><a href={link(["instances"], { workflow })}>{workflow}</a></p>
+        <h1>{word}</h1>
+        {instance && <Badge status={instance.status} paused={instance.paused} />}
+      </header>
+      <ProblemBox problem={fresh.problem} />
+      <Loading of={fresh} />
+      {instance && (
+        <>
+          <Actions instance={instance} workflow={definition} />
+          {instance.status === "waiting" && why.data && (
+            <section class="why-box" aria-label="Why it waits">
+              <p>{why.data.sentence}</p>
+              {why.data.reasons.length > 0 && <ul>{why.data.reasons.map((reason: any, i: number) => <ReasonLine key={i} reason={reason} />)}</ul>}
+            </section>
+          )}
+          {instance.error && <section class="why-box bad"><p><code>{instance.error.code}</code> {instance.error.message}</p></section>}
+          {instance.result !== undefined && instance.result !== null && <section class="why-box good"><p>Result</p><Value value={instance.result} /></section>}
+          <Tabs tabs={tabs} chosen={tab} to={(name) => link(["instances", workflow, word, name])} />
+          {tab === "timeline" && <Timeline path={path} record={instance.record} />}
+          {tab === "history" && <History path={path} record={instance.record} />}
+          {tab === "state" && <StateView path={path} record={instance.record} />}
+          {tab === "graph" && <GraphView path={`${path}/graph`} record={instance.record} />}
+          {tab === "stream" && <StreamView path={path} />}
+        </>
+      )}
+    </main>
+  );
+}

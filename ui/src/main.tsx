@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The frame of the page: navigation, keys, and the screen that the address names.
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { isConnected, needsToken, setToken, token } from "./api";
+import { Definitions } from "./definitions";
+import { EngineView } from "./engine";
+import { isUtc, setUtc } from "./format";
+import { Instance } from "./instance";
+import { Instances } from "./instances";
+import { Journal } from "./journal";
+import { Overview } from "./overview";
+import { kScreens, Palette } from "./palette";
+import { Questions } from "./questions";
+import { link, place } from "./route";
+import { changed } from "./use";
+import { Dialog, Empty, Toasts } from "./widgets";
+import { Workflows } from "./workflows";
+
+function Screen() {
+  const [name, second] = place.value.parts;
+  switch (name) {
+    case undefined: return <Overview />;
+    case "instances": return second ? <Instance key={place.value.parts.slice(0, 3).join("/")} /> : <Instances />;
+    case "questions": return <Questions />;
+    case "workflows": return <Workflows />;
+    case "definitions": return <Definitions />;
+    case "journal": return <Journal />;
+    case "engine": return <EngineView />;
+    default: return <main><Empty>There is no screen of this name. <a href={link([])}>Overview</a></Empty></main>;
+  }
+}
+
+function TokenDialog() {
+  const [value, setValue] = useState("");
+  return (
+    <Dialog title="Token" close={() => (needsToken.value = false)}>
+      <form onSubmit={(event) => { event.preventDefault(); setToken(value.trim()); changed(); }}>
+        <p>{token.value ? "The server does not know this token." : "This server asks for a token."} <code>holdfast token add</code> makes one. It is kept until the tab is closed.</p>
+        <label for="token">API token<input id="token" type="password" autocomplete="off" value={value} onInput={(event) => setValue(event.currentTarget.value)} /></label>
+        <footer><button type="submit" class="primary">Use it</button></footer>
+      </form>
+    </Dialog>
+  );
+}
+
+const kKeys: [string, string][] = [["Ctrl K", "go to a screen or an instance"], ["j / k", "next or previous row"], ["Enter", "open the row"], ["g then o i q w d j e", "go to a screen"], ["?", "this help"]];
+
+// j and k move through the rows of a table; Enter opens the one that has the focus.
+function moveFocus(by: number) {
+  const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
+  const here = rows.findIndex((row) => row.contains(document.activeElement));
+  const next = rows[Math.max(0, Math.min(rows.length - 1, here + by))];
+  next?.querySelector<HTMLElement>("a, button")?.focus();
+}
+
+function Theme() {
+  const [theme, setTheme] = useState(localStorage.getItem("holdfast.theme") ?? "");
+  useEffect(() => {
+    document.documentElement.dataset.theme = theme;
+    localStorage.setItem("holdfast.theme", theme);
+  }, [theme]);
+  return (
+    <select aria-label="Colours" value={theme} onChange={(event) => setTheme(event.currentTarget.value)}>
+      <option value="">system colours</option><option value="light">light</option><option value="dark">dark</option>
+    </select>
+  );
+}
+
+function App() {
+  const [shows, setShows] = useState("");
+  useEffect(() => {
+    let afterG = false;
+    function key(event: KeyboardEvent) {
+      const target = event.target as HTMLElement;
+      if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+        event.preventDefault();
+        return setShows("palette");
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select, dialog")) return;
+      if (afterG) {
+        afterG = false;
+        const screen = kScreens.find(([name]) => (name || "overview").startsWith(event.key));
+        if (screen) location.hash = link(screen[0] ? [screen[0]] : []);
+        return;
+      }
+      if (event.key === "g") afterG = true;
+      if (event.key === "j") moveFocus(1);
+      if (event.key === "k") moveFocus(-1);
+      if (event.key === "?") setShows("help");
+    }
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, []);
+  const here = place.value.parts[0] ?? "";
+  useEffect(() => {
+    const screen = kScreens.find(([name]) => name === here);
+    document.title = `${place.value.parts[2] ?? screen?.[1] ?? "Holdfast"} · Holdfast`;
+  }, [place.value]);
+  return (
+    <>
+      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("#content")?.focus(); }}>Skip to the content</a>
+      <aside>
+        <a class="brand" href={link([])}><img src="ui/icon.svg" alt="" width="24" height="24" />Holdfast</a>
+        <nav aria-label="Screens">
+          {kScreens.map(([name, label]) => <a key={name} href={link(name ? [name] : [])} aria-current={name === here ? "page" : undefined}>{label}</a>)}
+        </nav>
+        <div class="settings">
+          <button type="button" class="small" onClick={() => setShows("palette")}>Go to… <kbd>Ctrl K</kbd></button>
+          <Theme />
+          <label class="check"><input type="checkbox" checked={isUtc.value} onChange={(event) => setUtc(event.currentTarget.checked)} /> UTC</label>
+        </div>
+      </aside>
+      <div id="content" tabIndex={-1}>
+        {!isConnected.value && <div class="problem" role="alert"><strong>No connection.</strong> The page tries again by itself.</div>}
+        <Screen />
+      </div>
+      <Toasts />
+      {needsToken.value && <TokenDialog />}
+      {shows === "palette" && <Palette close={() => setShows("")} />}
+      {shows === "help" && <Dialog title="Keys" close={() => setShows("")}><dl class="facts">{kKeys.map(([keys, what]) => <div key={keys}><dt><kbd>{keys}</kbd></dt><dd>{what}</dd></div>)}</dl></Dialog>}
+    </>
+  );
+}
+
+render(<App />, document.getElementById("app")!);

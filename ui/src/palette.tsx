@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl-K: go anywhere by typing. An instance is named by workflow and key.
+import { useMemo, useRef, useState } from "preact/hooks";
+import { get, keyWord } from "./api";
+import { keyText } from "./format";
+import { go, link } from "./route";
+import { useFresh } from "./use";
+import { Dialog } from "./widgets";
+
+export const kScreens: [string, string][] = [
+  ["", "Overview"], ["instances", "Instances"], ["questions", "Questions"], ["workflows", "Workflows"],
+  ["definitions", "Definitions"], ["journal", "Journal"], ["engine", "Engine"],
+];
+
+export function Palette({ close }: { close: () => void }) {
+  const [words, setWords] = useState("");
+  const [chosen, setChosen] = useState(0);
+  const list = useFresh<any>((abort) => get("v1/instances", { limit: 200 }, abort), "palette", 0);
+  const all = useMemo(() => [
+    ...kScreens.map(([name, label]) => ({ label, note: "screen", to: link(name ? [name] : []) })),
+    ...(list.data?.instances ?? []).map((row: any) => ({ label: keyText(row.key), note: `${row.workflow} · ${row.status}`, to: link(["instances", row.workflow, keyWord(row.key)]) })),
+  ], [list.data]);
+  const found = all.filter((each) => `${each.label} ${each.note}`.toLowerCase().includes(words.toLowerCase())).slice(0, 12);
+  function open(to: string) {
+    location.hash = to;
+    close();
+  }
+  function key(event: KeyboardEvent) {
+    if (event.key === "ArrowDown") setChosen(Math.min(chosen + 1, found.length - 1));
+    else if (event.key === "ArrowUp") setChosen(Math.max(chosen - 1, 0));
+    else if (event.key === "Enter" && found[chosen]) open(found[chosen].to);
+    else return;
+    event.preventDefault();
+  }
+  return (
+    <Dialog title="Go to" close={close}>
+      <input type="search" class="palette" aria-label="Screen or instance" placeholder="Screen or instance" autofocus value={words} onKeyDown={key}
+        onInput={(event) => { setWords(event.currentTarget.value); setChosen(0); }} />
+      <ul class="found">
+        {found.map((each, i) => (
+          <li key={each.to}><a href={each.to} class={i === chosen ? "chosen" : ""} onClick={(event) => { event.preventDefault(); open(each.to); }}><b>{each.label}</b> <span class="quiet">{each.note}</span></a></li>
+        ))}
+      </ul>
+    </Dialog>
+  );
+}
