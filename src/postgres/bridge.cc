@@ -64,9 +64,10 @@ void Bridge::stop() noexcept { patience_->stop(); }
 void Bridge::run() {
   milliseconds back_off{0};
   std::string said;
+  Heard heard{last_wal_, {}};
   while (!patience_->is_stopped()) {
     Session session(engine_, options_, patience_, holder_);
-    const auto served = session.serve(last_wal_);
+    const auto served = session.serve(heard);
     if (patience_->is_stopped()) return;
     if (session.has_served()) back_off = milliseconds(0);
     const std::string why = served ? "" : served.error().message();

@@ -2,7 +2,6 @@
 #include "postgres/session.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "postgres/install.h"
@@ -32,26 +31,11 @@ std::string channel_of(std::string world) {
   return "holdfast_" + world;
 }
 
-// "000000010000000000000003 0/301A2B8": a timeline, and a place in the log.
-struct WalPlace {
-  std::string timeline;
-  std::uint64_t place = 0;
-};
-WalPlace wal_place(const std::string& text) {
-  WalPlace found;
-  const std::size_t blank = text.find(' ');
-  const std::size_t slash = text.find('/');
-  if (blank == std::string::npos || slash == std::string::npos || blank < 8 || slash < blank)
-    return found;
-  found.timeline = text.substr(0, 8);
-  const auto part = [&](std::size_t begin, std::size_t end) {
-    std::uint64_t number = 0;
-    std::from_chars(text.data() + begin, text.data() + end, number, 16);
-    return number;
-  };
-  found.place = (part(blank + 1, slash) << 32) | part(slash + 1, text.size());
-  return found;
-}
+// Of "000000010000000000000003 0/301A2B8", the file of the log and the place in it. Another
+// timeline is another history, from some place on.
+std::string_view timeline_of(std::string_view wal) { return wal.substr(0, 8); }
+
+constexpr std::size_t kMostRemembered = 256;
 
 }  // namespace
 
@@ -69,9 +53,10 @@ void Session::log(const std::string& line) const {
   if (options_.log) options_.log("postgres: " + line);
 }
 
-base::Result<void> Session::serve(std::string& last_wal) {
+base::Result<void> Session::serve(Heard& heard) {
+  heard_ = &heard;
   connection_ = std::make_unique<Connection>(TRY(Connection::open(options_.conninfo, *patience_)));
-  TRY(hold_world(last_wal));
+  TRY(hold_world());
   TRY(publish());
   if (options_.poll.count() == 0) {
     // What the bridge does not wait for any more, the server does not go on with.
@@ -86,7 +71,7 @@ base::Result<void> Session::serve(std::string& last_wal) {
   return {};
 }
 
-base::Result<void> Session::hold_world(std::string& last_wal) {
+base::Result<void> Session::hold_world() {
   const milliseconds lease = options_.sweep * 4;
   auto rows = connection_->run("SELECT * FROM holdfast.hold_world($1, $2, $3, $4)",
                                {options_.world, holder_, milliseconds_text(lease),
@@ -109,13 +94,25 @@ base::Result<void> Session::hold_world(std::string& last_wal) {
   }
   epoch_ = rows->string(0, 0);
   if (!admission_) admission_ = std::make_unique<Admission>(engine_, values_, rows->string(0, 1));
-  const WalPlace before = wal_place(last_wal);
-  const WalPlace now = wal_place(rows->string(0, 3));
-  if (!before.timeline.empty() && now.place < before.place) {
-    log("the database has lost commits: its log was at " + last_wal + " and is at " +
-        rows->string(0, 3) + ". Every request without an outcome is read again");
+  return compare(rows->string(0, 3));
+}
+
+// A standby that takes over may lack the last commits. Marks that are gone are made again, as all
+// requests without an outcome are read. Requests that are gone cannot be.
+base::Result<void> Session::compare(const std::string& wal) {
+  const bool is_other = !heard_->wal.empty() && timeline_of(heard_->wal) != timeline_of(wal);
+  if (is_other && !heard_->marked.empty()) {
+    const Rows lost = TRY(connection_->run(
+        "SELECT holdfast.count_unmarked($1)",
+        {array_of(std::vector<Value>(heard_->marked.begin(), heard_->marked.end()))}));
+    if (lost.number(0, 0) != 0) {
+      log("the database has lost commits: of the last " + std::to_string(heard_->marked.size()) +
+          " requests that were marked, " + lost.string(0, 0) + " are open or gone (log was at " +
+          heard_->wal + ", is at " + wal + ")");
+    }
+    heard_->marked.clear();
   }
-  last_wal = rows->string(0, 3);
+  heard_->wal = wal;
   return {};
 }
 
@@ -192,6 +189,8 @@ base::Result<void> Session::mark() {
       "SELECT holdfast.decide($1, $2, $3, $4, $5)",
       {options_.world, epoch_, array_of(ids), array_of(outcomes), array_of(details)}));
   for (const Started& started : admission_->started()) ends_.watch(started);
+  for (const Value& id : ids) heard_->marked.push_back(*id);
+  while (heard_->marked.size() > kMostRemembered) heard_->marked.pop_front();
   return {};
 }
 
@@ -270,8 +269,7 @@ base::Result<void> Session::sleep(std::size_t left) {
 }
 
 base::Result<void> Session::sweep() {
-  std::string wal;
-  TRY(hold_world(wal));
+  TRY(hold_world());
   TRY(publish());
   has_seen_live_ = false;
   live_after_ = kNoId;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,12 @@
 
 namespace holdfast::postgres {
 
+// What is remembered from one connection to the next, to notice a database that has lost commits.
+struct Heard {
+  std::string& wal;                // of the database, when it was last heard of
+  std::deque<std::string> marked;  // the last requests that were marked
+};
+
 class Session {
  public:
   Session(Engine& engine, const BridgeOptions& options, std::shared_ptr<Patience> patience,
@@ -25,7 +32,7 @@ class Session {
 
   // Serves until it is stopped. An error: the connection is of no use, or kConflict: another bridge
   // has the world.
-  base::Result<void> serve(std::string& last_wal);
+  base::Result<void> serve(Heard& heard);
 
   // Whether it got as far as serving, so that the next connection need not wait.
   bool has_served() const noexcept { return has_served_; }
@@ -33,7 +40,8 @@ class Session {
  private:
   using Clock = std::chrono::steady_clock;
 
-  base::Result<void> hold_world(std::string& last_wal);
+  base::Result<void> hold_world();
+  base::Result<void> compare(const std::string& wal);
   base::Result<void> publish();
   base::Result<void> serve_requests();
   // From the first open request to the last.
@@ -58,6 +66,7 @@ class Session {
   const BridgeOptions& options_;
   const std::shared_ptr<Patience> patience_;
   const std::string holder_;
+  Heard* heard_ = nullptr;
   std::unique_ptr<Connection> connection_;
   Values values_;
   std::unique_ptr<Admission> admission_;

@@ -202,6 +202,7 @@ class CuttingProxy:
             pass
         if not is_request:  # the last of the two
             sink.close()
+            source.close()
 
 
 if __name__ == "__main__":

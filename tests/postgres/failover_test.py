@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Databases that lose commits, and databases behind a pooler."""
-import pathlib
 import shutil
 import signal
 import subprocess
@@ -119,10 +118,12 @@ class Pooler(ServingTest):
         folder.mkdir()
         shutil.chown(folder, self.cluster.folder.stat().st_uid)
         (folder / "ini").write_text(
-            f"[databases]\n* = host={self.cluster.folder}\n[pgbouncer]\npool_mode = transaction\nauth_type = any\n"
+            f"[databases]\n* = host={self.cluster.folder}\n[pgbouncer]\npool_mode = transaction\nauth_type = trust\nauth_file = {folder}/users\n"
             f"unix_socket_dir = {folder}\nlisten_addr =\nlisten_port = 6432\nserver_reset_query_always = 0\n"
             f"default_pool_size = 2\nlogfile = {folder}/log\n")
-        pathlib.Path(folder / "ini").chmod(0o644)
+        (folder / "users").write_text('"owner" ""\n"alice" ""\n')
+        for file in ("ini", "users"):
+            (folder / file).chmod(0o644)
         program = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin")
         self.assertTrue(program, "scripts/setup installs pgbouncer")
         bouncer = subprocess.Popen([program, folder / "ini"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **self.cluster.as_user)

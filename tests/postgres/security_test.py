@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What one role can do to another, and to the bridge, through the schema: nothing."""
+import subprocess
 import unittest
 
+from cluster import PATIENCE
 from schema import OTHER_WORLD, WORLD, SchemaTest, order, paid
 
 AWAKE = f"hashtextextended('holdfast awake {WORLD}', 0)"
@@ -169,6 +171,24 @@ class Identity(SchemaTest):
         pool(f"DECLARE c CURSOR WITH HOLD FOR SELECT holdfast.start('shop/Order@1', '{order()}')")
         pool("COMMIT")  # runs the query
         self.assertEqual(self.inbox("submitter::regrole"), [("alice",)])
+
+
+    def test_a_dump_names_the_submitters(self):
+        # In another cluster the oids are others.
+        self.start(self.alice)
+        at = ["-h", self.cluster.folder, "-U", "super", "-d"]
+        dump = subprocess.run([self.cluster.programs / "pg_dump", *at, self.database], capture_output=True, text=True, check=True, timeout=PATIENCE)
+        self.assertRegex(dump.stdout, r"(?m)^COPY holdfast.inbox .*\n.*\talice\t")
+        copy = self.database + "d"
+        with self.cluster.connect() as admin:
+            admin(f"CREATE DATABASE {copy} OWNER owner TEMPLATE template0")
+        self.addCleanup(lambda: self.cluster.connect()(f"DROP DATABASE {copy} WITH (FORCE)"))
+        subprocess.run([self.cluster.programs / "psql", *at, copy, "-q", "-v", "ON_ERROR_STOP=1"], input=dump.stdout,
+                       stdout=subprocess.DEVNULL, text=True, check=True, timeout=PATIENCE)
+        with self.cluster.connect("alice", copy) as alice:
+            self.assertEqual(alice("SELECT key FROM holdfast.list()"), [("o-1",)])
+        with self.cluster.connect("bob", copy) as bob:
+            self.assertEqual(bob("SELECT key FROM holdfast.list()"), [])
 
 
 class Names(SchemaTest):

@@ -134,6 +134,14 @@ BEGIN
   WHERE d.outcome <> 'accepted';
 END $$;
 
+-- How many of these requests have no outcome, or do not exist.
+CREATE FUNCTION holdfast.count_unmarked(ids uuid[]) RETURNS bigint
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT count(*) FROM unnest($1) r(id)
+  WHERE NOT EXISTS (SELECT FROM holdfast.inbox i WHERE i.id = r.id AND i.outcome IS NOT NULL)
+$$;
+
 -- Writes how instances ended. A terminal status stays as it is.
 CREATE FUNCTION holdfast.write_ends(
   of_world uuid, of_epoch bigint, ids uuid[], statuses text[], results text[], errors text[]) RETURNS void
