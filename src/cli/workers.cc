@@ -49,7 +49,7 @@ void print_worker(codec::View worker) {
 }
 
 // Workers that are gone are left out unless all are asked for.
-base::Result<ExitCode> list(const ServerApi& api, const WorkersOptions& options, bool is_json) {
+base::Result<ExitCode> list_all(const ServerApi& api, const WorkersOptions& options, bool is_json) {
   std::vector<Document> pages;
   for (std::string after; pages.empty() || !after.empty();) {
     pages.push_back(TRY(
@@ -72,14 +72,15 @@ base::Result<ExitCode> list(const ServerApi& api, const WorkersOptions& options,
   return ExitCode::kDone;
 }
 
-base::Result<ExitCode> show(const ServerApi& api, const WorkersOptions& options, bool is_json) {
+base::Result<ExitCode> show_worker(const ServerApi& api, const WorkersOptions& options,
+                                   bool is_json) {
   const Document worker = TRY(api.get("/v1/workers/" + path_part(options.worker)));
   is_json ? print_json(worker.view()) : print_worker(worker.view());
   return ExitCode::kDone;
 }
 
-base::Result<ExitCode> change(const ServerApi& api, const WorkersOptions& options,
-                              const std::string& what, bool is_json) {
+base::Result<ExitCode> change_worker(const ServerApi& api, const WorkersOptions& options,
+                                     const std::string& what, bool is_json) {
   const std::string body =
       options.reason.empty() ? "{}" : R"({"reason":)" + json_text(options.reason) + "}";
   const ApiAnswer answer =
@@ -126,17 +127,17 @@ void add_workers(CLI::App& app, ExitCode& exit_code) {
   };
   add("ls", "list workers", "ls", false, false,
       [](const ServerApi& api, const WorkersOptions& options, const std::string&, bool is_json) {
-        return list(api, options, is_json);
+        return list_all(api, options, is_json);
       });
   add("show", "show one worker and what it offers", "show trainer", true, false,
       [](const ServerApi& api, const WorkersOptions& options, const std::string&, bool is_json) {
-        return show(api, options, is_json);
+        return show_worker(api, options, is_json);
       });
   add("drain", "let a worker finish what it holds, leave and exit", "drain trainer", true, true,
-      change);
+      change_worker);
   add("cordon", "give a worker no new work, also after it enrols again", "cordon trainer", true,
-      true, change);
-  add("uncordon", "end a cordon", "uncordon trainer", true, true, change);
+      true, change_worker);
+  add("uncordon", "end a cordon", "uncordon trainer", true, true, change_worker);
 }
 
 }  // namespace holdfast::cli

@@ -22,7 +22,7 @@ using codec::View;
 using codec::ViewKind;
 using workers::NamedDispatch;
 
-constexpr std::uint64_t kMostJsonNumber = std::uint64_t{1} << 53;
+constexpr std::uint64_t kMostInteger = std::uint64_t{1} << 53;
 constexpr std::size_t kMaxReasonBytes = 32;
 
 // A map and where it stands.
@@ -165,7 +165,7 @@ Result<workers::DoneReport> read_done(View value, const std::string& place) {
   const auto error = report.find("error");
   if (is_ok && error) return invalid(report.at("error"), "a result that is ok has a payload");
   if (is_ok) {
-    done.payload = TRY(report.any("payload", kMostJsonNumber));
+    done.payload = TRY(report.any("payload", kMostInteger));
     if (done.payload.empty()) return invalid(report.at("payload"), "it is missing");
   } else {
     if (report.find("payload"))
@@ -197,7 +197,7 @@ Result<workers::ProgressReport> read_progress(View value, const std::string& pla
   const Members report = TRY(Members::of(value, place, {"d", "n", "payload"}));
   workers::ProgressReport progress;
   progress.d = TRY(report.dispatch("d"));
-  progress.number = TRY(report.number("n", kMostJsonNumber));
+  progress.number = TRY(report.number("n", kMostInteger));
   if (progress.number == 0) return invalid(report.at("n"), "expected a number from 1");
   progress.payload = TRY(report.any("payload", workers::kMaxSmallValueBytes));
   if (progress.payload.empty()) return invalid(report.at("payload"), "it is missing");
@@ -224,7 +224,7 @@ Result<workers::LogReport> read_log(View value, const std::string& place) {
   const Members report = TRY(Members::of(value, place, {"d", "from", "lines"}));
   workers::LogReport log;
   log.d = TRY(report.dispatch("d"));
-  log.from = TRY(report.number("from", kMostJsonNumber));
+  log.from = TRY(report.number("from", kMostInteger));
   TRY(report.needed("lines"));
   TRY(report.list("lines", workers::kMaxLogLines,
                   [&](View line, const std::string& at) -> Result<void> {
@@ -265,7 +265,7 @@ void put_result(codec::Buffer& out, const workers::ReportResult& result) {
   put(out, "detail", result.detail);
 }
 
-void put_work(codec::Buffer& out, const workers::WorkItem& item) {
+void put_work_item(codec::Buffer& out, const workers::WorkItem& item) {
   const auto trace = base::TraceContext::of(item.trace);
   codec::write_map_head(out, 12u + !item.resume.empty() + trace.has_value());
   put(out, "d", item.d);
@@ -292,7 +292,7 @@ base::Result<workers::EnrolRequest> read_enrolment(View body) {
   const Members members = TRY(Members::of(body, "$",
                                           {"protocol", "node", "name", "secret", "queues", "types",
                                            "slots", "labels", "resources", "recipes"}));
-  const std::uint64_t protocol = TRY(members.number("protocol", kMostJsonNumber));
+  const std::uint64_t protocol = TRY(members.number("protocol", kMostInteger));
   if (protocol != workers::kProtocol)
     return invalid("$.protocol", "this server speaks version 1 of the worker protocol");
   workers::EnrolRequest request;
@@ -320,7 +320,7 @@ base::Result<workers::SyncRequest> read_sync(View body) {
                                            "holding", "want", "wait_ms", "draining"}));
   workers::SyncRequest request;
   request.session = TRY(members.text("session", workers::kMaxProcessBytes));
-  request.seq = TRY(members.number("seq", kMostJsonNumber));
+  request.seq = TRY(members.number("seq", kMostInteger));
   if (request.seq == 0) return invalid("$.seq", "expected a number from 1");
   TRY(read_all(members, "done", workers::kMaxBatch, read_done, request.done));
   TRY(read_all(members, "back", workers::kMaxBatch, read_back, request.back));
@@ -328,7 +328,7 @@ base::Result<workers::SyncRequest> read_sync(View body) {
   TRY(read_all(members, "logs", workers::kMaxLogEntries, read_log, request.logs));
   request.holding = TRY(read_holding(members));
   request.want = static_cast<std::uint32_t>(TRY(members.number("want", workers::kMaxBatch, 0)));
-  request.wait_ms = TRY(members.number("wait_ms", kMostJsonNumber, 0));
+  request.wait_ms = TRY(members.number("wait_ms", kMostInteger, 0));
   request.is_draining = TRY(members.flag("draining", false));
   return request;
 }
@@ -373,7 +373,7 @@ void put_sync(codec::Buffer& out, const workers::SyncAnswer& answer) {
   for (const workers::ReportResult& result : answer.results) put_result(out, result);
   codec::write_text(out, "work");
   codec::write_list_head(out, answer.work.size());
-  for (const workers::WorkItem& item : answer.work) put_work(out, item);
+  for (const workers::WorkItem& item : answer.work) put_work_item(out, item);
   codec::write_text(out, "stop");
   codec::write_list_head(out, answer.stop.size());
   for (const workers::StopItem& item : answer.stop) {
