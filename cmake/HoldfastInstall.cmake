@@ -11,12 +11,13 @@ include(CMakePackageConfigHelpers)
 
 function(holdfast_install)
   set(libraries base errors codec defs kernel steps native adapters tasks env bundle store executors registry
-      node engine page gateway postgres cli)
+      worker node engine page gateway postgres cli)
   list(TRANSFORM libraries PREPEND holdfast_)
   # Those that others link; README.md says for which headers.
   set_target_properties(holdfast_engine PROPERTIES EXPORT_NAME holdfast)
   set_target_properties(holdfast_adapters PROPERTIES EXPORT_NAME memory)
   set_target_properties(holdfast_registry PROPERTIES EXPORT_NAME registry)
+  set_target_properties(holdfast_worker PROPERTIES EXPORT_NAME worker)
   set_target_properties(holdfast_cli PROPERTIES EXPORT_NAME cli)
   set(package ${CMAKE_INSTALL_LIBDIR}/cmake/holdfast)
   install(TARGETS holdfast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

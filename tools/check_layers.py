@@ -37,7 +37,7 @@ LAYERS = {
     "page": "",
     "gateway": "holdfast base codec defs steps env engine page",
     "postgres": "holdfast base errors codec defs steps env executors engine gateway",
-    "worker": "base codec env registry",
+    "worker": "holdfast base errors codec kernel env executors",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
            " adapters registry node engine postgres gateway worker demo",
     "demo": "holdfast",
@@ -50,7 +50,7 @@ PURE = {"codec", "defs", "kernel", "native", "steps", "tasks"}
 FOREIGN = {
     "boost/": "gateway",
     "CLI/": "cli",
-    "curl/": "cli executors",
+    "curl/": "cli executors worker",
     "libpq-fe.h": "postgres",
     "openssl/": "base executors gateway node",
     "sqlite3.h": "store",

@@ -16,6 +16,7 @@
 #include "holdfast/engine.h"
 #include "holdfast/handler.h"
 #include "holdfast/module.h"
+#include "holdfast/worker.h"
 
 namespace holdfast {
 
@@ -34,6 +35,9 @@ struct Program {
   std::function<Result<Done>(Engine& engine)> play = {};
   std::function<Result<Done>(Engine& engine)> play_on = {};  // what may wait for people, besides
   std::vector<std::string> worth_a_look = {};
+
+  // What `worker` runs besides what its flags name.
+  std::vector<TaskFunction> tasks = {};
 };
 
 // Gives what main is to return.

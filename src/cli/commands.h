@@ -32,6 +32,7 @@ void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
 void add_reindex(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_serve(CLI::App& app, ExitCode& exit_code, const Program& program);
 void add_dev(CLI::App& app, ExitCode& exit_code, const Program& program);
+void add_worker(CLI::App& app, ExitCode& exit_code, const Program& program);
 void add_token(CLI::App& app, ExitCode& exit_code);
 void add_inspect(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_fork(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "executors/allowed_hosts.h"
 #include "executors/process.h"
 #include "executors/program.h"
 
@@ -33,32 +34,6 @@ std::optional<Number> parsed_number(std::string_view text) {
   return number;
 }
 
-// "api.example.com", "*.example.com:443", "127.0.0.1:8080/private", "[::1]:80/private"
-std::optional<AllowedHost> host_in(std::string_view text) {
-  constexpr std::string_view kPrivate = "/private";
-  AllowedHost host;
-  host.private_addresses = text.ends_with(kPrivate);
-  if (host.private_addresses) text.remove_suffix(kPrivate.size());
-  const bool has_brackets = text.starts_with('[');
-  const std::size_t end = has_brackets ? text.find(']') : text.find(':');
-  if (has_brackets && end == std::string_view::npos) return std::nullopt;
-  host.name = text.substr(has_brackets ? 1 : 0, has_brackets ? end - 1 : end);
-  std::string_view rest = end == std::string_view::npos ? "" : text.substr(end);
-  if (has_brackets) rest.remove_prefix(1);
-  if (!rest.empty()) {
-    const auto port = rest.starts_with(':') ? parsed_number<std::uint16_t>(rest.substr(1))
-                                            : std::optional<std::uint16_t>();
-    if (!port || *port == 0) return std::nullopt;
-    host.port = *port;
-  }
-  if (host.name.empty() || host.name.find_first_of("/ []@?#") != std::string::npos)
-    return std::nullopt;
-  std::ranges::transform(host.name, host.name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return host;
-}
-
 // "7d", "90s", "90"
 std::optional<std::chrono::seconds> time_in(std::string_view text) {
   std::uint64_t unit = 1;
@@ -83,9 +58,9 @@ base::Error bad(const Setting& setting, const std::string& message) {
 base::Result<void> use_hosts(const Setting& setting, std::vector<AllowedHost>& hosts) {
   hosts.clear();
   for (const std::string& part : parts_of(setting.value)) {
-    auto host = host_in(part);
+    const auto host = executors::parse_allowed_host(part);
     if (!host) return bad(setting, "'" + part + "' is no host: expected HOST[:PORT][/private]");
-    hosts.push_back(std::move(*host));
+    hosts.push_back({host->name, host->port, host->private_addresses});
   }
   return {};
 }

@@ -24,8 +24,8 @@ const std::vector<Group>& groups() {
        {"send", "start", "signal", "cancel", "pause", "resume", "apply", "gov", "fork", "reindex",
         "snapshot", "gc", "salvage", "backup", "restore"}},
       {"Others",
-       {"init", "serve", "dev", "demo", "config", "completion", "token", "defs", "validate", "cbor",
-        "bench", "registry", "swap", "preempt", "pg", "version", "help"}}};
+       {"init", "serve", "worker", "dev", "demo", "config", "completion", "token", "defs",
+        "validate", "cbor", "bench", "registry", "swap", "preempt", "pg", "version", "help"}}};
   return kGroups;
 }
 

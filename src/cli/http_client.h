@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "worker/server_transfer.h"
 
 namespace holdfast::cli {
 
@@ -29,12 +30,7 @@ struct HttpRequest {
   std::chrono::milliseconds patience = std::chrono::seconds(60);
 };
 
-// PEM files; empty: those of the system, and nothing that the server could know us by.
-struct ClientTls {
-  std::string authorities;
-  std::string certificate;
-  std::string key;
-};
+using ClientTls = work::ServerTls;
 
 class HttpClient {
  public:

@@ -51,6 +51,7 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_bench(app, exit_code);
   holdfast::cli::add_serve(app, exit_code, program);
   holdfast::cli::add_dev(app, exit_code, program);
+  holdfast::cli::add_worker(app, exit_code, program);
   holdfast::cli::add_token(app, exit_code);
   holdfast::cli::add_demo(app, exit_code, program);
   holdfast::cli::add_init(app, exit_code, program.modules);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,10 @@ struct AllowedHost {
   std::uint16_t port = 0;          // 0: any
   bool private_addresses = false;  // it may have an address that is not public
 };
+
+// "api.example.com", "*.example.com:443", "127.0.0.1:8080/private", "[::1]:80/private". Nothing:
+// the text is not such a host.
+std::optional<AllowedHost> parse_allowed_host(std::string_view text);
 
 // The first that fits; null: none. The host in lower case, without brackets.
 const AllowedHost* find_allowed(const std::vector<AllowedHost>& hosts, std::string_view host,

@@ -123,8 +123,8 @@ base::Result<Pipe> make_pipe() {
 
 // Without anything to read it is not a pipe: somebody else who forks at this moment may hold the
 // other end of one, and the child would wait for its end.
-base::Result<Pipe> make_input(std::string_view input) {
-  if (!input.empty()) return make_pipe();
+base::Result<Pipe> make_input(const ChildPlan& plan) {
+  if (!plan.input.empty() || plan.keeps_input) return make_pipe();
   Pipe nothing;
   nothing.from = TRY(above_standard(::open("/dev/null", O_RDONLY | O_CLOEXEC), "open"));
   return nothing;
@@ -174,7 +174,7 @@ bool reap_group(pid_t group) noexcept {
 base::Result<Child> Child::start(const ChildPlan& plan) {
   CHECK(!plan.argv.empty());
   TRY(check_child_signal());
-  Pipe input = TRY(make_input(plan.input));
+  Pipe input = TRY(make_input(plan));
   Pipe output = TRY(make_pipe());
   Pipe errors = TRY(make_pipe());
   Pipe failure = TRY(make_pipe());
@@ -209,7 +209,11 @@ base::Result<Child> Child::start(const ChildPlan& plan) {
     return env::system_error(plan.argv[0], known ? kSteps[static_cast<std::size_t>(why.step)] : "?",
                              why.number);
   }
-  child.give_input(std::move(input.to), plan.input);
+  if (plan.keeps_input) {
+    child.input_ = std::move(input.to);
+  } else {
+    child.give_input(std::move(input.to), plan.input);
+  }
   return child;
 }
 
@@ -229,6 +233,16 @@ void Child::feed() {
   }
   unwritten_ = {};
   input_ = Descriptor();
+}
+
+std::optional<std::size_t> Child::write(std::string_view bytes) {
+  if (!input_.is_open()) return std::nullopt;
+  const auto written = env::again_after_signals(
+      [&] { return ::write(input_.number(), bytes.data(), bytes.size()); });
+  if (written >= 0) return static_cast<std::size_t>(written);
+  if (errno == EAGAIN) return 0;
+  input_ = Descriptor();
+  return std::nullopt;
 }
 
 Child::~Child() {

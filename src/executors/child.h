@@ -28,6 +28,7 @@ struct ChildPlan {
   std::vector<std::string> environment;  // NAME=value
   std::string folder;
   std::string_view input;
+  bool keeps_input = false;  // then there is no `input`: it is written later, with Child::write
 };
 
 struct Ending {
@@ -60,6 +61,11 @@ class Child {
   int input() const noexcept { return input_.number(); }
   // On a thread that SIGPIPE is not delivered to.
   void feed();
+
+  // For a plan that keeps the input: how many of the bytes it took, which may be none. Nothing: it
+  // reads no more.
+  std::optional<std::size_t> write(std::string_view bytes);
+  void close_input() { input_ = env::Descriptor(); }
   void close_output() { output_ = env::Descriptor(); }
   void close_errors() { errors_ = env::Descriptor(); }
 

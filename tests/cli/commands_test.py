@@ -16,7 +16,7 @@ from program import PATIENCE, PROGRAM, ROOT, ProgramTest, main
 TABLE = pathlib.Path(__file__).with_name("COMMANDS.md")
 
 # What they print is for a shell, or for whoever reads along, or is the value itself; or they print nothing, or run a program.
-WITHOUT_JSON = {"serve", "dev", "demo", "help", "completion", "cbor encode", "cbor decode", "cbor hash", "registry hold", "swap run"}
+WITHOUT_JSON = {"serve", "worker", "dev", "demo", "help", "completion", "cbor encode", "cbor decode", "cbor hash", "registry hold", "swap run"}
 
 # Runs the real program, and notes what it was called with.
 SPY = """#!/usr/bin/env python3
