@@ -40,14 +40,19 @@ Part write_part(std::span<const T> all, kernel::StepOutput& output) {
 bool is_delayed(const Attempt& attempt) { return attempt.not_before_ns != 0; }
 bool is_delayed(const Event&) { return false; }
 
-// Makes parts of these from `from` on, as long as `left` would stay behind them. Gives where the
-// rest begins.
 template <class T>
-std::size_t cut(const std::vector<T>& all, std::size_t from, std::size_t left,
+bool has_delayed(std::span<const T> all) {
+  return std::ranges::any_of(all, [](const T& one) { return is_delayed(one); });
+}
+
+// Makes parts of this size of these, from `from` on, as long as `left` would stay behind them.
+// Gives where the rest begins.
+template <class T>
+std::size_t cut(const std::vector<T>& all, std::size_t from, std::size_t size, std::size_t left,
                 std::vector<Part>& parts, kernel::StepOutput& output) {
-  for (; all.size() - from >= kPerPart + left; from += kPerPart) {
-    const std::span<const T> next = std::span(all).subspan(from, kPerPart);
-    if (std::ranges::any_of(next, [](const T& one) { return is_delayed(one); })) break;
+  for (; all.size() - from >= size + left; from += size) {
+    const std::span<const T> next = std::span(all).subspan(from, size);
+    if (has_delayed(next)) break;
     parts.push_back(write_part(next, output));
   }
   return from;
@@ -58,28 +63,65 @@ void erase_first(std::vector<T>& all, std::size_t count) {
   all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
-void keep(const std::vector<Part>& parts, kernel::StepOutput& output) {
-  for (const Part& part : parts) output.keep_part(part.hash);
+// Keeps these parts; the last become a large one when enough of them are small.
+template <class T>
+void keep(const Graph& graph, State& state, std::vector<Part>& parts, kernel::StepOutput& output) {
+  constexpr std::size_t kMerged = kPerLargePart / kPerPart;
+  std::size_t small = 0;
+  while (small < kMerged && small < parts.size() &&
+         parts[parts.size() - 1 - small].count == kPerPart)
+    ++small;
+  const std::size_t kept = parts.size() - (small == kMerged ? kMerged : 0);
+  for (std::size_t i = 0; i < kept; ++i) output.keep_part(parts[i].hash);
+  if (kept == parts.size()) return;
+  std::vector<T> all;
+  for (std::size_t i = kept; i < parts.size(); ++i) read_part(graph, state, parts[i], all);
+  parts.resize(kept);
+  parts.push_back(write_part(std::span<const T>(all), output));
 }
 
-void put_away(StepState& step, kernel::StepOutput& output) {
-  keep(step.later, output);
-  if (step.later.empty() && step.queue.size() > 2 * kPerPart) {
-    const std::size_t rest = cut(step.queue, kPerPart, 0, step.later, output);
+// What is tried again stands at the front, and may be delayed.
+std::size_t behind_delayed(const std::vector<Attempt>& queue) {
+  std::size_t at = queue.size();
+  while (at != 0 && !is_delayed(queue[at - 1])) --at;
+  return at;
+}
+
+// A part that was large has just come into the queue: small ones of it stand before the others.
+void put_front_away(StepState& step, kernel::StepOutput& output) {
+  const std::size_t count = step.queue.size() / kPerPart - 1;
+  const std::size_t from = step.queue.size() - count * kPerPart;
+  if (has_delayed(std::span<const Attempt>(step.queue).subspan(from))) return;
+  std::vector<Part> front;
+  cut(step.queue, from, kPerPart, 0, front, output);
+  step.queue.resize(from);
+  step.later.insert(step.later.begin(), front.begin(), front.end());
+}
+
+void put_away(const Graph& graph, State& state, StepState& step, kernel::StepOutput& output) {
+  if (step.later.empty()) {
+    if (step.queue.size() <= 2 * kPerPart) return;
+    const std::size_t head = std::max(kPerPart, behind_delayed(step.queue));
+    std::size_t rest = cut(step.queue, head, kPerLargePart, 0, step.later, output);
+    rest = cut(step.queue, rest, kPerPart, 0, step.later, output);
     if (step.later.empty()) return;
-    step.last.assign(
-        std::make_move_iterator(step.queue.begin() + static_cast<std::ptrdiff_t>(rest)),
-        std::make_move_iterator(step.queue.end()));
-    step.queue.resize(kPerPart);
-  } else if (step.last.size() >= 2 * kPerPart) {
-    erase_first(step.last, cut(step.last, 0, kPerPart, step.later, output));
+    const auto behind = step.queue.begin() + static_cast<std::ptrdiff_t>(rest);
+    step.last.assign(std::make_move_iterator(behind), std::make_move_iterator(step.queue.end()));
+    step.queue.resize(head);
+    return;
   }
+  std::vector<Part> before = std::exchange(step.later, {});
+  if (step.queue.size() > 2 * kPerPart) put_front_away(step, output);
+  keep<Attempt>(graph, state, before, output);
+  step.later.insert(step.later.end(), before.begin(), before.end());
+  if (step.last.size() < 2 * kPerPart) return;
+  erase_first(step.last, cut(step.last, 0, kPerPart, kPerPart, step.later, output));
 }
 
-void put_away(JoinState& join, kernel::StepOutput& output) {
-  keep(join.earlier, output);
+void put_away(const Graph& graph, State& state, JoinState& join, kernel::StepOutput& output) {
+  keep<Event>(graph, state, join.earlier, output);
   if (join.members.size() < 2 * kPerPart) return;
-  erase_first(join.members, cut(join.members, 0, kPerPart, join.earlier, output));
+  erase_first(join.members, cut(join.members, 0, kPerPart, kPerPart, join.earlier, output));
 }
 
 std::size_t count(const std::vector<Part>& parts) {
@@ -138,10 +180,10 @@ std::size_t count_members(const JoinState& join) {
   return count(join.earlier) + join.members.size();
 }
 
-void put_away(State& state, kernel::StepOutput& output) {
-  for (StepState& step : state.steps) put_away(step, output);
+void put_away(const Graph& graph, State& state, kernel::StepOutput& output) {
+  for (StepState& step : state.steps) put_away(graph, state, step, output);
   for (Stream& stream : state.streams) {
-    for (JoinState& join : stream.joins) put_away(join, output);
+    for (JoinState& join : stream.joins) put_away(graph, state, join, output);
   }
 }
 

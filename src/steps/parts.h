@@ -16,6 +16,10 @@ namespace holdfast::steps {
 // How many make a part. As many more stay in the state, so that none is written to be read at once.
 inline constexpr std::size_t kPerPart = 64;
 
+// How many make a part that is not needed soon, so that a long queue has few names. When one is
+// next, small ones are made of it.
+inline constexpr std::size_t kPerLargePart = 512;
+
 // Behind all that wait.
 void add_to_queue(StepState& step, Attempt attempt);
 
@@ -34,6 +38,6 @@ std::size_t count_queued(const StepState& step);
 std::size_t count_members(const JoinState& join);
 
 // Before the state is written: makes parts of what is long, and says which there are.
-void put_away(State& state, kernel::StepOutput& output);
+void put_away(const Graph& graph, State& state, kernel::StepOutput& output);
 
 }  // namespace holdfast::steps

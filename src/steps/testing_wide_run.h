@@ -114,6 +114,7 @@ class WideRun : public kernel::MachineSource {
     return out.to_bytes();
   }
   kernel::Outcome& last() noexcept { return outcome_; }
+  std::size_t running() const noexcept { return open_.size(); }
 
  private:
   static Graph graph() {

@@ -248,7 +248,7 @@ void Turn::end_run() {
 // replayed.
 void Turn::write_state(std::string_view status) {
   if (input_.can_part) {
-    put_away(state_, output_);
+    put_away(graph_, state_, output_);
   } else if (has_parts(state_)) {
     bring_all(graph_, state_);
   }
