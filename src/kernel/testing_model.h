@@ -481,6 +481,7 @@ class Model {
       case Fate::kGoesOn: return;
       case Fate::kCompleted: return end(name, Phase::kCompleted, "done");
       case Fate::kFailed: return end(name, Phase::kFailed, "script.failed");
+      case Fate::kCancelled: return end(name, Phase::kCancelled, "");
       case Fate::kDeleted: return remove(name, instance);
     }
   }

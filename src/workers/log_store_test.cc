@@ -17,7 +17,8 @@ std::vector<LogLine> lines(std::initializer_list<const char*> texts) {
 
 std::vector<std::string> texts_of(const LogStore& store, std::uint64_t after = 0) {
   std::vector<std::string> texts;
-  for (const LogEntry& entry : store.read("g/0", after, 1000)->entries)
+  const auto part = store.read("g/0", after, 1000);
+  for (const LogEntry& entry : part->entries)
     texts.push_back(entry.line.text);
   return texts;
 }
