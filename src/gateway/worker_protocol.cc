@@ -51,7 +51,7 @@ std::optional<T> read_request(Exchange& exchange, base::Result<T> (*read)(codec:
   if (request) return std::move(*request);
   const bool is_large = request.error().code() == base::ErrorCode::kTooLarge;
   exchange.refuse(
-      problem_of(request.error(), "", is_large ? ProblemCode::kTooLarge : ProblemCode::kBadBody));
+      problem_of(request.error(), "$", is_large ? ProblemCode::kTooLarge : ProblemCode::kBadBody));
   return std::nullopt;
 }
 

@@ -4,14 +4,22 @@
 import json
 import unittest
 
-from graphs_test import GraphServer, chain, document
-from server import wait_until
+from server import ServerTest, wait_until
 from worker_client import ProtocolWorker
 
 OK = {"ok": True}
 
 
-class Dispatching(GraphServer):
+def document(nodes, **spec):
+    return {"apiVersion": "holdfast/v1", "kind": "Workflow", "metadata": {"name": "w"},
+            "spec": {"taskType": "echo", **spec, "graph": {"nodes": nodes}}}
+
+
+def chain(*names):
+    return document([{"name": name, **({"dependsOn": [names[i - 1]]} if i else {})} for i, name in enumerate(names)])
+
+
+class Dispatching(ServerTest):
     settings = ("--worker-ttl", "30s")
 
     def setUp(self):
@@ -26,6 +34,24 @@ class Dispatching(GraphServer):
         self.start(*self.settings)
         for worker in workers:
             worker.port = self.port
+
+    def submit(self, document, **more):
+        reply = self.client().post("/v1/graphs", {"document": document, **more})
+        self.assertIn(reply.status, (200, 201), reply.body)
+        return reply.json()["id"]
+
+    def graph(self, graph):
+        reply = self.client().get(f"/v1/graphs/{graph}")
+        self.assertEqual(reply.status, 200, reply.body)
+        return reply.json()
+
+    def tasks(self, graph, query=""):
+        reply = self.client().get(f"/v1/graphs/{graph}/tasks?limit=1000{query}")
+        self.assertEqual(reply.status, 200, reply.body)
+        return reply.json()["tasks"]
+
+    def states(self, graph):
+        return {task["name"]: task["status"] for task in self.tasks(graph)}
 
     def wait_for(self, graph, status="DONE"):
         return wait_until(lambda: self.graph(graph)["status"] == status and self.graph(graph), f"it is not {status}")
