@@ -21,7 +21,7 @@ const std::vector<Group>& groups() {
        {"ls", "cells", "show", "state", "timeline", "trace", "why", "diagnose", "workflows",
         "graph", "tasks", "watch", "workers", "manifest", "tail", "stream", "journal", "verify"}},
       {"Acting",
-       {"send", "start", "submit", "rerun", "signal", "cancel", "pause", "resume", "apply", "gov",
+       {"send", "start", "signal", "submit", "rerun", "cancel", "pause", "resume", "apply", "gov",
         "fork", "reindex", "snapshot", "gc", "salvage", "backup", "restore"}},
       {"Others",
        {"init", "serve", "worker", "dev", "demo", "config", "completion", "token", "defs",

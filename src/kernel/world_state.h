@@ -40,7 +40,7 @@ struct WorldState {
   Entropy origin{};  // of the first record: no two worlds share it, nor the identity of an intent
   std::shared_ptr<const Program> program;
   std::uint64_t next_record = 1;
-  std::uint64_t latest_ns = 0;  // the latest time of all ticks
+  std::uint64_t latest_ns = 0;                        // the latest time of all ticks
   std::vector<Cells> cells;                           // by workflow
   std::map<std::string, Cells, std::less<>> retired;  // ended ones of workflows that are gone
   ReadBack read_back;

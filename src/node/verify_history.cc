@@ -23,7 +23,7 @@ struct Table {
 };
 
 // All tables but the one that says whose they are. The order of columns is that of their making.
-constexpr std::array<Table, 6> kTables{{
+constexpr std::array<Table, 7> kTables{{
     {"cursor",
      "SELECT quote(version) || quote(begins) || ' ' || quote(record) || ' ' || "
      "quote(hash) || quote(last_id) || ' ' || quote(seeded) FROM cursor"},
@@ -46,6 +46,9 @@ constexpr std::array<Table, 6> kTables{{
     {"windows",
      "SELECT quote(instance) || ' ' || quote(next - first) || ' ' || quote(bytes) "
      "FROM windows ORDER BY instance"},
+    {"counts",
+     "SELECT quote(workflow) || ' ' || quote(status) || ' ' || quote(count) FROM counts "
+     "ORDER BY workflow, status"},
 }};
 
 base::Result<void> make_again(const store::JournalFiles& journal,

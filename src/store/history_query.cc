@@ -86,7 +86,7 @@ base::Result<HistoryPage> HistoryIndex::list(const HistoryQuery& query) {
 base::Result<std::vector<InstanceCount>> HistoryIndex::counts() {
   auto select = TRY(database_.database.prepare(
       "SELECT w.name, c.status, c.count FROM counts c JOIN workflows w ON w.id = c.workflow "
-      "WHERE c.count > 0 ORDER BY w.name, c.status"));
+      "ORDER BY w.name, c.status"));
   std::vector<InstanceCount> counts;
   while (TRY(select.step()))
     counts.push_back({std::string(select.text(0)), std::string(select.text(1)), select.nat(2)});

@@ -106,11 +106,13 @@ inline constexpr const char* kHistorySchema = R"(
   CREATE TRIGGER IF NOT EXISTS count_changed AFTER UPDATE OF status ON instances
     WHEN old.status <> new.status BEGIN
     UPDATE counts SET count = count - 1 WHERE workflow = old.workflow AND status = old.status;
+    DELETE FROM counts WHERE workflow = old.workflow AND status = old.status AND count = 0;
     INSERT INTO counts VALUES (new.workflow, new.status, 1)
       ON CONFLICT DO UPDATE SET count = count + 1;
   END;
   CREATE TRIGGER IF NOT EXISTS count_gone AFTER DELETE ON instances BEGIN
     UPDATE counts SET count = count - 1 WHERE workflow = old.workflow AND status = old.status;
+    DELETE FROM counts WHERE workflow = old.workflow AND status = old.status AND count = 0;
   END;
 )";
 

@@ -87,9 +87,9 @@ void Delivery::rendered(WorkItem item, const Result<Bytes>& input) {
     item.input = *input;
     bytes_ += input->size();
     work_.push_back(std::move(item));
-  } else if (input.error().code == ErrorCode::kNotFound ||
-             input.error().code == ErrorCode::kTooLarge ||
-             input.error().code == ErrorCode::kInvalid) {
+  } else if (input.error().code != ErrorCode::kUnavailable &&
+             input.error().code != ErrorCode::kIo) {
+    // Anything that may pass is tried again with the next answer; the rest would never end.
     fail(item, input.error());
   }
 }

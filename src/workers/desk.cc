@@ -7,6 +7,7 @@
 
 #include "env/quiet_thread.h"
 #include "workers/identity.h"
+#include "workers/task_of.h"
 
 namespace holdfast::workers {
 
@@ -140,6 +141,7 @@ DeskFigures Desk::figures() const {
   const std::lock_guard lock(mutex_);
   DeskFigures figures = totals_;
   figures.queues = dispatcher_.queues();
+  figures.queues.try_emplace(std::string(kDefaultQueue));  // it is there without a task, too
   figures.log_bytes = logs_.bytes();
   for (const auto& [id, worker] : workers_) {
     if (watchdog_.is_live(id)) ++figures.live_workers;

@@ -18,8 +18,7 @@ std::vector<LogLine> lines(std::initializer_list<const char*> texts) {
 std::vector<std::string> texts_of(const LogStore& store, std::uint64_t after = 0) {
   std::vector<std::string> texts;
   const auto part = store.read("g/0", after, 1000);
-  for (const LogEntry& entry : part->entries)
-    texts.push_back(entry.line.text);
+  for (const LogEntry& entry : part->entries) texts.push_back(entry.line.text);
   return texts;
 }
 

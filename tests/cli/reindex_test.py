@@ -13,7 +13,7 @@ class Reindex(OrderWorldTest):
     def rows(self):
         index = sqlite3.connect(self.folder / "world" / "history.db")
         with contextlib.closing(index):
-            self.assertEqual(index.execute("SELECT version, begins, record FROM cursor").fetchall(), [(3, 1, RECORDS)])
+            self.assertEqual(index.execute("SELECT version, begins, record FROM cursor").fetchall(), [(4, 1, RECORDS)])
             return index.execute("SELECT w.name, key_text, status, first_record, last_record, steps, error_code FROM "
                                  "instances i JOIN workflows w ON w.id = i.workflow ORDER BY i.id").fetchall()
 

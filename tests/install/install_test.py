@@ -71,7 +71,7 @@ class Install(unittest.TestCase):
         exported = re.findall(r"add_library\(holdfast::(\w+) ",
                               next(self.prefix.rglob("holdfast-targets.cmake")).read_text())
         for_others = {name for name in exported if not name.startswith("holdfast_")}
-        self.assertEqual(for_others, {"holdfast", "memory", "registry", "cli"})
+        self.assertEqual(for_others, {"holdfast", "memory", "registry", "worker", "cli"})
         readme = (ROOT / "README.md").read_text()
         rows = set(re.findall(r"^\| `holdfast::(\w+)` \|", readme, re.MULTILINE))
         self.assertEqual(rows, for_others)
