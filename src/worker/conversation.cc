@@ -85,9 +85,6 @@ std::optional<Request> Conversation::next(std::int64_t now_ns) {
       return only(Request::Kind::kSession, "/v1/workers/" + worker_ + "/session",
                   session_body(options_.process, is_first_, holding()));
     case Phase::kLeave:
-      // Not after a sync that the server holds back: it would answer that one in its own time.
-      std::erase_if(flights_,
-                    [](const auto& each) { return each.second.kind != Request::Kind::kLeave; });
       return only(Request::Kind::kLeave, "/v1/workers/" + worker_ + "/leave", leave_body(session_));
     case Phase::kSync: break;
     case Phase::kGone: return std::nullopt;
@@ -96,9 +93,8 @@ std::optional<Request> Conversation::next(std::int64_t now_ns) {
   if (flights_.size() == 1) {
     // One that is answered at once brings a chance to report more, and larger batches.
     const Flight& under_way = flights_.begin()->second;
-    const bool has_news = has_reports() || want() > under_way.want ||
-                          is_draining_ != under_way.is_draining ||
-                          (has_remarks() && now_ns >= remarks_due_ns());
+    const bool has_news =
+        has_reports() || want() > under_way.want || (has_remarks() && now_ns >= remarks_due_ns());
     if (!under_way.is_parked || !has_news) return std::nullopt;
   }
   return sync(now_ns);
@@ -136,7 +132,7 @@ Request Conversation::sync(std::int64_t now_ns) {
   body.progress = flight.progress;
   body.holding = holding();
   body.want = flight.want = want();
-  body.is_draining = flight.is_draining = is_draining_;
+  body.is_draining = is_draining_;
   // What is reported is answered as soon as it is durable: the next request waits for work.
   flight.is_parked = flight.reports.empty() && !has_reports();
   body.wait_ms = flight.is_parked ? max_wait_ms_ : 0;

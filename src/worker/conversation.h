@@ -84,7 +84,7 @@ class Conversation {
   // False: the outbox cannot be written, so no new work is asked for.
   void set_durable(bool is_durable) { is_durable_ = is_durable; }
 
-  // Says good-bye. Nothing is held; answers to syncs that are under way bring no work any more.
+  // Says good-bye once nothing is held.
   void leave() { phase_ = phase_ == Phase::kSync ? Phase::kLeave : phase_; }
   bool has_left() const noexcept { return phase_ == Phase::kGone; }
 
@@ -100,7 +100,6 @@ class Conversation {
     Request::Kind kind;
     std::uint64_t seq = 0;
     std::uint64_t want = 0;
-    bool is_draining = false;
     bool is_parked = false;                 // the server may hold it back
     std::vector<std::string> reports = {};  // dispatches whose entries it carries
     std::vector<Progress> progress = {};

@@ -302,27 +302,6 @@ TEST_F(ConversationTest, asks_for_no_work_while_it_drains_or_cannot_write_its_ou
   EXPECT_EQ(draining.json("draining"), "true");
 }
 
-TEST_F(ConversationTest,
-       a_drain_is_said_at_once_and_leaving_does_not_wait_for_a_sync_that_is_held_back) {
-  begin();
-  const Request parked = must_send();
-  EXPECT_FALSE(conversation.next(now));
-  conversation.drain();
-  const Request drains = must_send();
-  EXPECT_EQ(BodyOf(drains.body).json("draining"), "true");
-  answer(parked, answer_of(parked, ""));
-  answer(drains, answer_of(drains, ""));
-  const Request heartbeat = must_send();
-  conversation.leave();
-  const Request leave = must_send();
-  EXPECT_EQ(leave.kind, Request::Kind::kLeave);
-  EXPECT_FALSE(conversation.next(now));
-  const News late = answer(heartbeat, answer_of(heartbeat, R"("work":[)" + work("1") + "]"));
-  EXPECT_TRUE(late.start.empty()) << "the server takes it back when it hears of the leave";
-  answer(leave, "{}");
-  EXPECT_TRUE(conversation.has_left());
-}
-
 TEST_F(ConversationTest, lines_go_before_the_result_of_their_task_or_with_it) {
   begin();
   const Request first = must_send();

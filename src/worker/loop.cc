@@ -105,13 +105,7 @@ void Loop::flush() {
 void Loop::heed(News news) {
   say(news.remark);
   for (const std::string& dispatch : news.drop) tasks_.drop(dispatch);
-  for (const Task& task : news.start) {
-    if (is_draining_) {
-      tasks_.decline(task);
-    } else {
-      tasks_.start(task);
-    }
-  }
+  for (const Task& task : news.start) tasks_.start(task);
   for (const Stop& stop : news.stop) tasks_.stop(stop);
   if (news.drains && !is_draining_) {
     say("the server asks this worker to drain");

@@ -54,8 +54,6 @@ void TaskTable::start(const Task& task) {
   runner->start(task, *this);  // may have ended by now
 }
 
-void TaskTable::decline(const Task& task) { give_back(task.dispatch, "drain"); }
-
 void TaskTable::stop(const Stop& stop) {
   const auto found = tasks_.find(stop.dispatch);
   // A server repeats what it wants until it is done.

@@ -28,9 +28,6 @@ class TaskTable : public TaskReports {
             Runners runners);
 
   void start(const Task& task);
-
-  // Gives back one that has not begun.
-  void decline(const Task& task);
   void stop(const Stop& stop);
 
   // Ends it at once; nobody waits for its result.
