@@ -42,7 +42,7 @@ class TaskDocuments(unittest.TestCase):
                             ("kMaxSpecsBytes = 256 * kMiB", "256 MiB"), ("kMaxElementBytes = 64 * kKiB", "64 KiB"),
                             ("kMaxReferenceBytes = 512", "512 bytes"), ("kMaxPathSteps = 32", "32 steps"),
                             ("kMaxInputs = 1024", "1024"), ("kMaxLabels = 64", "64 each"),
-                            ("kMaxSelectedWorkers = 64", "64 each"), ("kMaxAnnotationsBytes = 64 * kKiB", "64 KiB")):
+                            ("kMaxSelectedWorkers = 64", "64 each"), ("kMaxAnnotationsBytes = 4 * kKiB", "4 KiB")):
             self.assertIn(f"{name};", limits)
             self.assertIn(shown, table)
 
