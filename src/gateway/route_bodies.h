@@ -287,7 +287,9 @@ inline constexpr std::string_view kEnrolment = R"({"type":"object","additionalPr
 
 inline constexpr std::string_view kEnrolled = R"({"type":"object",
 "required":["protocol","worker","mode","ttl_ms","max_wait_ms","max_batch","max_result_bytes"],
-"properties":{"worker":{"type":"string"},"mode":{"type":"string"}}})";
+"properties":{"protocol":{"const":1},"worker":{"type":"string"},"mode":{"type":"string"},
+"ttl_ms":{"type":"integer"},"max_wait_ms":{"type":"integer"},"max_batch":{"type":"integer"},
+"max_result_bytes":{"type":"integer"},"max_held_logs":{"type":"integer"}}})";
 
 inline constexpr std::string_view kWorkerSession = R"({"type":"object",
 "additionalProperties":false,"required":["process","first","holding"],"properties":{
