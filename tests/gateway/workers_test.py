@@ -28,6 +28,9 @@ class Workers(ServerTest):
         self.assertEqual((listed["name"], listed["node"], listed["mode"], listed["slots"], listed["live"]),
                          ("w", "n", "active", 9, False))
         self.assertNotIn(worker.secret, json.dumps(listed))
+        alone = self.client().get(f"/v1/workers/{listed['worker']}")
+        self.assertEqual((alone.status, alone.json()["worker"]), (200, listed["worker"]))
+        self.assertEqual(self.client().get("/v1/workers/w-unknown").code(), "not_found")
 
     def test_what_is_wrong_with_an_enrolment_is_named(self):
         for more, path in (({"protocol": 2}, "$.protocol"), ({"secret": "short"}, "$.secret"), ({"node": ""}, "$.node"),
