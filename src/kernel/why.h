@@ -24,7 +24,7 @@ struct WaitsForReceipt {
   std::uint64_t since_ns = 0;
   std::optional<std::uint64_t> due_ns;  // a timer: when it is due
 
-  bool by_workers = false;     // a worker performs it
+  bool by_workers = false;          // a worker performs it
   std::optional<Lease> lease = {};  // that one; nothing: it waits for a worker, since queued_ns
   std::uint64_t queued_ns = 0;
   std::uint64_t losses = 0;  // workers that were lost with it

@@ -26,9 +26,8 @@ TEST_F(HistoryIndexTest, instances_are_counted_by_their_status) {
   ASSERT_TRUE(apply({change("a", "waiting"), change("b", "waiting"), change("c", "waiting")}));
   EXPECT_THAT(counted(index()), ElementsAre("shop/Order@1 waiting 3"));
   ASSERT_TRUE(apply({change("a", "completed"), change("b", "failed"), change("c", "waiting")}));
-  EXPECT_THAT(counted(index()),
-              ElementsAre("shop/Order@1 completed 1", "shop/Order@1 failed 1",
-                          "shop/Order@1 waiting 1"));
+  EXPECT_THAT(counted(index()), ElementsAre("shop/Order@1 completed 1", "shop/Order@1 failed 1",
+                                            "shop/Order@1 waiting 1"));
   ASSERT_TRUE(apply({change("a", "deleted")}));
   ASSERT_TRUE(apply({change("a", "waiting")}));
   EXPECT_THAT(counted(index()), ElementsAre("shop/Order@1 failed 1", "shop/Order@1 waiting 2"))
