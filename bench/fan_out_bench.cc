@@ -15,7 +15,7 @@ namespace {
 using holdfast::steps::testing::WideRun;
 using Clock = std::chrono::steady_clock;
 
-// So many that a part of each kind is read and written twice.
+// Enough elements that parts of each kind are read and written twice.
 constexpr int kResults = 128;
 
 double microseconds_since(Clock::time_point begin) {

@@ -204,7 +204,7 @@ struct WorkView {
   std::optional<WorkLease> lease = {};        // nothing: it waits for a worker
 };
 
-// The same with bytes of their own, for those who need them longer.
+// The same, with its own copy of the bytes.
 struct LeaseInfo {
   explicit LeaseInfo(const WorkLease& view)
       : worker(view.worker),

@@ -24,7 +24,7 @@ struct GraphCommand {
   std::uint64_t limit = 100;
 };
 
-// What is answered to whoever has submitted something.
+// What a submission prints.
 ExitCode print_submitted(const Where& where, codec::View answer) {
   if (where.json) {
     print_json(answer);

@@ -78,7 +78,7 @@ Size terminal_size() {
   return {found.ws_row, found.ws_col == 0 ? std::size_t{80} : found.ws_col};
 }
 
-// A line of so many columns at most, without tabs or colours.
+// Cuts a line to a number of columns, without tabs or colours.
 std::string fitted(const std::string& line, std::size_t columns) {
   if (columns_of(line) <= columns) return line;
   std::string made;

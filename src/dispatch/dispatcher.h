@@ -120,7 +120,7 @@ class Dispatcher {
   // Tasks. One that is known is waiting again: `put_back` without a change of what it asks for.
   void add(Task task, std::uint64_t now_ns);
   void put_back(const base::Hash& intent, std::uint64_t queued_ns, std::uint64_t now_ns);
-  // A worker holds it, whoever chose that. A worker that is not known holds it all the same.
+  // A worker holds it, by our placement or not. A worker that is not known holds it all the same.
   void leased(const base::Hash& intent, std::string_view worker,
               const std::vector<std::uint32_t>& devices, std::uint64_t now_ns);
   void remove(const base::Hash& intent, std::uint64_t now_ns);

@@ -60,7 +60,7 @@ inline constexpr std::size_t kMaxRenderedBytes = kMiB;
 
 // A task's definition as it is stored: twice in a step that may put out 1 MiB, as its state and to
 // its worker. And its result, which stands beside it with what others are told of the end.
-// Larger results go by reference.
+// A larger result fails the task.
 inline constexpr std::size_t kMaxTaskBytes = 480 * kKiB;
 inline constexpr std::size_t kMaxResultBytes = 448 * kKiB;
 

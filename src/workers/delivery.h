@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Delivery: turns leased dispatches into work that a worker can begin: reads what was recorded, and
-// has the references of each task resolved. A task whose references cannot be resolved, now or
-// ever, ends with an error instead of being handed out.
+// has the references of each task resolved. A task whose references can never be resolved
+// ends with an error instead of being handed out.
 #pragma once
 
 #include <functional>
