@@ -7,13 +7,13 @@ export JOBS
 CTEST := ctest --test-dir build --output-on-failure --no-tests=error -j $(JOBS)
 SOURCES = $(shell find $(wildcard src include demo fuzz bench sim tests examples) -name '*.h' -o -name '*.cc')
 
-.PHONY: help setup run demo test build everything check format-check sanitize fuzz bench soak format clean
+.PHONY: help setup run demo test build everything check format-check sanitize fuzz bench soak deb format clean
 
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
 run: build ## build, and serve a world to try things with, on 127.0.0.1:7411, until interrupted
-	build/holdfast dev build/dev.world
+	build/holdfast dev build/dev.world --live 5 --supervise --open
 
 demo: build ## build, and show what there is; ends by itself
 	scripts/demo
@@ -48,6 +48,9 @@ bench: build/build.ninja ## run the benchmarks
 
 soak: build/build.ninja ## the long set: many more cases per property, crashed disks, planted bugs, long fuzzing
 	scripts/soak
+
+deb: everything ## make the Debian packages, in build/deb
+	scripts/deb
 
 format: setup ## format all sources in place
 	clang-format -i $(SOURCES)

@@ -10,8 +10,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 function(holdfast_install)
-  set(libraries base errors codec defs kernel steps native adapters tasks dispatch env bundle store executors registry
-      worker node engine workers page gateway postgres cli)
+  set(libraries base errors codec defs kernel steps native adapters tasks flows schedules dispatch env bundle store executors registry
+      worker node engine workers cursors page gateway postgres cli)
   list(TRANSFORM libraries PREPEND holdfast_)
   # Those that others link; README.md says for which headers.
   set_target_properties(holdfast_engine PROPERTIES EXPORT_NAME holdfast)

@@ -5,7 +5,8 @@
 #
 # makes libholdfast_codec.a of the *.cc files beside the calling CMakeLists.txt, without main.cc and
 # tests. DEPS names other folders, LINK targets of other people. PURE builds without exceptions and
-# type information, and puts the archive under tools/check_purity.py. The tests go by file name:
+# type information, and puts the archive under tools/check_purity.py. SUBFOLDERS names folders below
+# that belong to the library. The tests go by file name:
 #
 #   x_test.cc            codec_test            label unit
 #   x_property_test.cc   codec_property_test   label property   rapidcheck
@@ -53,9 +54,10 @@ function(holdfast_batches target sources result)
 endfunction()
 
 function(holdfast_library)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "PURE" "NAME" "DEPS;LINK")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "PURE" "NAME" "DEPS;LINK;SUBFOLDERS")
 
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  list(TRANSFORM arg_SUBFOLDERS APPEND "/*.cc" OUTPUT_VARIABLE below)
+  file(GLOB sources CONFIGURE_DEPENDS *.cc ${below})
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cc$")
   set(library holdfast_${arg_NAME})
   holdfast_batches(${library} "${sources}" compiled)
@@ -71,7 +73,8 @@ function(holdfast_library)
     set_property(GLOBAL APPEND PROPERTY HOLDFAST_PURE_LIBRARIES ${library})
   endif()
 
-  file(GLOB tests CONFIGURE_DEPENDS *_test.cc)
+  list(TRANSFORM arg_SUBFOLDERS APPEND "/*_test.cc" OUTPUT_VARIABLE tests_below)
+  file(GLOB tests CONFIGURE_DEPENDS *_test.cc ${tests_below})
   foreach(label property slow threads)
     set(labelled ${tests})
     list(FILTER labelled INCLUDE REGEX "_${label}_test\\.cc$")
@@ -89,6 +92,11 @@ function(holdfast_test name label library sources)
   holdfast_batches(${name} "${sources}" compiled)
   add_executable(${name} ${compiled})
   target_link_libraries(${name} PRIVATE ${library} GTest::gmock GTest::gtest_main)
+  # Unit tests run for seconds and compile for minutes: half of that is optimisation of code that runs once.
+  # What they test is in the library, which is compiled as it is shipped.
+  if(label STREQUAL "unit" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
   if(label STREQUAL "property")
     target_link_libraries(${name} PRIVATE rapidcheck_gtest)
   elseif(label STREQUAL "threads")

@@ -3,6 +3,8 @@
 //        sim --seeds A..B [--first]    many; a seed that fails is printed with the steps it needs,
 //                                      or, with --first, ends it as it is
 //        sim --timers COUNT [--seed N] so many timers, and a wall clock that jumps
+//        sim --fleet N                 a server with workers, one seed, with what happened
+//        sim --fleets A..B             many seeds of it
 //
 // Every hundredth seed is run twice and must leave the same trace. At the end: how often each rare
 // thing took place.
@@ -13,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/fleet_run.h"
 #include "sim/simulation.h"
 #include "sim/timer_run.h"
 
@@ -24,7 +27,8 @@ constexpr std::uint64_t kTwiceEvery = 100;
 
 [[noreturn]] void usage() {
   std::fputs(
-      "usage: sim --seed N [--steps N] | --seeds A..B [--first] | --timers COUNT [--seed N]\n",
+      "usage: sim --seed N [--steps N] | --seeds A..B [--first] | --timers COUNT [--seed N]\n"
+      "       sim --fleet N | --fleets A..B\n",
       stderr);
   std::exit(2);
 }
@@ -47,6 +51,28 @@ int show(std::uint64_t seed, const sim::Report& report) {
   if (report.violation().empty()) return 0;
   std::printf("VIOLATION: %s\n", report.violation().c_str());
   return 1;
+}
+
+int run_fleets(std::uint64_t first, std::uint64_t last) {
+  std::map<std::string, std::uint64_t> counts;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    const sim::Report report = sim::run_fleet({.seed = seed});
+    for (const auto& [what, times] : report.counts()) counts[what] += times;
+    std::string violation = report.violation();
+    if (violation.empty() && seed % kTwiceEvery == 0 &&
+        sim::run_fleet({.seed = seed}).trace() != report.trace())
+      violation = "the same seed leaves another trace";
+    if (violation.empty()) continue;
+    std::printf("seed %llu: VIOLATION: %s; try sim --fleet %llu\n",
+                static_cast<unsigned long long>(seed), violation.c_str(),
+                static_cast<unsigned long long>(seed));
+    return 1;
+  }
+  for (const auto& [what, times] : counts)
+    std::printf("%10llu  %s\n", static_cast<unsigned long long>(times), what.c_str());
+  std::printf("passed: fleets %llu to %llu\n", static_cast<unsigned long long>(first),
+              static_cast<unsigned long long>(last));
+  return 0;
 }
 
 int run_many(std::uint64_t first, std::uint64_t last, bool stops_at_first) {
@@ -86,6 +112,16 @@ int main(int argc, char** argv) {
     const std::size_t dots = range.find("..");
     if (dots == std::string_view::npos) usage();
     return run_many(number(range.substr(0, dots)), number(range.substr(dots + 2)), stops_at_first);
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "--fleet") {
+    const std::uint64_t seed = number(argv[2]);
+    return show(seed, sim::run_fleet({.seed = seed, .keeps_notes = true}));
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "--fleets") {
+    const std::string_view range = argv[2];
+    const std::size_t dots = range.find("..");
+    if (dots == std::string_view::npos) usage();
+    return run_fleets(number(range.substr(0, dots)), number(range.substr(dots + 2)));
   }
   if ((argc == 3 || argc == 5) && std::string_view(argv[1]) == "--timers") {
     if (argc == 5 && std::string_view(argv[3]) != "--seed") usage();

@@ -46,7 +46,8 @@ void Outside::start(const kernel::OpenIntent& intent, executors::Reports& report
   at->second = {intent.effect->name, &reports};
   if (const auto found = functions_.find(intent.effect->name); found != functions_.end()) {
     const executors::StopFlag stopped = false;
-    at->second.done = found->second(intent, stopped);
+    executors::NoProgress progress;
+    at->second.done = found->second(intent, stopped, progress);
   }
 }
 

@@ -282,6 +282,9 @@ void StepJudge::take_entry(const std::string& name, const StepEntry& entry, Run&
     const auto nudge = entry.as<Nudge>();
     if (nudge && !run.told.insert(nudge->serial).second)
       violation("it is told twice that nobody takes an event");
+  } else if (entry.kind == "attempt_failed") {
+    if (entry.code.empty()) violation("an attempt failed, and nobody says how");
+    report_.sometimes("a failed attempt is told");
   } else if (entry.kind != "event") {
     run.end = entry.kind;
     run.end_code = entry.code;

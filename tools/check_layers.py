@@ -24,8 +24,10 @@ LAYERS = {
     "kernel": "base codec defs",
     "steps": "base codec defs kernel",
     "tasks": "base codec defs kernel",
+    "schedules": "base codec defs kernel",
+    "flows": "base codec defs kernel",
     "dispatch": "base codec defs kernel tasks",
-    "native": "holdfast base codec defs kernel steps tasks",
+    "native": "holdfast base codec defs kernel steps tasks flows schedules",
     "adapters": "holdfast base errors codec defs kernel steps native",
     "env": "base",
     "bundle": "base codec defs env",
@@ -33,12 +35,13 @@ LAYERS = {
     "executors": "base codec defs kernel env",
     "registry": "holdfast base errors codec env",
     "node": "holdfast base errors codec defs kernel native steps tasks env bundle store executors",
-    "engine": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
-              " node",
+    "engine": "holdfast base errors codec defs kernel native steps tasks schedules env bundle store"
+              " executors node",
     "workers": "holdfast base errors codec tasks dispatch env engine",
+    "cursors": "holdfast base errors codec defs tasks env engine",
     "page": "",
-    "gateway": "holdfast base codec defs steps tasks dispatch env engine workers page",
-    "postgres": "holdfast base errors codec defs steps env executors engine gateway",
+    "gateway": "holdfast base errors codec defs steps tasks dispatch env engine workers cursors page",
+    "postgres": "holdfast base errors codec defs steps flows env executors engine gateway",
     "worker": "holdfast base errors codec kernel env executors",
     "cli": "holdfast base errors codec defs kernel native steps tasks env bundle store executors"
            " adapters registry node engine postgres dispatch workers gateway worker demo",
@@ -46,7 +49,7 @@ LAYERS = {
 }
 
 # These compute, and do nothing else: no clock, chance, file, network or thread.
-PURE = {"codec", "defs", "dispatch", "kernel", "native", "steps", "tasks"}
+PURE = {"codec", "defs", "dispatch", "flows", "kernel", "native", "schedules", "steps", "tasks"}
 
 # Headers of other people -> the folders that may include them.
 FOREIGN = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "demo/order/shop.h"
 
+#include <iterator>
 #include <string>
 
 #include "demo/order/order.h"
@@ -57,6 +58,18 @@ holdfast::Result<holdfast::Done> place_orders(holdfast::Engine& engine) {
     const auto placed = engine.start<Order>(order.id, order, {.id = id});
     if (!placed && placed.error().code != holdfast::ErrorCode::kConflict) return placed.error();
   }
+  return holdfast::Done{};
+}
+
+holdfast::Result<holdfast::Done> place_order(holdfast::Engine& engine, std::uint64_t number) {
+  constexpr const char* kSkus[] = {"mug", "teapot", "kettle", "mug", "saucer", "unicorn", "teapot"};
+  OrderPlaced order{.id = "o-" + std::to_string(number % 10'000'000),
+                    .sku = kSkus[number % std::size(kSkus)],
+                    .count = 1 + number % 3,
+                    .cents = 990 + number % 17 * 450};
+  if (number % 23 == 0) order.cents = kMostCents + 1;
+  const auto placed = engine.start<Order>(order.id, order, {.id = "live-" + order.id});
+  if (!placed && placed.error().code != holdfast::ErrorCode::kConflict) return placed.error();
   return holdfast::Done{};
 }
 

@@ -16,4 +16,7 @@ std::vector<holdfast::Handler> shop_handlers();
 // Five orders, the same each time: placed once, however often this is called.
 holdfast::Result<holdfast::Done> place_orders(holdfast::Engine& engine);
 
+// One more, of many: most are shipped, some want what is not there or cost too much.
+holdfast::Result<holdfast::Done> place_order(holdfast::Engine& engine, std::uint64_t number);
+
 }  // namespace demo

@@ -92,4 +92,16 @@ holdfast::Result<holdfast::Done> request_refunds(holdfast::Engine& engine) {
   return holdfast::Done{};
 }
 
+holdfast::Result<holdfast::Done> request_refund(holdfast::Engine& engine, std::uint64_t number) {
+  const std::string name = std::to_string(number % 10'000'000);
+  RefundRequested request{"r-" + name, "o-" + name, 1500 + number % 7 * 400};
+  if (number / 20 % 15 == 0) request.cents = kPaidWithoutAsking + 4900;
+  if (number / 20 % 9 == 0) request.order = "lost";
+  const auto requested =
+      engine.start<RefundCase>(request.id, request, {.id = "live-" + request.id});
+  if (!requested && requested.error().code != holdfast::ErrorCode::kConflict)
+    return requested.error();
+  return holdfast::Done{};
+}
+
 }  // namespace demo

@@ -96,4 +96,7 @@ std::vector<holdfast::Handler> refund_handlers();
 // lost. Made once, however often this is called.
 holdfast::Result<holdfast::Done> request_refunds(holdfast::Engine& engine);
 
+// One more, of many: most are paid at once, some are of a lost order, few ask a manager.
+holdfast::Result<holdfast::Done> request_refund(holdfast::Engine& engine, std::uint64_t number);
+
 }  // namespace demo

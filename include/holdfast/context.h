@@ -47,6 +47,11 @@ struct Parts;  // holdfast/workflow.h
 
 struct NoEntry {};
 
+template <class W>
+inline constexpr bool kDeclaresContext = requires {
+  requires W::kDeclaresContext;
+};
+
 // What names the instance that an event starts, and the event (holdfast/workflow.h).
 template <class Workflow, class Event>
 RunWorkflow::Params params_to_run(const Event& start);
@@ -58,6 +63,22 @@ inline constexpr bool kIsIn<T, List<Types...>> = kIsOneOf<T, Types...>;
 
 }  // namespace detail
 
+// What a step may know besides its state and its message: for workflows that declare it,
+// static constexpr bool kDeclaresContext = true;
+struct WorkflowContext {
+  static constexpr std::string_view kSchema = "sys/WorkflowContext@1";
+  std::uint64_t now_ns = 0;
+  std::uint64_t logical_now_ns = 0;  // never goes back
+  std::uint64_t journal_height = 0;  // the record that the step becomes part of
+  Bytes entropy;
+  Hash event_hash{};
+  Hash manifest_hash{};
+  std::string workflow;
+  std::optional<Hash> workflow_hash;
+  std::optional<Bytes> key;  // canonical
+  bool cell_mode = false;    // the workflow has keys
+};
+
 template <class Workflow>
 class Context {
  public:
@@ -68,6 +89,18 @@ class Context {
   Hash entropy() const { return step_.entropy(); }         // 32 bytes for this step alone
   Uuid uuid() { return step_.uuid(); }                     // another one with each call
   bool is_new() const { return !step_.has_state(); }       // the first step of the instance
+
+  // All of it as one value, as the definition of the workflow declares it.
+  WorkflowContext declared() const {
+    static_assert(detail::kDeclaresContext<Workflow>,
+                  "holdfast: a workflow that asks for its context declares it: static constexpr "
+                  "bool kDeclaresContext = true;");
+    WorkflowContext declared;
+    const Bytes bytes = step_.declared_context();
+    Reader in(bytes);
+    static_cast<void>(detail::Form<WorkflowContext>::read(in, declared));  // the engine wrote it
+    return declared;
+  }
 
   // What names this instance.
   auto key() const {

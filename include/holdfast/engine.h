@@ -31,6 +31,7 @@
 #include "holdfast/governance.h"
 #include "holdfast/handler.h"
 #include "holdfast/listing.h"
+#include "holdfast/log.h"
 #include "holdfast/measures.h"
 #include "holdfast/module.h"
 #include "holdfast/outside_effect.h"
@@ -60,6 +61,9 @@ struct EngineOptions {
   // False: the modules are only the code for definitions that the world has already.
   bool apply_definitions = true;
   std::size_t handler_threads = 4;
+  // Instances of each workflow that stay in memory though nothing happens to them. More cost
+  // memory, fewer are read back from the index more often. From 1.
+  std::size_t hot_cells = 4096;
   SecretOptions secrets = {};
   std::vector<AllowedHost> http_hosts = {};
   // That sys/process.run may run, by their whole paths. Each is the file that is there when the
@@ -103,6 +107,10 @@ struct EngineOptions {
   // Told, in one line each, what an operator would like to know. From any thread of the engine.
   std::function<void(std::string_view line)> log = {};
 
+  // The same with levels and fields, and what fails besides: instances, and attempts at effects. If
+  // it is there, `log` is told nothing.
+  LogSink log_lines = {};
+
   // It has ended by itself, and refuses everything from now on. Once, on a thread of the engine.
   std::function<void(const Error& why)> ended = {};
 };
@@ -112,12 +120,16 @@ struct SendOptions {
 };
 
 struct Sent {
-  std::uint64_t record = 0;  // that holds it
-  // Instances that it was given to, whatever they made of it. One that is not begun by such an
-  // event and was not there is counted, though nothing is left of it: its code has to say so.
-  std::uint32_t deliveries = 0;
-  std::uint32_t ignored = 0;  // instances that had ended already
-  bool is_repeated = false;   // it was sent before, and nothing happened now
+  std::uint64_t record = 0;      // that holds it
+  std::uint32_t deliveries = 0;  // instances that it was given to
+  std::uint32_t ignored = 0;     // instances that had ended already
+  bool is_repeated = false;      // it was sent before, and nothing happened now
+  // Of the deliveries: to instances that were not there, and that such an event does not begin, as
+  // with a key that is misspelt. Not known of an event that is repeated.
+  std::uint32_t unhandled = 0;
+
+  // Nobody took it.
+  bool is_unhandled() const noexcept { return deliveries != 0 && unhandled == deliveries; }
 };
 
 enum class InstanceStatus : std::uint8_t { kRunning, kWaiting, kCompleted, kFailed, kCancelled };
@@ -154,11 +166,13 @@ struct WaitReason {
   std::optional<std::uint64_t> due_ns;  // of a timer
   bool by_workers = false;              // a worker performs it: `lease` says which, if one has it
   std::optional<LeaseInfo> lease = {};
-  std::uint64_t queued_ns = 0;       // since when it waits for a worker, or waited before the lease
-  std::uint64_t losses = 0;          // workers that were lost with it
-  std::string child_workflow = {};   // of an effect that runs another instance: that one
-  Bytes child_key = {};              // canonical; empty if its workflow has no key
-  std::uint64_t mail = 0;            // kTurn, kPaused, kRoom, kHolds: messages that wait for it
+  std::uint64_t queued_ns = 0;      // since when it waits for a worker, or waited before the lease
+  std::uint64_t losses = 0;         // workers that were lost with it
+  std::string child_workflow = {};  // of an effect that runs another instance: that one
+  Bytes child_key = {};             // canonical; empty if its workflow has no key
+  std::uint64_t mail = 0;           // kTurn, kPaused, kRoom, kHolds: messages that wait for it
+  // kPaused: the program has no code for the definition that it began with; its hash, and why
+  std::string missing_code = {};
   std::string full_workflow = {};    // kRoom: of that instance; empty: the whole world is full
   Bytes full_key = {};               // canonical; empty if its workflow has no key
   std::vector<std::string> schemas;  // kEvent: of the events that would wake it
@@ -459,11 +473,20 @@ class Engine {
   // The same with pages of fewer bytes than 1 MiB, or one entry.
   void stream_raw(std::string_view workflow, Bytes key, std::uint64_t after, PartLimits limits,
                   Then<RawStreamPage> then);
+  // Behind everything that any stream has now.
+  std::uint64_t sequence_now() const;
   // Goes on with a stream whose instance was there before: if it is not, that is the end.
   Stop go_on_raw(std::string_view workflow, Bytes key, std::uint64_t after, PartLimits limits,
                  Then<RawStreamPage> then);
   Result<RawStreamPage> follow_raw(std::string_view workflow, Bytes key, std::uint64_t after,
                                    std::size_t limit, Timeout timeout);
+
+  // How it stands and why it has not ended, as of one moment.
+  struct RawSituation {
+    RawInstance instance;
+    std::vector<WaitReason> reasons;  // none: it has ended
+  };
+  void situation_raw(std::string_view workflow, Bytes key, Then<RawSituation> then);
 
   // Why it has not ended; nothing: it has. kNotFound: there is no such instance.
   void why_raw(std::string_view workflow, Bytes key, Then<std::vector<WaitReason>> then);
@@ -487,9 +510,11 @@ class Engine {
   std::uint64_t definitions_version() const noexcept;
 
   // Makes definitions (CBOR, a list with its manifest) the world's own, or says whether that could
-  // be done. Instances that stand in the way are no error. kInvalid: the definitions are not good,
-  // or nobody here performs one of their effects.
-  void apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then, std::string_view by = {});
+  // be done. What is added, and what nothing under way uses, is applied while everything runs;
+  // instances that are touched by what changes stand in the way, which is no error. kInvalid: the
+  // definitions are not good, or nobody here performs one of their effects.
+  void apply_raw(Bytes definitions, ApplyOptions options, Then<Applied> then,
+                 std::string_view by = {});
 
   // Proposals of definitions: made (CBOR, as above, or a patch of the present ones), tried, decided
   // and applied, in that order; kConflict: its turn has not come, or is over. What is told is the
@@ -593,6 +618,10 @@ class Engine {
   // Tells the last durable record when that is this one or behind it, which may be at once.
   // kUnavailable: too many wait (16 384).
   Stop when_durable(std::uint64_t record, Then<std::uint64_t> then);
+
+  // Keeps the records from this one on, as long as it is there and the journal can hold them: not
+  // more than it holds for any reader of the past.
+  std::shared_ptr<const void> hold_journal(std::uint64_t from);
 
  private:
   struct Body;

@@ -22,15 +22,53 @@ struct BlockingInstance {
   std::uint64_t mail = 0;     // messages that wait for it
 };
 
+// The instances of one workflow that stand in the way, and what changes for them.
+struct BlockedWorkflow {
+  std::string workflow;
+  std::uint64_t instances = 0;
+  // Up to 16 names of definitions, and routes of events; empty: nothing, but it is asked for
+  // strictly.
+  std::vector<std::string> because = {};
+};
+
 // Whether definitions were applied, or could be.
 struct Applied {
   std::uint64_t record = 0;                     // that holds it; 0: nothing was applied
   std::vector<BlockingInstance> blocking = {};  // the first 1000; empty: nothing stands in the way
   std::uint64_t blocking_count = 0;             // of all
+  std::vector<BlockedWorkflow> blocking_workflows = {};
+
+  bool unchanged = false;  // the world has these definitions already
+  // Names of definitions, 1000 each at most.
+  std::vector<std::string> added = {};
+  std::vector<std::string> changed = {};
+  std::vector<std::string> removed = {};
+
+  // Instances of these keep the version that they began with; `because` is empty.
+  std::vector<BlockedWorkflow> pinned = {};
 };
 
 // Checked: nothing is applied, only said whether it could be.
 enum class ApplyMode : std::uint8_t { kApply, kCheck };
+
+// Only instances that are touched by what changes stand in the way; strict: all that have not
+// ended.
+struct ApplyOptions {
+  // NOLINTNEXTLINE(google-explicit-constructor): the mode is most often all that is said.
+  ApplyOptions(ApplyMode the_mode = ApplyMode::kApply, bool is_strict = false,
+               bool is_pinning = false)
+      : mode(the_mode), strict(is_strict), pin(is_pinning) {}
+
+  ApplyMode mode;
+  bool strict;
+  // Instances that would stand in the way keep the version of their workflow that they began with;
+  // new ones begin with the new version. Events, routes and workflows that go still stand in the
+  // way.
+  bool pin;
+};
+
+// "added demo/Invoice@1; changed demo/Order@1", "nothing changed": one line for people.
+std::string describe(const Applied& applied);
 
 struct ProposalInfo {
   std::uint64_t id = 0;  // the record that proposed it

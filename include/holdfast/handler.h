@@ -17,6 +17,7 @@
 #include <atomic>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,8 +30,11 @@ namespace holdfast {
 
 class Call {
  public:
-  Call(std::string the_key, const std::atomic<bool>& stopped)
-      : key(std::move(the_key)), stopped_(stopped) {}
+  // Takes one canonical item; false: nobody hears it.
+  using Publish = std::function<bool(std::span<const std::uint8_t> piece)>;
+
+  Call(std::string the_key, const std::atomic<bool>& stopped, Publish publish = nullptr)
+      : key(std::move(the_key)), stopped_(stopped), publish_(std::move(publish)) {}
 
   const std::string key;  // of the intent, the same each time
 
@@ -38,8 +42,15 @@ class Call {
   // takes long may end.
   bool stopped() const noexcept { return stopped_; }
 
+  // A piece of output, at once, as progress of the effect (a workflow hears it if it takes
+  // sys/EffectStreamFrame@1). Waits while more is on its way than is good. False: nobody hears it
+  // any more. Where effects run in memory, without an engine, it is never heard.
+  bool publishes() const noexcept { return publish_ != nullptr; }
+  bool publish(std::span<const std::uint8_t> piece) const { return publish_ && publish_(piece); }
+
  private:
   const std::atomic<bool>& stopped_;
+  Publish publish_;
 };
 
 // What an effect came to: its receipt, or an error that the workflow hears of.

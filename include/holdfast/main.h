@@ -34,10 +34,17 @@ struct Program {
   // be tried, as paths of the server.
   std::function<Result<Done>(Engine& engine)> play = {};
   std::function<Result<Done>(Engine& engine)> play_on = {};  // what may wait for people, besides
+  // One piece of the work that `dev --live` begins again and again; numbers grow.
+  std::function<Result<Done>(Engine& engine, std::uint64_t number)> play_one = {};
   std::vector<std::string> worth_a_look = {};
 
   // What `worker` runs besides what its flags name.
   std::vector<TaskFunction> tasks = {};
+
+  // How the program calls itself in its help and in `version`. Without a version of its own it
+  // prints that of Holdfast alone.
+  std::string name = "holdfast";
+  std::string version = {};
 };
 
 // Gives what main is to return.

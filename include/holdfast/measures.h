@@ -36,6 +36,14 @@ struct Refusals {
   std::uint64_t count = 0;
 };
 
+// Effects, and bodies of steps, that failed since the engine was opened.
+struct FailedCount {
+  std::string workflow;
+  std::string status;  // error, timeout, cancelled; of the body of a step: failed
+  std::string code;    // `other`: there were too many
+  std::uint64_t count = 0;
+};
+
 // The same, and what the world says of itself.
 struct Measures {
   Figures figures;
@@ -55,12 +63,14 @@ struct Measures {
   Histogram batch_records{kCountBounds};
   std::vector<OpenEffects> open_by_effect;
   std::vector<Refusals> refusals;
-  std::uint64_t waiting_results = 0;   // of effects, to be reduced
-  std::uint64_t recovery_ns = 0;       // what opening took, until everything was under way
-  std::uint64_t replayed_records = 0;  // then
-  std::uint64_t behind_snapshot = 0;   // records that would be replayed if it were opened now
-  std::uint64_t history_seen = 0;      // the record that the index has come to
-  std::int64_t clock_ahead_ns = 0;     // of the wall clock; below nothing: behind it
+  std::vector<FailedCount> failed;
+  std::vector<FailedCount> failed_instances;  // the same of instances
+  std::uint64_t waiting_results = 0;          // of effects, to be reduced
+  std::uint64_t recovery_ns = 0;              // what opening took, until everything was under way
+  std::uint64_t replayed_records = 0;         // then
+  std::uint64_t behind_snapshot = 0;  // records that would be replayed if it were opened now
+  std::uint64_t history_seen = 0;     // the record that the index has come to
+  std::int64_t clock_ahead_ns = 0;    // of the wall clock; below nothing: behind it
 };
 
 // Where the world is kept.

@@ -45,6 +45,17 @@ class Module {
     return module;
   }
 
+  // Also has the code of an earlier version of these workflows, for instances that began with it:
+  //
+  //   Module::of<Order>("shop/code@1").with_earlier(Module::of<v1::Order>("shop/code@1"))
+  //
+  // Its definitions are not applied.
+  Module with_earlier(Module earlier) && {
+    earlier_.push_back(std::move(earlier));
+    return std::move(*this);
+  }
+  const std::vector<Module>& earlier() const noexcept { return earlier_; }
+
   const std::string& name() const noexcept { return name_; }
   const Definitions& schemas() const noexcept { return schemas_.all; }
   const Definitions& effects() const noexcept { return effects_; }
@@ -67,7 +78,8 @@ class Module {
     std::vector<std::string_view> effects;
     std::string module;
     std::string entrypoint;
-    std::string graph = {};  // of a step workflow, as JSON; empty: it is none
+    std::string graph = {};    // of a step workflow, as JSON; empty: it is none
+    std::string context = {};  // that it declares; empty: none
   };
 
   explicit Module(std::string_view name) : name_(name) {}
@@ -117,6 +129,7 @@ class Module {
       parts.key = schema<typename Parts::Key>(W::kWorkflow, "Key");
     if constexpr (!std::is_same_v<typename Parts::Entry, detail::NoEntry>)
       parts.entry = schema<typename Parts::Entry>(W::kWorkflow, "Entry");
+    if constexpr (detail::kDeclaresContext<W>) parts.context = WorkflowContext::kSchema;
     add_events<W>(parts, typename Parts::Events());
     add_effects<W>(parts, typename Parts::Effects());
     add_workflow(parts);
@@ -180,6 +193,7 @@ class Module {
   std::vector<Route> routes_;
   std::vector<Code> code_;
   std::vector<detail::Flow> flows_;
+  std::vector<Module> earlier_;
 };
 
 // Everything the modules define, and a manifest of it, as one JSON list. What two modules define

@@ -31,6 +31,8 @@ class Step {
   Uuid uuid();  // another one with each call
   std::string_view workflow() const;
   Reader key() const;
+  // A sys/WorkflowContext@1; empty: the workflow declares none.
+  Bytes declared_context() const;
 
   // What came in.
   bool has_state() const;

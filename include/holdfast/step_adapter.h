@@ -64,15 +64,19 @@ struct StepEntryView {
     std::uint64_t slot = 0;
     std::string_view step;
     std::string_view state;
+    std::string_view input;  // schemas
+    std::string_view output;
   };
   std::string_view kind;
   std::string_view step;
+  std::uint64_t item = 0;
   std::string_view schema;
   std::span<const std::uint8_t> value;
   std::string_view code;
   std::string_view message;
   std::uint64_t attempts = 0;
   std::uint64_t elapsed_ns = 0;
+  std::uint64_t due_ns = 0;
   std::span<const std::string_view> steps;
   std::span<const Change> changes;
 

@@ -25,6 +25,9 @@
 
 namespace holdfast {
 
+// Of one event that a body publishes while it runs.
+inline constexpr std::size_t kMaxPublishedBytes = std::size_t{64} << 10;
+
 class StepContext {
  public:
   StepContext(detail::StepCall& step, const Call& call,
@@ -35,6 +38,13 @@ class StepContext {
 
   // From 1, and anew when what the body waited for has come.
   std::uint64_t attempt() const { return step_.failures() + 1; }
+  // How the attempt before this one failed; nothing: this is the first. A long message is cut. Runs
+  // that began by earlier rules do not know it.
+  std::optional<StepError> last_error() const {
+    const auto& last = step_.last_error();
+    if (!last) return std::nullopt;
+    return StepError(last->first, last->second);
+  }
   // Nobody waits for this any more: the run has ended, or another step has cancelled this one
   // (cancel_step). What it reports finds nobody; who takes long may end.
   bool stopped() const { return call_.stopped(); }
@@ -53,10 +63,32 @@ class StepContext {
       throw StepError("step.bad_send", wrong);
     step_.send(Event::kSchema, detail::bytes_of_value(event), step);
   }
-  // An entry of the run's stream.
+  // An entry of the run's stream, when the body has ended well or begins to wait. A type that the
+  // workflow does not name is refused (step.bad_put).
   template <class Event>
   void put(const Event& event) {
+    if (std::string wrong = step_.wrong_put(Event::kSchema); !wrong.empty())
+      throw StepError("step.bad_put", wrong);
     step_.put(Event::kSchema, detail::bytes_of_value(event));
+  }
+
+  // An entry of the run's stream at once, while the body runs: tokens of a model, progress. It is
+  // only shown. When the body runs again (holdfast/steps.h) it publishes again; after a crash an
+  // entry `began_again` says so. A body that is faster than the engine waits. False: nobody waits
+  // for this body any more. Outside of an engine (holdfast/memory_runs.h) it is the same as `put`.
+  template <class Event>
+  bool publish(const Event& event) {
+    if (!call_.publishes()) return put(event), !stopped();
+    if (std::string wrong = step_.wrong_put(Event::kSchema); !wrong.empty())
+      throw StepError("step.bad_put", wrong);
+    const Bytes value = detail::bytes_of_value(event);
+    if (value.size() > kMaxPublishedBytes)
+      throw StepError("step.too_large", "what is published at once has at most 64 KiB");
+    return call_.publish(detail::encoded([&](Writer& out) {
+      out.list(2);
+      out.text(Event::kSchema);
+      out.bytes(value);
+    }));
   }
 
   // Waits for an event from outside; the body begins anew when it has come, and gets it here. One
@@ -112,10 +144,11 @@ class StepContext {
     }
     (std::index_sequence_for<Events...>());
   }
-  // The same for so many of one type.
+  // The same for so many of one type; for none the list is empty, and nothing is put aside.
   template <class Event>
   std::optional<std::vector<Event>> collect(const Event& event, std::size_t count,
                                             std::string_view buffer = "default") {
+    if (count == 0) return std::vector<Event>();
     const std::vector<detail::SchemaValue> there = step_.buffer(buffer);
     const auto is_own = [](const detail::SchemaValue& one) { return one.schema == Event::kSchema; };
     const auto own = static_cast<std::size_t>(std::count_if(there.begin(), there.end(), is_own));
@@ -133,7 +166,7 @@ class StepContext {
         others.push_back(one);
     }
     const Bytes value = detail::bytes_of_value(event);
-    if (all.size() < std::max<std::size_t>(count, 1))
+    if (all.size() < count)
       all.push_back(event);
     else
       others.push_back({Event::kSchema, value});
@@ -176,7 +209,9 @@ class StepContext {
 
  protected:
   template <class Question>
-  static detail::Asked asked(const Question& question) {
+  detail::Asked asked(const Question& question) {
+    if (std::string wrong = step_.wrong_put(Question::kSchema); !wrong.empty())
+      throw StepError("step.bad_put", wrong);
     return std::pair(Question::kSchema, detail::bytes_of_value(question));
   }
 

@@ -93,6 +93,7 @@ struct StepFailed {
   std::string message;
   std::uint64_t attempts = 0;
   std::uint64_t elapsed_ns = 0;
+  std::uint64_t failed_at_ns = 0;  // since 1970, by the clock of the world; 0: not recorded
 
   // An event is a map.
   bool is_list() const noexcept { return !value.empty() && value.front() >> 5U == 4; }
@@ -133,9 +134,62 @@ struct StepFailed {
   }
 };
 
+namespace detail {
+
+// Of runs that began by earlier rules it comes without its time.
+template <>
+struct Form<StepFailed> {
+  using Inner = TypeList<>;
+  static std::string type(Schemas&) {
+    return R"({"ref":")" + std::string(StepFailed::kSchema) + R"("})";
+  }
+  static bool read(Reader& in, StepFailed& failed) {
+    std::uint64_t count = 0;
+    const auto named = [&](std::string_view wanted) {
+      std::string_view name;
+      return in.text(name) && name == wanted;
+    };
+    if (!in.map(count) || (count != 7 && count != 8)) return false;
+    if (!named("code") || !Form<std::string>::read(in, failed.code) || !named("step") ||
+        !Form<std::string>::read(in, failed.step) || !named("event") ||
+        !Form<std::string>::read(in, failed.event) || !named("value") ||
+        !Form<Bytes>::read(in, failed.value) || !named("message") ||
+        !Form<std::string>::read(in, failed.message) || !named("attempts") ||
+        !in.nat(failed.attempts) || !named("elapsed_ns") || !in.nat(failed.elapsed_ns))
+      return false;
+    return count == 7 || (named("failed_at_ns") && (in.null() || in.nat(failed.failed_at_ns)));
+  }
+  static void write(Writer& out, const StepFailed& failed) {
+    out.map(8);
+    out.text("code");
+    out.text(failed.code);
+    out.text("step");
+    out.text(failed.step);
+    out.text("event");
+    out.text(failed.event);
+    out.text("value");
+    out.bytes(failed.value);
+    out.text("message");
+    out.text(failed.message);
+    out.text("attempts");
+    out.nat(failed.attempts);
+    out.text("elapsed_ns");
+    out.nat(failed.elapsed_ns);
+    out.text("failed_at_ns");
+    out.nat(failed.failed_at_ns);
+  }
+};
+
+}  // namespace detail
+
 // The events that ask somebody outside: using Asks = holdfast::Asks<Question>;
 template <class... Types>
 struct Asks {};
+
+// The events that bodies only show to whoever follows the run (StepContext::publish, put), so that
+// nobody inside takes them: using Publishes = holdfast::Publishes<Token>;
+template <class... Types>
+struct Publishes {};
 
 // The events that bodies send besides what they return: using Sends = holdfast::Sends<Part>;
 template <class... Types>
@@ -193,6 +247,7 @@ class StepsOf {
                   "holdfast: a step workflow says which event ends a run: using Stop = ...");
     if constexpr (detail::HasStop<W>) add_type<typename W::Stop>(flow, schemas, Role::kStop);
     add_asks(flow, schemas, typename detail::AsksOf<W>::type());
+    add_publishes(flow, schemas, typename detail::PublishesOf<W>::type());
     for (const Entry& entry : entries_) {
       entry.describe(flow, schemas);
       flow.steps.push_back(entry.step);
@@ -242,6 +297,11 @@ class StepsOf {
   }
   template <class... Types>
   static void add_asks(detail::Flow& flow, detail::Schemas& schemas, Asks<Types...>) {
+    (add_type<Types>(flow, schemas, Role::kInputRequired), ...);
+  }
+  // To the graph they are the same as questions: nobody inside need take them.
+  template <class... Types>
+  static void add_publishes(detail::Flow& flow, detail::Schemas& schemas, Publishes<Types...>) {
     (add_type<Types>(flow, schemas, Role::kInputRequired), ...);
   }
   template <class... Types>
@@ -296,6 +356,8 @@ class StepsOf {
 
   detail::StepRoutes routes() const {
     detail::StepRoutes made;
+    detail::Schemas schemas;
+    for (const detail::Flow::Type& type : flow(schemas).types) made.types.push_back(type.schema);
     if constexpr (detail::HasStop<W>) made.stop = W::Stop::kSchema;
     for (const Entry& entry : entries_) {
       std::vector<std::string> takes = entry.step.accepts;
@@ -342,8 +404,24 @@ class StepsOf {
         step.fail("step.exception", "something that is no std::exception was thrown");
       }
     }
-    if (step.has_failed()) step.judge(retry, std::chrono::steady_clock::now() - begun);
+    if (step.has_failed()) {
+      step.judge([&](const StepFailure& failure) { return judge(retry, failure, step); },
+                 std::chrono::steady_clock::now() - begun);
+    }
     step.write_receipt(receipt);
+    return std::nullopt;
+  }
+
+  // What a policy throws says nothing about the step, which had failed before.
+  static std::optional<Duration> judge(const Retry& retry, const StepFailure& failure,
+                                       detail::StepCall& step) {
+    try {
+      return retry.judge(failure);
+    } catch (const std::exception& error) {
+      step.policy_threw(error.what());
+    } catch (...) {
+      step.policy_threw({});
+    }
     return std::nullopt;
   }
 

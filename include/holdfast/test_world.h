@@ -42,9 +42,23 @@ class World {
   Result<Sent> send(const Event& event, SendOptions options = {}) {
     return send_raw(Event::kSchema, detail::bytes_of_value(event), options.id);
   }
+  // A new instance, as Engine::start.
+  template <class Workflow, class Event>
+  Result<Sent> start(const KeyOf<Workflow>& key, const Event& event, SendOptions options = {}) {
+    return start_raw(Workflow::kWorkflow, detail::bytes_of_key(key), Event::kSchema,
+                     detail::bytes_of_value(event), options.id);
+  }
   template <class Workflow>
   Result<Done> cancel(const KeyOf<Workflow>& key, std::string_view reason) {
-    return cancel_raw(Workflow::kWorkflow, detail::bytes_of_key(key), reason);
+    return control_raw(Control::kCancel, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
+  }
+  template <class Workflow>
+  Result<Done> pause(const KeyOf<Workflow>& key, std::string_view reason = {}) {
+    return control_raw(Control::kPause, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
+  }
+  template <class Workflow>
+  Result<Done> resume(const KeyOf<Workflow>& key, std::string_view reason = {}) {
+    return control_raw(Control::kResume, Workflow::kWorkflow, detail::bytes_of_key(key), reason);
   }
   // Timers on the way go off at their times, one after another.
   void advance(Duration by);
@@ -87,7 +101,10 @@ class World {
   static std::optional<EffectError> error_of(const Bytes& outcome);
 
   Result<Sent> send_raw(std::string_view schema, const Bytes& value, std::string_view id);
-  Result<Done> cancel_raw(std::string_view workflow, const Bytes& key, std::string_view reason);
+  Result<Sent> start_raw(std::string_view workflow, const Bytes& key, std::string_view schema,
+                         const Bytes& value, std::string_view id);
+  Result<Done> control_raw(Control control, std::string_view workflow, const Bytes& key,
+                           std::string_view reason);
   Result<RawInstance> query_raw(std::string_view workflow, Bytes key);
   const std::vector<Bytes>& stream_raw(std::string_view workflow, const Bytes& key) const;
 

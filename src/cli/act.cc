@@ -72,6 +72,9 @@ ExitCode print_sent(const Where& where, codec::View answer, std::uint64_t waited
   print_line("record " + std::to_string(number_in(answer, "record")) + ": " +
              std::to_string(number_in(answer, "deliveries")) + " delivered, " +
              std::to_string(number_in(answer, "ignored")) + " ignored" +
+             (number_in(answer, "unhandled") == 0
+                  ? ""
+                  : ", " + std::to_string(number_in(answer, "unhandled")) + " unhandled") +
              (flag_in(answer, "repeated") ? "; it was sent before" : ""));
   const auto instance = answer.find("instance");
   if (instance && !instance->is_null()) print_instance(*instance);
@@ -165,40 +168,45 @@ void add_wait(CLI::App& command, ActOptions& options) {
 void add_act(CLI::App& app, ExitCode& exit_code) {
   ActAdder adder{app, exit_code};
   auto [sends, send_options] = adder.add(
-      "send", "send an event to everybody who subscribes to it",
+      "send", "send an event to all its subscribers",
       R"(send demo/OrderPlaced@1 '{"id":"o-7","sku":"mug","count":2,"cents":1990}' --id web-4711)",
       send);
-  sends->add_option("event", send_options->name, "the name of its schema")->required();
+  sends->add_option("event", send_options->name, "name of the event's schema")->required();
   sends->add_option("value", send_options->value, "JSON; - reads standard input");
-  sends->add_option("--key", send_options->key, "only to this instance: WORKFLOW/KEY")
+  sends->add_option("--key", send_options->key, "deliver to this instance only: WORKFLOW/KEY")
       ->check(not_empty());
-  sends->add_option("--id", send_options->id, "sent again with the same id, it happens once")
+  sends
+      ->add_option("--id", send_options->id,
+                   "idempotency id: an event sent twice with the same id happens once")
       ->check(not_empty());
   add_wait(*sends, *send_options);
 
   auto [starts, start_options] = adder.add(
-      "start", "begin an instance",
+      "start", "start an instance",
       R"(start demo/Order@1 '{"id":"o-8","sku":"mug","count":1,"cents":995}' --wait 5000)", start);
   starts->add_option("workflow", start_options->name, "its name")->required();
   starts->add_option("input", start_options->value,
-                     "the event that begins it, as JSON; - reads standard input");
+                     "the event that starts it, as JSON; - reads standard input");
   starts
       ->add_option("--event", start_options->event,
-                   "the schema of the event; otherwise the first that is routed to it")
+                   "schema of the event; default: the first event routed to the workflow")
       ->check(not_empty());
-  starts->add_option("--key", start_options->key, "of the instance; otherwise the event has it");
-  starts->add_option("--id", start_options->id, "of the event")->check(not_empty());
+  starts->add_option("--key", start_options->key,
+                     "key of the instance; default: taken from the event");
+  starts->add_option("--id", start_options->id, "idempotency id of the event")->check(not_empty());
   add_wait(*starts, *start_options);
 
   auto [signals, signal_options] =
-      adder.add("signal", "send an event to one instance, and to nobody else",
+      adder.add("signal", "send an event to one instance only",
                 R"(signal demo/Order@1/o-7 demo/OrderCancelled@1 '{"id":"o-7"}')", signal);
   signals->add_option("instance", signal_options->name, "WORKFLOW/KEY")
       ->required()
       ->check(not_empty());
-  signals->add_option("event", signal_options->event, "the name of its schema")->required();
+  signals->add_option("event", signal_options->event, "name of the event's schema")->required();
   signals->add_option("value", signal_options->value, "JSON; - reads standard input");
-  signals->add_option("--id", signal_options->id, "sent again with the same id, it happens once")
+  signals
+      ->add_option("--id", signal_options->id,
+                   "idempotency id: an event sent twice with the same id happens once")
       ->check(not_empty());
 }
 

@@ -225,15 +225,15 @@ ExitCode run_restore(const RestoreWords& said, const native::Machines& machines)
 
 void add_restore(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto words = std::make_shared<RestoreWords>();
-  CLI::App* command = app.add_subcommand("restore", "make a world of a backup, and check it");
-  command->add_option("backup", words->backup, "the folder of the backup")
+  CLI::App* command = app.add_subcommand("restore", "create a world from a backup and verify it");
+  command->add_option("backup", words->backup, "folder of the backup")
       ->required()
       ->check(not_empty());
-  command->add_option("world", words->world, "the folder of the new world; it must not be there")
+  command->add_option("world", words->world, "folder of the new world; it must not exist")
       ->required()
       ->check(not_empty());
   command->add_flag("--any-file-system", words->any_file_system,
-                    "also where a power cut may lose data");
+                    "allow file systems that lose data in a power cut");
   command->add_flag("--json", words->json, "print JSON");
   command->footer(
       "The same checks as `verify --all`, before it says that it is done. The world is that of "
@@ -252,7 +252,7 @@ void add_restore(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& 
 void add_backup(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto words = std::make_shared<BackupWords>();
   CLI::App* command =
-      app.add_subcommand("backup", "copy a world, also one that runs, into a folder");
+      app.add_subcommand("backup", "back up a world, running or stopped, into a folder");
   add_where(*command, words->where);
   command
       ->add_option("into", words->words,

@@ -196,14 +196,14 @@ base::Result<void> runaway(const BenchOptions& options) {
 }  // namespace
 
 void add_bench(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* bench = app.add_subcommand("bench", "measure this machine with an engine inside");
+  CLI::App* bench = app.add_subcommand("bench", "run benchmarks on this machine");
   bench->require_subcommand(1);
   bench->footer("Example: holdfast bench embedded");
   auto options = std::make_shared<BenchOptions>();
   const auto add = [&](const char* name, const char* what,
                        base::Result<void> (*run)(const BenchOptions&)) {
     CLI::App* command = bench->add_subcommand(name, what);
-    command->add_option("--dir", options->folder, "the folder to write in; this one else");
+    command->add_option("--dir", options->folder, "folder to write in; default: the current one");
     command->add_flag("--json", options->json, "print JSON");
     command->footer(std::string("Example: holdfast bench ") + name);
     command->callback([options, run, &exit_code] {
@@ -213,28 +213,29 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
     return command;
   };
   CLI::App* embedded_command =
-      add("embedded", "workflows of three effects, one after the other", &embedded);
+      add("embedded", "workflows with three effects in sequence", &embedded);
   embedded_command
-      ->add_option("--in-flight", options->embedded.in_flight, "how many at a time; 512 else")
+      ->add_option("--in-flight", options->embedded.in_flight, "number in flight; default 512")
       ->check(CLI::Range(1, 1024));
   embedded_command
       ->add_option("--history-rounds", options->history_rounds,
-                   "compare with and without history, so many times by turns")
+                   "compare with and without history, alternating N times")
       ->check(CLI::Range(1, 100));
   embedded_command
       ->add_option("--workflow", options->workflow,
-                   "effects: of three effects; steps: a step workflow whose steps run here")
+                   "effects: three effects; steps: a step workflow")
       ->check(CLI::IsMember({"effects", "steps"}));
-  embedded_command->add_option("--seconds", options->embedded.seconds, "how long; 10 else")
+  embedded_command->add_option("--seconds", options->embedded.seconds, "seconds to run; default 10")
       ->check(CLI::Range(0.1, 3600.0));
   const auto add_count = [&](CLI::App* command) {
-    command->add_option("--count", options->count, "how many; a million else")
+    command->add_option("--count", options->count, "number of workflows; default one million")
         ->check(CLI::Range(1, 100'000'000));
   };
-  add_count(add("sleep", "workflows that sleep, and kill -9", &sleep));
-  add_count(add("waiting", "effects that wait for a stuck executor, and kill -9", &waiting));
+  add_count(add("sleep", "sleeping workflows, and recovery after kill -9", &sleep));
+  add_count(add("waiting", "effects that wait for a blocked executor, and recovery after kill -9",
+                &waiting));
   CLI::App* runaway_command =
-      add("runaway", "what a workflow that runs away leaves to the others", &runaway);
+      add("runaway", "throughput that is left beside a runaway workflow", &runaway);
   runaway_command
       ->add_option(
           "--load", options->runaway.load,
@@ -244,7 +245,7 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
       ->add_option("--seconds", options->runaway.seconds, "how long each part is; 5 else")
       ->check(CLI::Range(0.1, 3600.0));
   CLI::App* parked_command =
-      add("parked", "runs of steps that wait for a person, kill -9, and an answer", &parked);
+      add("parked", "step workflows that wait for a person: kill -9, then an answer", &parked);
   add_count(parked_command);
   parked_command->add_option("--wakes", options->wakes, "how many get an answer; 200 else")
       ->check(CLI::Range(1, 1'000'000));

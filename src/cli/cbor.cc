@@ -97,7 +97,7 @@ void add_action(CLI::App& cbor, Action action, const char* name, const char* hel
 }  // namespace
 
 void add_cbor(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* cbor = app.add_subcommand("cbor", "canonical values: encode, decode, hash");
+  CLI::App* cbor = app.add_subcommand("cbor", "encode, decode and hash canonical values");
   cbor->require_subcommand(1);
   cbor->footer("Example: echo '{\"b\":1,\"a\":[true]}' | holdfast cbor encode");
   add_action(*cbor, Action::kEncode, "encode", "print the canonical bytes in hex", "json",

@@ -20,13 +20,15 @@ struct Program;  // holdfast/main.h
 namespace holdfast::cli {
 
 void add_bench(CLI::App& app, ExitCode& exit_code);
-void add_version(CLI::App& app);
+void add_version(CLI::App& app, const Program& program);
 void add_help(CLI::App& app, ExitCode& exit_code);
 void add_cbor(CLI::App& app, ExitCode& exit_code);
 void add_defs(CLI::App& app, ExitCode& exit_code);
 void add_validate(CLI::App& app, ExitCode& exit_code);
 void add_graphs(CLI::App& app, ExitCode& exit_code);
 void add_watch(CLI::App& app, ExitCode& exit_code);
+void add_logs(CLI::App& app, ExitCode& exit_code);
+void add_schedule(CLI::App& app, ExitCode& exit_code);
 void add_gc(CLI::App& app, ExitCode& exit_code);
 void add_snapshot(CLI::App& app, ExitCode& exit_code);
 void add_journal(CLI::App& app, ExitCode& exit_code);
@@ -50,6 +52,8 @@ void add_init(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& mod
 void add_salvage(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_backup(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_workers(CLI::App& app, ExitCode& exit_code);
+void add_overview(CLI::App& app, ExitCode& exit_code);
+void add_batch(CLI::App& app, ExitCode& exit_code);
 void add_registry(CLI::App& app, ExitCode& exit_code);
 void add_swap(CLI::App& app, ExitCode& exit_code);
 void add_preempt(CLI::App& app, ExitCode& exit_code);

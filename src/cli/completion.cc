@@ -131,8 +131,7 @@ std::string fish(const std::vector<Words>& all) {
 
 void add_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  CLI::App* command =
-      app.add_subcommand("completion", "print what makes a shell complete these commands");
+  CLI::App* command = app.add_subcommand("completion", "print a shell completion script");
   command->add_option("shell", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));

@@ -55,7 +55,8 @@ ExitCode run(const ConfigOptions& options) {
 
 void add_config(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<ConfigOptions>();
-  CLI::App* command = app.add_subcommand("config", "what commands go by, and where it comes from");
+  CLI::App* command =
+      app.add_subcommand("config", "show the effective settings and where they come from");
   for (const SettingName& name : kSettings) {
     command->add_option("--" + std::string(name.key), options->flags[std::string(name.key)],
                         (name.of == SettingOf::kServer ? "of a server: " : "") +
@@ -63,7 +64,7 @@ void add_config(CLI::App& app, ExitCode& exit_code) {
   }
   command->add_flag("--json", options->json, "print JSON");
   command->footer(
-      "Flags go before the environment, and that before holdfast.yaml in the present folder.\n"
+      "Flags override environment variables, which override holdfast.yaml in the current folder.\n"
       "Example: HOLDFAST_SERVER=http://127.0.0.1:7411 holdfast config");
   command->callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -3,6 +3,7 @@
 // of them; cancel and pause also in the folder of a world that does not run, for an instance that
 // ends the program each time it runs (node/intervene.h).
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -12,6 +13,7 @@
 #include "cli/looking.h"
 #include "cli/render.h"
 #include "cli/server_api.h"
+#include "cli/task_name.h"
 #include "cli/task_rows.h"
 #include "gateway/definitions.h"
 #include "native/machines.h"
@@ -43,14 +45,16 @@ base::Result<void> through_server(const Where& where, const InstanceId& id, cons
   return {};
 }
 
-// A word without a slash is no instance: it names a task graph.
-bool names_graph(const std::string& id) { return id.find('/') == std::string::npos; }
+// The id of an instance has two slashes. A word with none is a task graph, with one a task.
+bool names_tasks(const std::string& id) { return std::ranges::count(id, '/') < 2; }
 
-base::Result<void> cancel_graph(const Where& where, const std::string& graph,
+base::Result<void> cancel_tasks(const Where& where, const std::string& id,
                                 const std::string& reason) {
   const ServerApi api = TRY(ServerApi::at(where));
   const std::string body = reason.empty() ? "{}" : R"({"reason":)" + json_text(reason) + "}";
-  TRY(api.post(graph_path(graph) + "/cancel", body));
+  const bool is_graph = id.find('/') == std::string::npos;
+  const std::string path = is_graph ? graph_path(id) : TRY(find_task(api, id)).path();
+  TRY(api.post(path + "/cancel", body));
   return {};
 }
 
@@ -82,10 +86,10 @@ base::Result<void> in_folder(const ControlOptions& options, const std::string& p
 ExitCode run(const ControlOptions& options, const Kind& kind, const std::vector<Module>& modules) {
   const auto where = settle(options.where, kind.reach);
   if (!where) return misused(where.error().to_string());
-  if (kind.control == kernel::Control::kCancel && names_graph(options.id)) {
+  if (kind.control == kernel::Control::kCancel && names_tasks(options.id)) {
     if (where->is_offline())
-      return misused("a task graph is cancelled through the server that runs it: --server");
-    const auto cancelled = cancel_graph(*where, options.id, options.reason);
+      return misused("tasks are cancelled through the server that runs them: --server");
+    const auto cancelled = cancel_tasks(*where, options.id, options.reason);
     if (!cancelled) return refuse_or_retry(cancelled.error());
     print_line(where->json ? "{}" : printable(options.id) + ": cancel");
     return ExitCode::kDone;
@@ -108,24 +112,26 @@ void add_control(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& 
     add_where(*command, options->where, kind.reach);
     const bool is_cancel = kind.control == kernel::Control::kCancel;
     command
-        ->add_option("id", options->id,
-                     is_cancel ? "WORKFLOW/KEY, or the id of a task graph" : "WORKFLOW/KEY")
+        ->add_option(
+            "id", options->id,
+            is_cancel ? "WORKFLOW/KEY, the id of a task graph, or GRAPH/TASK" : "WORKFLOW/KEY")
         ->required()
         ->check(not_empty());
-    command->add_option("--reason", options->reason, "for the record");
+    command->add_option("--reason", options->reason, "reason, kept in the journal");
     if (kind.reach != Reach::kServerOnly)
       command->add_flag("--any-file-system", options->any_file_system,
-                        "with --world: also where a power cut may lose data");
+                        "with --world: allow file systems that lose data in a power cut");
     command->footer(std::string("Example: holdfast ") + example);
     command->callback(
         [options, kind, &exit_code, &modules] { exit_code = run(*options, kind, modules); });
   };
-  add({kernel::Control::kCancel, "cancel", Reach::kBoth}, "end an instance or a task graph",
+  add({kernel::Control::kCancel, "cancel", Reach::kBoth},
+      "cancel an instance, a task graph or a task",
       "cancel demo/Order@1/o-7 --reason 'by mistake'");
-  add({kernel::Control::kPause, "pause", Reach::kBoth}, "let an instance take no steps",
-      "pause demo/Order@1/o-7");
-  add({kernel::Control::kResume, "resume", Reach::kServerOnly},
-      "let an instance go on that was paused", "resume demo/Order@1/o-7");
+  add({kernel::Control::kPause, "pause", Reach::kBoth},
+      "pause an instance: it keeps its mail and takes no steps", "pause demo/Order@1/o-7");
+  add({kernel::Control::kResume, "resume", Reach::kServerOnly}, "resume a paused instance",
+      "resume demo/Order@1/o-7");
 }
 
 }  // namespace holdfast::cli

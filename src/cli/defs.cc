@@ -115,12 +115,12 @@ ExitCode check(const DefsOptions& options) {
 }  // namespace
 
 void add_defs(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* defs = app.add_subcommand("defs", "definitions: check a bundle");
+  CLI::App* defs = app.add_subcommand("defs", "check definitions");
   defs->require_subcommand(1);
   defs->footer("Example: holdfast defs check examples/orders");
   auto options = std::make_shared<DefsOptions>();
   CLI::App* command =
-      defs->add_subcommand("check", "list what a bundle defines, and all that is wrong with it");
+      defs->add_subcommand("check", "list the definitions of a bundle and all errors in it");
   command
       ->add_option("bundle", options->bundle, "a file or folder with definitions in JSON or YAML")
       ->required();

@@ -164,7 +164,7 @@ void add_demo(CLI::App& app, ExitCode& exit_code, const Program& program) {
   auto world = std::make_shared<std::string>();
   auto life = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand(
-      "demo", "show a world that is killed with -9 in the middle, and goes on; ends by itself");
+      "demo", "show orders that are killed with -9 and continue after a restart; ends by itself");
   command->add_option("world", *world,
                       "the folder of the world, which is kept; it must not be there. Otherwise one "
                       "that is removed in the end");

@@ -12,6 +12,7 @@
 namespace holdfast::cli {
 namespace {
 
+constexpr std::size_t kMostHotCells = 10'000'000;
 constexpr std::size_t kMostHandlerThreads = 1024;
 constexpr std::uint64_t kMostRetentionSeconds = std::uint64_t{100} * 365 * 24 * 3600;
 
@@ -104,6 +105,12 @@ base::Result<void> use_numbers(const Settings& settings, EngineOptions& options)
     if (!threads || *threads == 0 || *threads > kMostHandlerThreads)
       return bad(*setting, "expected a number from 1 to " + std::to_string(kMostHandlerThreads));
     options.handler_threads = *threads;
+  }
+  if (const Setting* setting = settings.find("hot-cells")) {
+    const auto cells = parsed_number<std::size_t>(setting->value);
+    if (!cells || *cells == 0 || *cells > kMostHotCells)
+      return bad(*setting, "expected a number from 1 to " + std::to_string(kMostHotCells));
+    options.hot_cells = *cells;
   }
   return {};
 }

@@ -12,6 +12,7 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/event_follow.h"
 #include "cli/looking.h"
 #include "cli/recorded_stream.h"
 #include "cli/render.h"
@@ -28,64 +29,6 @@ struct FollowOptions {
   bool is_after_said = false;
   std::uint64_t count = 0;  // 0: until it ends
 };
-
-// Lines of an event stream, put together to events.
-class EventReader {
- public:
-  // The event that ends with this line, if one does.
-  std::optional<StreamEvent> take(std::string_view line) {
-    if (line.empty()) {
-      if (present_.data.empty() && present_.name.empty()) return std::nullopt;
-      return std::exchange(present_, {});
-    }
-    const std::size_t colon = std::min(line.find(':'), line.size());
-    std::string_view value = line.substr(std::min(colon + 1, line.size()));
-    if (value.starts_with(' ')) value.remove_prefix(1);
-    const std::string_view field = line.substr(0, colon);
-    if (field == "id") present_.id = value;
-    if (field == "event") present_.name = value;
-    if (field == "data") {
-      if (!present_.data.empty()) present_.data += '\n';
-      present_.data += value;
-    }
-    return std::nullopt;
-  }
-
- private:
-  StreamEvent present_;
-};
-
-// Says whether it wants more.
-using Print = std::function<bool(const StreamEvent&)>;
-
-base::Result<ExitCode> follow(const ServerApi& api, const std::string& path, const Print& print) {
-  HttpRequest request;
-  request.path = path;
-  request.accept = "text/event-stream";
-  EventReader reader;
-  bool streams = false;
-  std::string problem;
-  const HttpClient::LineReader lines{[&](long status, const std::string& type) {
-                                       return streams = status == 200 &&
-                                                        type.starts_with("text/event-stream");
-                                     },
-                                     [&](std::string_view line) {
-                                       const auto event = reader.take(line);
-                                       if (!event) return true;
-                                       if (event->name == "problem") {
-                                         problem = event->data;
-                                         return false;
-                                       }
-                                       return print(*event) && flush_output();
-                                     }};
-  const HttpAnswer answer = TRY(api.client().follow(request, lines));
-  // Whoever comes again goes on behind the last event.
-  if (!problem.empty()) return base::Error(base::ErrorCode::kUnavailable, path, problem);
-  if (streams) return ExitCode::kDone;
-  if (answer.status != 200) return problem_in(answer, path);
-  return base::Error(base::ErrorCode::kIo, path,
-                     "the server answers with " + answer.type + ", not with a stream");
-}
 
 // A server that is killed closes its connections as one that has said everything.
 base::Error cut_off(std::string where, const std::string& last) {
@@ -140,7 +83,7 @@ base::Result<ExitCode> tail(const FollowOptions& options, const ServerApi& api,
   std::uint64_t printed = 0;
   bool is_over = false;
   const std::string path = "/v1/journal?from=" + std::to_string(after + 1);
-  const ExitCode done = TRY(follow(api, path, [&](const StreamEvent& event) {
+  const ExitCode done = TRY(follow_events(api, path, [&](const StreamEvent& event) {
     const auto record = Document::of_json(event.data);
     if (!record || record->view().kind() != codec::ViewKind::kMap) return true;
     after = std::max(after, number_in(record->view(), "record"));
@@ -178,7 +121,7 @@ base::Result<ExitCode> stream(const FollowOptions& options, const ServerApi& api
   bool is_over = false;
   const std::string from = number_of(last) == 0 ? "" : "?after=" + last;
   const ExitCode followed =
-      TRY(follow(api, path_of(id) + "/stream" + from, [&](const StreamEvent& event) {
+      TRY(follow_events(api, path_of(id) + "/stream" + from, [&](const StreamEvent& event) {
         if (!event.id.empty()) last = event.id;
         print_event(event, where.json);
         is_over = event.name == "end" || (options.count != 0 && ++printed == options.count);
@@ -241,9 +184,9 @@ CLI::Validator is_event_id() {
 
 CLI::Option* add_options(CLI::App& command, FollowOptions& options) {
   CLI::Option* after =
-      command.add_option("--after", options.after, "only what comes after the event of this id")
+      command.add_option("--after", options.after, "start after the event with this id")
           ->check(is_event_id());
-  command.add_option("--count", options.count, "end after so many");
+  command.add_option("--count", options.count, "stop after N entries");
   return after;
 }
 
@@ -255,10 +198,10 @@ void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   add_where(*tail, tails->where, Reach::kServerOnly);
   CLI::Option* after = add_options(*tail, *tails);
   tail->add_option("id", tails->id,
-                   "only of this instance, until it ends: WORKFLOW/KEY, or how only it begins")
+                   "only this instance, until it ends: WORKFLOW/KEY, or an unambiguous prefix")
       ->check(not_empty());
   tail->footer(
-      "Until it is interrupted; with an instance until that has ended, which may be at once.\n"
+      "Runs until interrupted, or until the given instance has ended.\n"
       "Example: holdfast tail --server http://127.0.0.1:7411 demo/Order@1/o-1");
   tail->callback([tails, &exit_code, after] {
     tails->is_after_said = after->count() > 0;
@@ -266,14 +209,16 @@ void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   });
 
   auto streams = std::make_shared<FollowOptions>();
-  CLI::App* stream = app.add_subcommand("stream", "print what an instance puts out, until it ends");
+  CLI::App* stream =
+      app.add_subcommand("stream", "print what an instance publishes, until it ends");
   add_where(*stream, streams->where);
   add_options(*stream, *streams);
-  stream->add_option("id", streams->id, "WORKFLOW/KEY, or how only it begins")
+  stream->add_option("id", streams->id, "WORKFLOW/KEY, or an unambiguous prefix")
       ->required()
       ->check(not_empty());
   stream->footer(
-      "Until the instance ends, or it is interrupted; of a folder what there is. With --json each\n"
+      "Runs until the instance ends or you interrupt it; with --world it prints what is stored. "
+      "With --json each\n"
       "line is {\"id\", \"event\", \"data\"}: an entry is a message, the last line an end.\n"
       "Example: holdfast stream --server http://127.0.0.1:7411 demo/Order@1/o-1");
   stream->callback([streams, &exit_code, &modules] { exit_code = run_stream(*streams, modules); });

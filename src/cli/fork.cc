@@ -68,15 +68,15 @@ ExitCode run(const ForkOptions& options, const std::vector<Module>& modules) {
 
 void add_fork(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto options = std::make_shared<ForkOptions>();
-  CLI::App* command =
-      app.add_subcommand("fork", "make a new world of the state behind a record of another one");
+  CLI::App* command = app.add_subcommand(
+      "fork", "create a new world with the state after a record of another world");
   add_where(*command, options->where, Reach::kWorldOnly);
-  command->add_option("--at", options->at, "the record; otherwise the last one")
+  command->add_option("--at", options->at, "the record; default: the last one")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000'000'000'000}));
-  command->add_option("new", options->into, "the folder of the new world; it must not be there")
+  command->add_option("new", options->into, "folder of the new world; it must not exist")
       ->required();
   command->add_flag("--any-file-system", options->any_file_system,
-                    "also where a power cut may lose data");
+                    "allow file systems that lose data in a power cut");
   command->footer(
       "The old world stays as it is. In the new one every instance that has not ended is paused, "
       "and\n"

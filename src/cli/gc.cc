@@ -124,7 +124,7 @@ ExitCode run(const Where& said) {
 void add_gc(CLI::App& app, ExitCode& exit_code) {
   auto where = std::make_shared<Where>();
   CLI::App* command =
-      app.add_subcommand("gc", "remove blobs that nothing in a world needs; offline");
+      app.add_subcommand("gc", "remove blobs that nothing in a stopped world refers to");
   add_where(*command, *where, Reach::kWorldOnly);
   add_folder(*command, *where);
   command->footer("Example: holdfast gc ./world");

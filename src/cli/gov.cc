@@ -21,6 +21,8 @@ struct GovOptions {
   Where where;
   std::string bundle;
   bool check = false;
+  bool strict = false;
+  bool pin = false;
   bool any_file_system = false;
   std::string description;
   std::uint64_t proposal = 0;
@@ -72,9 +74,20 @@ base::Result<base::Bytes> patch_in(const std::string& path) {
 void print_applied(codec::View document) {
   const std::uint64_t count = number_in(document, "blocking_count");
   if (count == 0) {
+    const auto unchanged = document.find("unchanged");
+    if (unchanged && unchanged->boolean().value_or(false))
+      return print_line("The world has these definitions already: nothing changed.");
     const std::uint64_t record = number_in(document, "record");
-    return print_line(record == 0 ? "It could be applied now."
-                                  : "applied by record " + std::to_string(record));
+    print_line(record == 0 ? "It could be applied now."
+                           : "applied by record " + std::to_string(record));
+    for (const char* what : {"added", "changed", "removed"}) {
+      for (const codec::View name : list_in(document, what))
+        print_line(std::string(what) + " " + printable(name.text().value_or(std::string_view())));
+    }
+    for (const codec::View each : list_in(document, "pinned"))
+      print_line("pinned " + std::to_string(number_in(each, "instances")) + " instances of " +
+                 printable(text_in(each, "workflow")));
+    return;
   }
   std::vector<std::vector<std::string>> rows{{"IN THE WAY", "STATUS", "EFFECTS", "MESSAGES"}};
   for (const codec::View each : list_in(document, "blocking")) {
@@ -83,12 +96,22 @@ void print_applied(codec::View document) {
                     std::to_string(number_in(each, "mail"))});
   }
   print_table(rows);
+  for (const codec::View each : list_in(document, "blocking_workflows")) {
+    std::string line = text_in(each, "workflow") + ": " +
+                       std::to_string(number_in(each, "instances")) + " instances use";
+    const std::vector<codec::View> because = list_in(each, "because");
+    for (std::size_t i = 0; i < because.size(); ++i)
+      line.append(i == 0 ? " " : ", ").append(because[i].text().value_or(std::string_view()));
+    if (!because.empty()) print_line(printable(line));
+  }
   print_line(std::to_string(count) + " instances have not ended: it could not be applied now.");
 }
 
 base::Result<ExitCode> apply(const GovOptions& options, const base::Bytes& closure,
                              Governing& governing, const Where& where) {
-  const Document document = TRY(governing.apply(closure, options.check));
+  const Document document =
+      TRY(governing.apply(closure, {options.check ? ApplyMode::kCheck : ApplyMode::kApply,
+                                    options.strict, options.pin}));
   print_either(where, document.view(), print_applied);
   const bool is_blocked = number_in(document.view(), "blocking_count") != 0;
   return is_blocked ? ExitCode::kRefused : ExitCode::kDone;
@@ -98,7 +121,7 @@ base::Result<ExitCode> apply(const GovOptions& options, const base::Bytes& closu
 std::string decider(const GovOptions& options, const Where& where) {
   if (!options.by.empty() || !where.is_offline()) return options.by;
   const char* user = std::getenv("USER");
-  return user == nullptr || *user == '\0' ? "somebody on this machine" : user;
+  return user == nullptr || *user == '\0' ? "unknown user" : user;
 }
 
 // What is wished for. Nothing: it is not good, and that was said.
@@ -128,7 +151,7 @@ void print_record(codec::View document) {
 class GovAdder {
  public:
   GovAdder(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules)
-      : gov_(*app.add_subcommand("gov", "other definitions: propose, try, decide, apply")),
+      : gov_(*app.add_subcommand("gov", "govern definitions: propose, try, approve, apply")),
         exit_code_(exit_code),
         modules_(modules) {
     gov_.require_subcommand(1);
@@ -141,19 +164,24 @@ class GovAdder {
     CLI::App* command = to.add_subcommand(name, what);
     add_where(*command, options->where);
     command->add_flag("--any-file-system", options->any_file_system,
-                      "also where a power cut may lose data");
+                      "allow file systems that lose data in a power cut");
     command->footer(std::string("Example: holdfast ") + example);
     return {command, options};
   }
 
   void add_apply(CLI::App& app) {
-    auto [command, options] = add(app, "apply", "make the definitions of a bundle the world's own",
+    auto [command, options] = add(app, "apply", "apply the definitions of a bundle to a world",
                                   "apply --world ./world ./bundle --check");
     command->add_option("bundle", options->bundle, "a file or folder with definitions")->required();
     command->add_flag(
         "--check", options->check,
-        "change nothing; say what stands in the way, and exit with 1 if something does");
-    command->callback([this_ = *this, options] {
+        "change nothing; list what blocks the change, and exit with 1 if something does");
+    command->add_flag(
+        "--pin", options->pin,
+        "instances under way keep the version of their workflow that they began with");
+    command->add_flag("--strict", options->strict,
+                      "every instance must have ended, not only those that use what changes");
+    command->callback([this_ = *this, options = options] {
       const auto closure = closure_in(options->bundle, this_.exit_code_);
       if (!closure) return;
       this_.exit_code_ =
@@ -168,11 +196,12 @@ class GovAdder {
                                   "gov propose --world ./world ./bundle --description 'two mugs'");
     CLI::Option* bundle =
         command->add_option("bundle", options->bundle, "a file or folder with definitions");
-    CLI::Option* patch = command->add_option("--patch", options->patch,
-                                             "instead: a file with a patch of the present ones");
+    CLI::Option* patch =
+        command->add_option("--patch", options->patch,
+                            "file with a patch of the present definitions, instead of a bundle");
     bundle->excludes(patch);
     command->add_option("--description", options->description, "what for");
-    command->callback([this_ = *this, options] {
+    command->callback([this_ = *this, options = options] {
       if (options->bundle.empty() && options->patch.empty()) {
         this_.exit_code_ = misused("say which: a bundle, or --patch FILE");
         return;
@@ -192,22 +221,22 @@ class GovAdder {
 
   void add_shadow() {
     auto [command, options] =
-        add(gov_, "shadow", "try a proposal on a copy of the world, and record what came of it",
+        add(gov_, "shadow", "try a proposal on a copy of the world and record the result",
             "gov shadow --world ./world 17 --from 1000");
     command->add_option("proposal", options->proposal, "its number")->required();
     const CLI::Range numbers(std::uint64_t{1}, std::uint64_t{1} << 62);
-    CLI::Option* from = command->add_option("--from", options->stretch.from,
-                                            "the first record that is fed again; otherwise where "
-                                            "the present definitions were applied");
+    CLI::Option* from = command->add_option(
+        "--from", options->stretch.from,
+        "first record to replay; default: where the present definitions were applied");
     from->check(numbers);
-    command->add_option("--to", options->stretch.to, "the last; otherwise the last of all")
+    command->add_option("--to", options->stretch.to, "last record to replay; default: the last one")
         ->check(numbers);
     command
         ->add_option("--records", options->stretch.records,
-                     "feed so many records again at most, the last ones (1000000)")
+                     "replay at most this many records, counted from the end (1000000)")
         ->check(numbers)
         ->excludes(from);
-    command->callback([this_ = *this, options] {
+    command->callback([this_ = *this, options = options] {
       this_.exit_code_ =
           govern(*options, this_.modules_, [&](Governing& governing, const Where& where) {
             return shadow(*options, governing, where);
@@ -218,9 +247,9 @@ class GovAdder {
   void add_decision(const char* name, const char* what, const char* example, bool approve) {
     auto [command, options] = add(gov_, name, what, example);
     command->add_option("proposal", options->proposal, "its number")->required();
-    command->add_option("--reason", options->reason, "for the record");
+    command->add_option("--reason", options->reason, "reason, kept in the journal");
     command->add_option("--by", options->by, "who decides; a server with tokens knows");
-    command->callback([this_ = *this, options, approve] {
+    command->callback([this_ = *this, options = options, approve] {
       this_.exit_code_ =
           govern(*options, this_.modules_,
                  [&](Governing& governing, const Where& where) -> base::Result<ExitCode> {
@@ -233,9 +262,9 @@ class GovAdder {
 
   void add_apply_proposal() {
     auto [command, options] =
-        add(gov_, "apply", "apply a proposal that was approved", "gov apply --world ./world 17");
+        add(gov_, "apply", "apply an approved proposal", "gov apply --world ./world 17");
     command->add_option("proposal", options->proposal, "its number")->required();
-    command->callback([this_ = *this, options] {
+    command->callback([this_ = *this, options = options] {
       this_.exit_code_ =
           govern(*options, this_.modules_,
                  [&](Governing& governing, const Where& where) -> base::Result<ExitCode> {
@@ -251,7 +280,7 @@ class GovAdder {
     add_where(*command, options->where);
     command->add_option("proposal", options->proposal, "only this one, with its report");
     command->footer("Example: holdfast gov ls --world ./world");
-    command->callback([this_ = *this, options] {
+    command->callback([this_ = *this, options = options] {
       this_.exit_code_ =
           look_at(options->where, this_.modules_,
                   [&](WorldSource& source, const Where& where) -> base::Result<ExitCode> {
@@ -281,7 +310,7 @@ void add_gov(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modu
   adder.add_apply(app);
   adder.add_propose();
   adder.add_shadow();
-  adder.add_decision("approve", "approve a proposal that was tried",
+  adder.add_decision("approve", "approve a tried proposal",
                      "gov approve --world ./world 17 --reason 'no differences'", true);
   adder.add_decision("reject", "reject a proposal", "gov reject --world ./world 17", false);
   adder.add_apply_proposal();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/world_source.h"
+#include "holdfast/governance.h"
 
 namespace holdfast::cli {
 
@@ -35,9 +36,9 @@ class Governing {
  public:
   virtual ~Governing() = default;
 
-  // `closure`: canonical, with its manifest (defs/load.h). {"record", "blocking",
-  // "blocking_count"}: what stands in the way is no error where it is only checked.
-  virtual base::Result<Document> apply(const base::Bytes& closure, bool only_check) = 0;
+  // `closure`: canonical, with its manifest (defs/load.h). The document is what POST /v1/manifest
+  // answers: what stands in the way is no error where it is only checked.
+  virtual base::Result<Document> apply(const base::Bytes& closure, ApplyOptions options) = 0;
 
   // {"proposal"}
   virtual base::Result<Document> propose(const Wish& wish) = 0;

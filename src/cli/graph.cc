@@ -81,7 +81,7 @@ void add_graph(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& mo
       "         holdfast graph demo/RefundCase@1/r-2 --format svg > r-2.svg\n"
       "         holdfast graph digest-1");
   add_command(app, exit_code, modules, std::make_shared<GraphOptions>(), "workflows",
-              "the workflows of a world, and the events that they take", list_workflows)
+              "list workflows and the events that they take", list_workflows)
       ->footer("Example: holdfast workflows --world ./world");
 }
 

@@ -122,23 +122,25 @@ void add_graphs(CLI::App& app, ExitCode& exit_code) {
   command->footer("Example: holdfast submit examples/tasks/digest.yaml --id digest-1");
 
   auto listed = std::make_shared<GraphCommand>();
-  command = add_graph_command(app, exit_code, listed, "tasks",
-                              "the tasks of a graph and their states, or all graphs", list_tasks);
-  command->add_option("graph", listed->graph, "the id of a graph; without it graphs are listed");
-  command->add_option("--from", listed->from, "the number of the task to begin with");
+  command =
+      add_graph_command(app, exit_code, listed, "tasks",
+                        "list the tasks of a graph and their states, or all graphs", list_tasks);
+  command->add_option("graph", listed->graph, "graph id; without it, list graphs");
+  command->add_option("--from", listed->from, "number of the first task to show");
   command->add_option("--limit", listed->limit, "show at most this many tasks")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->footer("Example: holdfast tasks digest-1");
 
   auto again = std::make_shared<GraphCommand>();
-  command = add_graph_command(
-      app, exit_code, again, "rerun",
-      "submit the tasks of a graph again that were not done; the others keep their results", rerun);
+  command = add_graph_command(app, exit_code, again, "rerun",
+                              "run the failed and cancelled tasks of a graph again as a new graph; "
+                              "finished tasks keep their results",
+                              rerun);
   command->add_option("graph", again->graph, "the id of a graph that has ended")
       ->required()
       ->check(not_empty());
-  command->add_flag("--failed", again->failed, "only what was not done, which is the only way")
+  command->add_flag("--failed", again->failed, "required: run only the tasks that were not done")
       ->required();
   command->add_option("--id", again->id, "the id of the new graph");
   command->footer("Example: holdfast rerun digest-1 --failed --id digest-2");

@@ -18,11 +18,13 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> kGroups{
       {"Looking",
-       {"ls", "cells", "show", "state", "timeline", "trace", "why", "diagnose", "workflows",
-        "graph", "tasks", "watch", "workers", "manifest", "tail", "stream", "journal", "verify"}},
+       {"ls",       "cells",     "show",     "state",    "timeline", "trace",   "why",
+        "diagnose", "workflows", "graph",    "overview", "waits",    "tasks",   "logs",
+        "watch",    "workers",   "manifest", "tail",     "stream",   "journal", "verify"}},
       {"Acting",
-       {"send", "start", "signal", "submit", "rerun", "cancel", "pause", "resume", "apply", "gov",
-        "fork", "reindex", "snapshot", "gc", "salvage", "backup", "restore"}},
+       {"send", "start", "signal", "schedule", "submit", "rerun", "cancel", "pause", "resume",
+        "batch", "apply", "gov", "fork", "reindex", "snapshot", "gc", "salvage", "backup",
+        "restore"}},
       {"Others",
        {"init", "serve", "worker", "dev", "demo", "config", "completion", "token", "defs",
         "validate", "cbor", "bench", "registry", "swap", "preempt", "pg", "version", "help"}}};

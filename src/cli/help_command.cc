@@ -4,11 +4,13 @@
 #include "cli/help_command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "tasks/close_word.h"
 
 namespace holdfast::cli {
 namespace {
@@ -47,8 +49,8 @@ std::string wrong_command(CLI::App& app, int argc, char** argv) {
 
 void add_help(CLI::App& app, ExitCode& exit_code) {
   auto words = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand("help", "print what a command is for, as its --help");
-  command->add_option("command", *words, "the words of the command; none: all commands");
+  CLI::App* command = app.add_subcommand("help", "show the help of a command");
+  command->add_option("command", *words, "the command; without it, list all commands");
   command->footer("Example: holdfast help gov propose");
   command->callback([words, &app, &exit_code] {
     CLI::App* at = &app;
@@ -66,6 +68,24 @@ void add_help(CLI::App& app, ExitCode& exit_code) {
     const std::string name = "holdfast" + (path.empty() ? "" : " " + path);
     print(at->get_formatter()->make_help(at, name, CLI::AppFormatMode::Normal));
   });
+}
+
+std::string meant_option(const CLI::App& app, const CLI::Error& problem) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&problem) == nullptr) return {};
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  const std::vector<std::string> left = command->remaining(true);
+  const auto unknown = std::ranges::find_if(
+      left, [](const std::string& word) { return word.size() > 3 && word.starts_with("--"); });
+  if (unknown == left.end()) return {};
+  const std::string word = unknown->substr(0, unknown->find('='));
+  tasks::CloseWord close(word);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const std::string& name : names) close.consider(name);
+  return close.question();
 }
 
 }  // namespace holdfast::cli

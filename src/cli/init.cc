@@ -52,10 +52,11 @@ base::Result<void> make(const InitOptions& options, const std::vector<Module>& m
 
 void add_init(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto options = std::make_shared<InitOptions>();
-  CLI::App* command = app.add_subcommand("init", "make a folder with an empty world and settings");
-  command->add_option("folder", options->folder, "made if there is none")->required();
+  CLI::App* command =
+      app.add_subcommand("init", "create a folder with an empty world and settings");
+  command->add_option("folder", options->folder, "created if missing")->required();
   command->add_flag("--any-file-system", options->any_file_system,
-                    "also where a power cut may lose data");
+                    "allow file systems that lose data in a power cut");
   command->add_flag("--json", options->json, "print JSON");
   command->footer("Example: holdfast init shop && cd shop && holdfast serve --apply");
   command->callback([options, &exit_code, &modules] {

@@ -10,8 +10,10 @@
 #include "cli/commands.h"
 #include "cli/looking.h"
 #include "cli/render.h"
+#include "cli/task_name.h"
 #include "cli/trace.h"
 #include "codec/cbor_writer.h"
+#include "defs/system_names.h"
 #include "gateway/documents.h"
 #include "gateway/field_match.h"
 
@@ -156,10 +158,23 @@ std::optional<ExitCode> check_why(const InspectOptions& options) {
   return misused("id is required, or --all\nSee --help.");
 }
 
+// An instance, or a task of a server: GRAPH/TASK.
+base::Result<InstanceId> resolve_or_task(WorldSource& source, const std::string& text,
+                                         const Where& where) {
+  auto found = resolve(source, text);
+  const bool may_be_task = !found && found.error().code() == base::ErrorCode::kNotFound &&
+                           !where.is_offline() && std::ranges::count(text, '/') == 1;
+  if (!may_be_task) return found;
+  const ServerApi api = TRY(ServerApi::at(where));
+  const auto task = find_task(api, text);
+  if (!task) return found;
+  return InstanceId{std::string(defs::kTaskWorkflow), task->text()};
+}
+
 base::Result<ExitCode> show_why(const InspectOptions& options, WorldSource& source,
                                 const Where& where) {
   if (options.all) return show_all_reasons(options, source, where);
-  const InstanceId id = TRY(resolve(source, options.id));
+  const InstanceId id = TRY(resolve_or_task(source, options.id, where));
   return print_either(where, TRY(source.why(id)).view(), print_why);
 }
 
@@ -207,6 +222,8 @@ base::Result<ExitCode> show_trace(const InspectOptions& options, WorldSource& so
 
 void print_diagnosis(codec::View document) {
   print_line(text_in(document, "verdict") + ": " + printable(text_in(document, "explanation")));
+  const std::string trouble = text_in(document, "trouble");
+  if (!trouble.empty()) print_line("Last trouble: " + printable(trouble));
 }
 
 // The instances of one workflow.
@@ -254,7 +271,7 @@ struct InspectAdder {
                                                                    const char* example,
                                                                    InspectRun run) {
     auto added = add(name, what, example, run);
-    added.first->add_option("id", added.second->id, "WORKFLOW/KEY, or how only it begins")
+    added.first->add_option("id", added.second->id, "WORKFLOW/KEY, or an unambiguous prefix")
         ->required()
         ->check(not_empty());
     return added;
@@ -262,22 +279,24 @@ struct InspectAdder {
 };
 
 void add_lists(InspectAdder& adder) {
-  auto [ls, options] = adder.add("ls", "list instances: those that began last first",
+  auto [ls, options] = adder.add("ls", "list instances, newest first",
                                  "ls --world ./world --status waiting", list_instances);
   ls->add_option("--workflow", options->list.workflow, "only of this workflow")->check(not_empty());
   ls->add_option("--status", options->list.status,
                  "running, waiting, completed, failed or cancelled")
       ->check(CLI::IsMember({"running", "waiting", "completed", "failed", "cancelled"}));
-  ls->add_option("--since", options->since_seconds, "only what was touched in so many last seconds")
+  ls->add_option("--since", options->since_seconds,
+                 "only instances updated in this last time, such as 90s, 15m or 7d")
+      ->transform(seconds_of_duration())
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
-  ls->add_option("--limit", options->list.limit, "so many at most")
+  ls->add_option("--limit", options->list.limit, "maximum number to show")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->capture_default_str();
-  ls->add_option("--after", options->list.after, "where the part before ended");
-  ls->add_option("--where", options->list.where,
-                 "FIELD=VALUE: only those of which this holds now. A field is what show --json "
-                 "prints: key, status, paused, state, result, error, or what is in the last three, "
-                 "as state.sku")
+  ls->add_option("--after", options->list.after, "cursor from the previous page");
+  ls->add_option(
+        "--where", options->list.where,
+        "FIELD=VALUE: only instances that match now. Fields are those of show --json: key, status, "
+        "paused, state, result, error, or a member of the last three, such as state.sku")
       ->check([](const std::string& text) {
         const auto match = gateway::FieldMatch::parse(text);
         return match ? std::string() : printable(match.error().to_string());
@@ -286,36 +305,37 @@ void add_lists(InspectAdder& adder) {
   auto [cells, cell_options] = adder.add("cells", "list the instances of one workflow",
                                          "cells --world ./world demo/Order@1", list_cells);
   cells->add_option("workflow", cell_options->id, "its name")->required()->check(not_empty());
-  cells->add_option("--limit", cell_options->limit, "so many at most")
+  cells->add_option("--limit", cell_options->limit, "maximum number to show")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}))
       ->capture_default_str();
 
-  cells->add_option("--after", cell_options->list.after, "where the part before ended");
+  cells->add_option("--after", cell_options->list.after, "cursor from the previous page");
 
   adder.add(
-      "manifest", "the definitions of the world", "manifest --server http://127.0.0.1:7411",
+      "manifest", "show the definitions of the world", "manifest --server http://127.0.0.1:7411",
       [](const InspectOptions&, WorldSource& source, const Where& where) -> base::Result<ExitCode> {
         return print_either(where, TRY(source.manifest()).view(), print_definitions);
       });
 }
 
 void add_instance_commands(InspectAdder& adder) {
-  adder.add_for_id(
-      "show", "an instance: its status, state and outcome", "show --world ./world demo/Order@1/o-1",
-      [](const InspectOptions& options, WorldSource& source,
-         const Where& where) -> base::Result<ExitCode> {
-        const InstanceId id = TRY(resolve(source, options.id));
-        const Document shown = TRY(source.instance(id));
-        if (where.json) {
-          print_json(shown.view());
-          return ExitCode::kDone;
-        }
-        const bool is_cancelled = text_in(shown.view(), "status") == "cancelled";
-        print_instance(shown.view(), is_cancelled ? TRY(reason_of_end(source, id)) : "");
-        return ExitCode::kDone;
-      });
+  adder.add_for_id("show", "show an instance: status, state and outcome",
+                   "show --world ./world demo/Order@1/o-1",
+                   [](const InspectOptions& options, WorldSource& source,
+                      const Where& where) -> base::Result<ExitCode> {
+                     const InstanceId id = TRY(resolve(source, options.id));
+                     const Document shown = TRY(source.instance(id));
+                     if (where.json) {
+                       print_json(shown.view());
+                       return ExitCode::kDone;
+                     }
+                     const bool is_cancelled = text_in(shown.view(), "status") == "cancelled";
+                     print_instance(shown.view(),
+                                    is_cancelled ? TRY(reason_of_end(source, id)) : "");
+                     return ExitCode::kDone;
+                   });
   auto [state, state_options] = adder.add_for_id(
-      "state", "the state of an instance, now or behind any record",
+      "state", "show the state of an instance, now or after any record",
       "state --world ./world demo/Order@1/o-1 --at 17",
       [](const InspectOptions& options, WorldSource& source,
          const Where& where) -> base::Result<ExitCode> {
@@ -333,25 +353,26 @@ void add_instance_commands(InspectAdder& adder) {
         if (was_not_there && id.text() == exact->text()) return std::move(*was_not_there);
         return print_either(where, TRY(source.state(id, options.at)).view(), print_state);
       });
-  state->add_option("--at", state_options->at, "behind this record")
+  state->add_option("--at", state_options->at, "after this record")
       ->check(CLI::Range(std::uint64_t{1}, kMostRecordNumber));
   auto [timeline, timeline_options] =
-      adder.add_for_id("timeline", "what happened to an instance",
+      adder.add_for_id("timeline", "show what happened to an instance, record by record",
                        "timeline --world ./world demo/Order@1/o-1", show_timeline);
-  timeline->add_option("--from", timeline_options->from, "go back from this record of it")
+  timeline->add_option("--from", timeline_options->from, "start at this record and go back")
       ->check(CLI::Range(std::uint64_t{1}, kMostRecordNumber));
-  timeline->add_option("--limit", timeline_options->limit, "so many records at most")
+  timeline->add_option("--limit", timeline_options->limit, "maximum number of records")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1000}))
       ->capture_default_str();
-  auto [why, why_options] = adder.add("why", "why an instance has not ended",
+  auto [why, why_options] = adder.add("why", "show what an instance waits for",
                                       "why --world ./world demo/Order@1/o-1", show_why, check_why);
-  CLI::Option* id = why->add_option("id", why_options->id, "WORKFLOW/KEY, or how only it begins")
-                        ->check(not_empty());
-  why->add_flag("--all", why_options->all, "of all that have not ended")->excludes(id);
-  why->add_option("--limit", why_options->limit, "with --all: so many of each status at most")
+  CLI::Option* id =
+      why->add_option("id", why_options->id, "WORKFLOW/KEY, an unambiguous prefix, or GRAPH/TASK")
+          ->check(not_empty());
+  why->add_flag("--all", why_options->all, "all instances that have not ended")->excludes(id);
+  why->add_option("--limit", why_options->limit, "with --all: maximum number per status")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1000}))
       ->capture_default_str();
-  adder.add_for_id("diagnose", "where an instance stands, in one line",
+  adder.add_for_id("diagnose", "show the state of an instance in one line",
                    "diagnose --server http://127.0.0.1:7411 demo/Order@1/o-3",
                    [](const InspectOptions& options, WorldSource& source,
                       const Where& where) -> base::Result<ExitCode> {
@@ -360,15 +381,13 @@ void add_instance_commands(InspectAdder& adder) {
                                          print_diagnosis);
                    });
   auto [follow, follow_options] =
-      adder.add("trace", "follow an event, or an instance, through effects and receipts",
+      adder.add("trace", "follow an event or an instance through effects and receipts",
                 "trace --world ./world demo-o-1", show_trace);
-  follow
-      ->add_option("what", follow_options->id,
-                   "the number of a record, WORKFLOW/KEY, or the id of an event")
+  follow->add_option("what", follow_options->id, "record number, WORKFLOW/KEY, or event id")
       ->required()
       ->check(not_empty());
   follow_options->limit = 100'000;
-  follow->add_option("--limit", follow_options->limit, "look through so many records at most")
+  follow->add_option("--limit", follow_options->limit, "maximum number of records to search")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{10'000'000}))
       ->capture_default_str();
 }

@@ -161,7 +161,7 @@ void add_journal(CLI::App& app, ExitCode& exit_code) {
       ->default_str("the last");
   command->add_option("--kind", options->kind, "only records of this kind")
       ->check(CLI::IsMember(kinds()));
-  command->add_option("--limit", options->limit, "print so many at most")
+  command->add_option("--limit", options->limit, "maximum number to print")
       ->check(CLI::Range(std::uint64_t{1}, kMostRecordNumber))
       ->capture_default_str();
   command->footer(

@@ -16,6 +16,12 @@ std::vector<holdfast::Handler> handlers() {
   return all;
 }
 
+// Of twenty pieces nineteen are orders; what asks a person comes once a minute at five a second.
+holdfast::Result<holdfast::Done> play_one(holdfast::Engine& engine, std::uint64_t number) {
+  return number % 20 == 7 ? demo::request_refund(engine, number)
+                          : demo::place_order(engine, number);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -25,6 +31,7 @@ int main(int argc, char** argv) {
        .handlers = handlers(),
        .play = demo::place_orders,
        .play_on = demo::request_refunds,
+       .play_one = play_one,
        .worth_a_look = {"/v1/instances/demo/Order@1/o-1", "/v1/instances/demo/Order@1/o-3/timeline",
                         "/v1/instances/demo/RefundCase@1/r-2/why",
                         "/v1/instances/demo/RefundCase@1/r-2/graph?format=mermaid",

@@ -6,6 +6,7 @@
 #include "cli/governing.h"
 #include "cli/progress.h"
 #include "codec/cbor_writer.h"
+#include "engine/translate.h"
 #include "gateway/documents.h"
 #include "native/machines.h"
 #include "node/admit_tick.h"
@@ -16,35 +17,18 @@
 namespace holdfast::cli {
 namespace {
 
-using gateway::put;
-using gateway::put_flag;
 using gateway::put_number;
 using gateway::put_value;
 
 // Who asks, in the records: somebody who may write to the folder.
 constexpr std::string_view kLocal = "local";
 
-base::Result<Document> applied(std::uint64_t record, const kernel::Blocked& blocked) {
+// What stands in the way is an error, unless it was only asked.
+base::Result<Document> applied(const kernel::Answer& answer, bool only_check) {
+  const auto told = engine::applied(answer);
+  if (!told || (told->blocking_count != 0 && !only_check)) return node::refusal(answer).value();
   codec::Buffer out;
-  codec::write_map_head(out, 3);
-  codec::write_text(out, "record");
-  if (record == 0) {
-    codec::write_null(out);
-  } else {
-    codec::write_nat(out, record);
-  }
-  codec::write_text(out, "blocking");
-  codec::write_list_head(out, blocked.blockers.size());
-  for (const kernel::Blocker& blocker : blocked.blockers) {
-    codec::write_map_head(out, 6);
-    put(out, "workflow", blocker.workflow);
-    put_value(out, "key", blocker.key);
-    put(out, "status", kernel::name_of(blocker.status));
-    put_flag(out, "paused", blocker.paused);
-    put_number(out, "effects", blocker.intents.size());
-    put_number(out, "mail", blocker.mail);
-  }
-  put_number(out, "blocking_count", blocked.count);
+  gateway::put_applied(out, *told);
   return Document::ours(out);
 }
 
@@ -75,8 +59,9 @@ class OfflineGoverning : public Governing {
   OfflineGoverning(std::string world, const std::vector<Module>& modules, bool any_file_system)
       : path_(std::move(world)), machines_(modules), any_file_system_(any_file_system) {}
 
-  base::Result<Document> apply(const base::Bytes& closure, bool only_check) override {
-    return only_check ? check(closure) : put_in(kernel::ApplyManifest{closure, kLocal});
+  base::Result<Document> apply(const base::Bytes& closure, ApplyOptions options) override {
+    if (options.mode == ApplyMode::kCheck) return check(closure, {options.strict, options.pin});
+    return put_in(kernel::ApplyManifest{closure, kLocal, options.strict, options.pin});
   }
 
   base::Result<Document> propose(const Wish& wish) override {
@@ -106,21 +91,11 @@ class OfflineGoverning : public Governing {
   using Input = decltype(kernel::Tick::input);
 
   // On a copy in memory.
-  base::Result<Document> check(const base::Bytes& closure) {
+  base::Result<Document> check(const base::Bytes& closure, kernel::HowToApply how) {
     const Looked looked = TRY(Looked::at(path_));
     const auto past = TRY(node::PastWorld::at(*looked.journal, looked.blobs.get(), machines_,
                                               looked.journal->last()));
-    kernel::Tick tick;
-    tick.time_ns = past->world().latest_ns();
-    tick.input = kernel::ApplyManifest{closure};
-    const kernel::Outcome outcome = past->world().reduce(tick);
-    if (outcome.failure)
-      return base::Error(outcome.failure->code(), outcome.failure->where(),
-                         outcome.failure->message());
-    if (std::holds_alternative<kernel::Refused>(outcome.answer))
-      return node::refusal(outcome.answer).value();
-    const auto* blocked = std::get_if<kernel::Blocked>(&outcome.answer);
-    return applied(0, blocked == nullptr ? kernel::Blocked{} : *blocked);
+    return applied(past->world().try_apply(closure, how), true);
   }
 
   // The folder is only looked at.
@@ -145,20 +120,26 @@ class OfflineGoverning : public Governing {
   }
 
   base::Result<Document> put_in(const Input& input) {
-    return applied(TRY(admit(input)), kernel::Blocked{});
+    return applied(TRY(answer_to(input)), false);
   }
 
   base::Result<std::uint64_t> admit(const Input& input) {
+    const kernel::Answer answer = TRY(answer_to(input));
+    if (auto refused = node::refusal(answer)) return std::move(*refused);
+    return std::get<kernel::Accepted>(answer).record;
+  }
+
+  base::Result<kernel::Answer> answer_to(const Input& input) {
     TRY(ExistingWorld::open(path_));  // opening it in earnest would begin one where there is none
     node::LocalWorldOptions options;
     options.any_file_system = any_file_system_;
     const auto world =
         TRY(node::LocalWorld::open(*disk_, *random_, *process_, path_, machines_, options));
     remark_recovery(world->recovery());
-    const std::uint64_t record =
-        TRY(node::admit_or_refuse(world->world(), world->journal(), *random_, now_ns(), input));
+    auto answer =
+        TRY(node::admit_tick(world->world(), world->journal(), *random_, now_ns(), input));
     TRY(world->journal().close());
-    return record;
+    return answer;
   }
 
   const std::string path_;

@@ -16,6 +16,7 @@ namespace {
 
 struct PgOptions {
   std::string conninfo;
+  std::string exec_role;
   bool force = false;
   bool json = false;
 };
@@ -35,6 +36,8 @@ base::Result<void> install(const PgOptions& options, postgres::Connection& conne
                        "is not installed; holdfast pg install does that");
   }
   const int before = TRY(postgres::install(connection));
+  if (!options.exec_role.empty())
+    TRY(connection.run("SELECT holdfast.set_exec_role($1)", {options.exec_role}));
   const int now = postgres::newest_version();
   if (options.json) {
     codec::Buffer out;
@@ -123,14 +126,20 @@ void add_pg(CLI::App& app, ExitCode& exit_code) {
   CLI::App* group = app.add_subcommand("pg", "start workflows inside transactions of PostgreSQL");
   group->require_subcommand(1);
   auto options = std::make_shared<PgOptions>();
-  add(*group, "install", "put the schema holdfast into a database, or upgrade it", exit_code,
-      options, [](const PgOptions& said, postgres::Connection& connection) {
-        return install(said, connection, false);
-      });
-  add(*group, "upgrade", "upgrade the schema to the version of this program", exit_code, options,
-      [](const PgOptions& said, postgres::Connection& connection) {
-        return install(said, connection, true);
-      });
+  const auto add_exec_role = [&](CLI::App* command) {
+    command->add_option("--exec-role", options->exec_role,
+                        "role that runs the SQL of flows: a plain LOGIN role without other rights");
+  };
+  add_exec_role(add(*group, "install", "install the schema holdfast in a database, or upgrade it",
+                    exit_code, options,
+                    [](const PgOptions& said, postgres::Connection& connection) {
+                      return install(said, connection, false);
+                    }));
+  add_exec_role(add(*group, "upgrade", "upgrade the schema to the version of this program",
+                    exit_code, options,
+                    [](const PgOptions& said, postgres::Connection& connection) {
+                      return install(said, connection, true);
+                    }));
   add(*group, "status", "show what is installed", exit_code, options, show_status);
   CLI::App* remove = add(*group, "uninstall", "remove the schema with all its rows", exit_code,
                          options, uninstall);

@@ -50,7 +50,8 @@ ExitCode clear(const PreemptOptions& options) {
 }  // namespace
 
 void add_preempt(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* preempt = app.add_subcommand("preempt", "ask a workflow to yield; see and answer that");
+  CLI::App* preempt =
+      app.add_subcommand("preempt", "request that a workflow yields, and answer such requests");
   preempt->require_subcommand(1);
   preempt->footer("Example: holdfast preempt request chat");
   auto options = std::make_shared<PreemptOptions>();
@@ -64,10 +65,11 @@ void add_preempt(CLI::App& app, ExitCode& exit_code) {
   CLI::App* ask = command("request", "ask a preemptible workflow to yield", &request);
   add_dir_and_json(*ask, options->folder);
   ask->footer("Example: holdfast preempt request chat");
-  CLI::App* look = command("poll", "print whether it is asked to: requested, not requested", &poll);
+  CLI::App* look = command(
+      "poll", "print whether the workflow is asked to yield: requested or not requested", &poll);
   add_dir_and_json(*look, options->folder);
   look->footer("Example: holdfast preempt poll chat");
-  CLI::App* answer = command("clear", "say that the request was seen", &clear);
+  CLI::App* answer = command("clear", "acknowledge the request", &clear);
   add_claim(*answer, options->claim);
   add_dir_and_json(*answer, options->folder);
   answer->footer("Example: holdfast preempt clear chat");

@@ -170,8 +170,8 @@ ExitCode examine(const RegistryCommandOptions& options) {
 }  // namespace
 
 void add_registry(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* registry =
-      app.add_subcommand("registry", "who needs which recipe on this machine (docs/registry.md)");
+  CLI::App* registry = app.add_subcommand(
+      "registry", "leases: which workflow needs which recipe on this machine (docs/registry.md)");
   registry->require_subcommand(1);
   registry->footer("Example: holdfast registry ls");
   auto options = std::make_shared<RegistryCommandOptions>();
@@ -186,12 +186,12 @@ void add_registry(CLI::App& app, ExitCode& exit_code) {
     return added;
   };
 
-  CLI::App* ls = command("ls", "list those who are alive, and the swap under way", &list_sites);
-  ls->add_flag("--all", options->all, "also those who are not, and have not been removed yet");
+  CLI::App* ls = command("ls", "list live leases and the swap in progress", &list_sites);
+  ls->add_flag("--all", options->all, "also expired leases that are not removed yet");
   add_dir_and_json(*ls, options->folder);
   ls->footer("Example: holdfast registry ls --all");
 
-  CLI::App* take = named(command("register", "say that a workflow needs a recipe", &add));
+  CLI::App* take = named(command("register", "register a workflow's lease on a recipe", &add));
   take->add_option("--recipe", options->recipe, "the recipe that it needs")->required();
   take->add_option("--ttl", options->ttl, "how long it lives without being renewed")
       ->capture_default_str();
@@ -206,22 +206,21 @@ void add_registry(CLI::App& app, ExitCode& exit_code) {
       "Prints the nonce of the lease. Exit code 75: a swap to another recipe is under way.\n"
       "Example: holdfast registry register chat --recipe llama-70b --ttl 5m");
 
-  CLI::App* again = named(command("renew", "say that a workflow is still there", &renew));
+  CLI::App* again = named(command("renew", "renew a lease", &renew));
   add_claim(*again, options->claim);
   add_dir_and_json(*again, options->folder);
   again->footer("Example: holdfast registry renew chat");
 
-  CLI::App* done = named(command("release", "say that a workflow is done", &release));
+  CLI::App* done = named(command("release", "release a lease", &release));
   add_claim(*done, options->claim);
   add_dir_and_json(*done, options->folder);
   done->footer("Example: holdfast registry release chat");
 
   CLI::App* doctor = command(
-      "doctor", "say what is wrong with the registry, and what comes of it; changes nothing",
-      &examine);
+      "doctor", "report problems of the registry and their effects; changes nothing", &examine);
   add_dir_and_json(*doctor, options->folder);
   doctor->footer(
-      "Exit code 1: something needs somebody.\n"
+      "Exit code 1: something needs an operator.\n"
       "Example: holdfast registry doctor");
 
   add_registry_hold(*registry, exit_code);

@@ -64,7 +64,7 @@ Result<std::shared_ptr<Registry>> RegistryFolder::open() const {
 void add_dir(CLI::App& command, RegistryFolder& folder) {
   command.add_option(
       "--dir", folder.dir,
-      "the folder of the registry; holdfast/registry in the user's data folder else");
+      "folder of the registry; default: holdfast/registry in the user's data folder");
 }
 
 void add_dir_and_json(CLI::App& command, RegistryFolder& folder) {
@@ -135,7 +135,7 @@ void add_claim(CLI::App& command, ClaimOptions& options) {
   command.add_option("--pid", options.pid, "the owner; the process that runs this command else")
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   command.add_option("--lease", options.lease, "the nonce that registering printed");
-  command.add_flag("--operator", options.is_operator, "whoever the owner is");
+  command.add_flag("--operator", options.is_operator, "act as operator, for leases of any owner");
 }
 
 LeaseClaim ClaimOptions::claim() const {

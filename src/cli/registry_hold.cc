@@ -177,8 +177,7 @@ ExitCode hold(const RegistryHoldOptions& options) {
 
 void add_registry_hold(CLI::App& registry, ExitCode& exit_code) {
   auto options = std::make_shared<RegistryHoldOptions>();
-  CLI::App* command =
-      registry.add_subcommand("hold", "run a program that needs a recipe, and hold a lease for it");
+  CLI::App* command = registry.add_subcommand("hold", "run a program and hold a lease for it");
   command->add_option("--recipe", options->recipe, "the recipe that it needs")->required();
   command->add_option("--name", options->name, "of the workflow; the program and its number else");
   command->add_option("--ttl", options->ttl, "how long it lives without being renewed")
@@ -190,7 +189,7 @@ void add_registry_hold(CLI::App& registry, ExitCode& exit_code) {
                    "what to send it then; USR1 else, if the program catches that")
       ->transform(CLI::Transformer(kSignals))
       ->needs(preemptible);
-  command->add_option("command", options->command, "the program and its arguments, behind --")
+  command->add_option("command", options->command, "the program and its arguments, after --")
       ->required();
   add_dir(*command, options->folder);
   command->footer(

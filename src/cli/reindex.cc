@@ -84,8 +84,8 @@ ExitCode run(const Where& said, const std::vector<Module>& modules) {
 
 void add_reindex(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto where = std::make_shared<Where>();
-  CLI::App* command = app.add_subcommand(
-      "reindex", "make the index of a world's instances again, from its journal");
+  CLI::App* command =
+      app.add_subcommand("reindex", "rebuild the index of a world from its journal");
   add_where(*command, *where, Reach::kWorldOnly);
   add_folder(*command, *where);
   command->footer(

@@ -57,13 +57,22 @@ std::string decision_text(codec::View tick) {
   return text;
 }
 
+std::string failure_text(codec::View failure) {
+  const std::string message = text_in(failure, "message");
+  return text_in(failure, "code") + (message.empty() ? "" : ": " + message);
+}
+
 std::string tick_text(codec::View tick) {
   const std::string kind = text_in(tick, "kind");
   std::string text = kind;
+  const auto failure = tick.find("failure");
   for (const std::string_view name : {"schema", "status", "control"}) {
-    const std::string value = text_in(tick, name);
+    std::string value = text_in(tick, name);
+    // A body of a step that failed has reported in good order.
+    if (failure && value == "ok") value = "failed";
     if (!value.empty()) text += " " + value;
   }
+  if (failure) text += ": " + failure_text(*failure);
   const std::uint64_t proposal = number_in(tick, "proposal");
   if (proposal != 0) text += " of proposal " + std::to_string(proposal);
   if (tick.find("approve")) {
@@ -86,14 +95,15 @@ std::string tick_text(codec::View tick, const Effects& effects) {
   return tick_text(tick) + (intent.empty() ? "" : " " + effect_text(effects, intent));
 }
 
-std::string changes_text(codec::View instance, const Effects& effects) {
+// `failed` is the effect whose body has failed, though its receipt was good.
+std::string changes_text(codec::View instance, const Effects& effects, const std::string& failed) {
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
   for (const codec::View opened : list_in(instance, "opened"))
     add("opened " + effect_text(effects, text_in(opened, "intent")));
   for (const codec::View settled : list_in(instance, "settled"))
     add("settled " + effect_text(effects, text_in(settled, "intent")) + " " +
-        text_in(settled, "status"));
+        (text_in(settled, "intent") == failed ? "failed" : text_in(settled, "status")));
   return text;
 }
 
@@ -101,6 +111,12 @@ std::string state_text(codec::View instance) {
   const auto outcome = instance.find("outcome");
   if (outcome && !outcome->is_null()) return shown(outcome, 60);
   return shown(instance.find("state"), 60);
+}
+
+std::string failed_attempt_text(codec::View past) {
+  return printable("step " + text_in(past, "step") + ", attempt " +
+                   std::to_string(number_in(past, "attempt")) + ", " + time_in(past, "at_ns") +
+                   ": " + failure_text(past));
 }
 
 }  // namespace
@@ -176,6 +192,10 @@ void print_instance(codec::View document, const std::string& reason) {
     if (value && !value->is_null()) rows.push_back({name, shown(value, 1000)});
   }
   if (!reason.empty()) rows.push_back({"reason", printable(reason)});
+  if (const auto state = document.find("state")) {
+    for (const codec::View past : list_in(*state, "failures"))
+      rows.push_back({"failed attempt", failed_attempt_text(past)});
+  }
   print_table(rows);
 }
 
@@ -196,13 +216,15 @@ void print_records(const std::vector<codec::View>& records) {
     std::vector<std::string> row{std::to_string(number_in(record, "record")),
                                  time_in(record, "time_ns"),
                                  tick ? printable(tick_text(*tick, effects)) : ""};
+    const bool is_failed = tick && tick->find("failure") && text_in(*tick, "status") == "ok";
+    const std::string failed = is_failed ? text_in(*tick, "intent") : "";
     const std::vector<codec::View> instances = list_in(record, "instances");
     if (instances.empty()) rows.push_back(row);
     for (const codec::View instance : instances) {
       row.resize(3);
       row.push_back(printable(id_in(instance).text()));
       row.push_back(status_in(instance));
-      row.push_back(printable(changes_text(instance, effects)));
+      row.push_back(printable(changes_text(instance, effects, failed)));
       row.push_back(state_text(instance));
       rows.push_back(row);
     }
@@ -212,6 +234,8 @@ void print_records(const std::vector<codec::View>& records) {
 
 void print_why(codec::View document) {
   print_line(printable(text_in(document, "sentence")));
+  for (const codec::View past : list_in(document, "failed_attempts"))
+    print_line("Failed: " + failed_attempt_text(past));
   const std::vector<codec::View> reasons = list_in(document, "reasons");
   if (reasons.size() < 2) return;
   Rows rows{{"WAITS FOR", "EFFECT", "BY", "SINCE", "DUE"}};

@@ -22,16 +22,17 @@ bool asks_for_json(int argc, char** argv) {
 }
 
 ExitCode run(int argc, char** argv, const holdfast::Program& program) {
-  CLI::App app("A durable workflow engine.", "holdfast");
+  CLI::App app("A durable workflow engine.", program.name);
   app.require_subcommand(1);
   ExitCode exit_code = ExitCode::kDone;
-  holdfast::cli::add_version(app);
+  holdfast::cli::add_version(app, program);
   holdfast::cli::add_help(app, exit_code);
   holdfast::cli::add_cbor(app, exit_code);
   holdfast::cli::add_defs(app, exit_code);
   holdfast::cli::add_validate(app, exit_code);
   holdfast::cli::add_graphs(app, exit_code);
   holdfast::cli::add_watch(app, exit_code);
+  holdfast::cli::add_logs(app, exit_code);
   holdfast::cli::add_inspect(app, exit_code, program.modules);
   holdfast::cli::add_graph(app, exit_code, program.modules);
   holdfast::cli::add_act(app, exit_code);
@@ -47,6 +48,9 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_salvage(app, exit_code, program.modules);
   holdfast::cli::add_backup(app, exit_code, program.modules);
   holdfast::cli::add_workers(app, exit_code);
+  holdfast::cli::add_overview(app, exit_code);
+  holdfast::cli::add_batch(app, exit_code);
+  holdfast::cli::add_schedule(app, exit_code);
   holdfast::cli::add_registry(app, exit_code);
   holdfast::cli::add_swap(app, exit_code);
   holdfast::cli::add_preempt(app, exit_code);
@@ -67,8 +71,10 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() != 0)
-      return holdfast::cli::misused(holdfast::cli::printable(problem.what()) + "\nSee --help.");
+    if (problem.get_exit_code() != 0) {
+      return holdfast::cli::misused(holdfast::cli::printable(problem.what()) +
+                                    holdfast::cli::meant_option(app, problem) + "\nSee --help.");
+    }
     app.exit(problem);                       // somebody asked for help: prints it
   } catch (const std::exception& problem) {  // ours throws nothing; what we use may
     return holdfast::cli::refuse({holdfast::base::ErrorCode::kIo, problem.what()});

@@ -120,7 +120,8 @@ ExitCode run(const SalvageOptions& options, const std::vector<Module>& modules) 
 void add_salvage(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto options = std::make_shared<SalvageOptions>();
   CLI::App* command = app.add_subcommand(
-      "salvage", "make a new world of what can be read of a damaged one, and say what is lost");
+      "salvage",
+      "create a new world from the readable parts of a damaged one, and report what is lost");
   add_where(*command, options->where, Reach::kWorldOnly);
   command
       ->add_option("new", options->folders,

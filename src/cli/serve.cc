@@ -20,12 +20,11 @@ void add_serve(CLI::App& app, ExitCode& exit_code, const Program& program) {
   CLI::App* command = app.add_subcommand("serve", "serve a world over HTTP");
   auto said = std::make_shared<Said>(*command);
   command->add_option("--world", said->world, "the folder of the world; made if there is none");
-  command->add_flag("--apply", said->applies,
-                    "make the definitions of this program the world's own");
+  command->add_flag("--apply", said->applies, "apply the definitions of this program");
   command->add_flag("--any-file-system", said->any_file_system,
-                    "also where a power cut may lose data");
+                    "allow file systems that lose data in a power cut");
   command->footer(
-      "Stays until SIGINT or SIGTERM, and then answers what is under way.\n"
+      "Runs until SIGINT or SIGTERM, then finishes the requests in progress.\n"
       "Example: holdfast serve --world ./world --listen 127.0.0.1:7411");
   command->callback([said, &exit_code, &program] {
     auto options = said->flags.settle(program, said->world, "");

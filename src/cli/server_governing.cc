@@ -19,8 +19,10 @@ class ServerGoverning : public Governing {
  public:
   explicit ServerGoverning(ServerApi api) : api_(std::move(api)) {}
 
-  base::Result<Document> apply(const base::Bytes& closure, bool only_check) override {
-    return post(only_check ? "/v1/manifest?check=1" : "/v1/manifest",
+  base::Result<Document> apply(const base::Bytes& closure, ApplyOptions options) override {
+    const std::string check = options.mode == ApplyMode::kCheck ? "1" : "0";
+    return post("/v1/manifest?check=" + check + "&strict=" + (options.strict ? "1" : "0") +
+                    "&pin=" + (options.pin ? "1" : "0"),
                 "{\"definitions\":" + json_of(closure) + "}");
   }
 

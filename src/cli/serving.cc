@@ -8,22 +8,20 @@
 #include <charconv>
 #include <cstdio>
 
+#include "cli/bridge_metrics.h"
 #include "cli/existing_world.h"
 #include "cli/output.h"
+#include "cli/service_notify.h"
 #include "env/descriptor_limit.h"
 #include "env/posix_disk.h"
 #include "errors/translate.h"
 #include "holdfast/graphs.h"
+#include "postgres/sql_steps.h"
 #include "postgres/uuid_text.h"
 #include "store/world_file.h"
 
 namespace holdfast::cli {
 namespace {
-
-void log_line(std::string_view line) {
-  const std::string shown = "holdfast: " + printable(line) + "\n";
-  std::fwrite(shown.data(), 1, shown.size(), stderr);
-}
 
 // Enough for every connection that a server takes, and for the engine and its handlers.
 constexpr std::uint64_t kDescriptors = 16'384;
@@ -71,10 +69,11 @@ base::Error with_hint(base::Error error) {
 // are told less, and nothing else.
 class AddressFile {
  public:
-  AddressFile(const std::string& world, const std::string& url) : path_(world + "/" + kServerFile) {
+  AddressFile(const std::string& world, const std::string& url, Log& log)
+      : path_(world + "/" + kServerFile) {
     const std::string text = std::to_string(::getpid()) + " " + url + "\n";
     const auto written = env::replace_file(*disk_, path_, base::as_bytes(text));
-    if (!written) log_line(written.error().to_string());
+    if (!written) log.write({LogLevel::kWarning, "trouble", written.error().to_string()});
   }
   ~AddressFile() { static_cast<void>(disk_->remove(path_).has_value()); }
   AddressFile(const AddressFile&) = delete;
@@ -86,21 +85,26 @@ class AddressFile {
 };
 
 // Null: no database was named.
-base::Result<std::unique_ptr<postgres::Bridge>> start_bridge(Engine& engine,
-                                                             ServingOptions& options) {
+base::Result<std::unique_ptr<postgres::Bridge>> start_bridge(
+    Engine& engine, ServingOptions& options, const std::function<void(std::string_view)>& note) {
   if (options.postgres.conninfo.empty()) return std::unique_ptr<postgres::Bridge>();
   const auto disk = env::posix_disk();
   const auto world = TRY(store::read_world_file(*disk, options.engine.dir));
   options.postgres.world = postgres::uuid_text(world.id);
   options.postgres.retention = options.engine.retention;
-  options.postgres.log = log_line;
+  options.postgres.log = note;
   return postgres::Bridge::start(engine, options.postgres);
 }
 
 base::Result<void> run(ServingOptions& options, const Started& started) {
   const ListenAddress listen = TRY(parse_listen(options.listen));
   std::atomic<bool> has_ended = false;
-  options.engine.log = log_line;
+  // It outlives everything that writes to it.
+  Log log(options.log_format, options.log_level);
+  const auto note = [&log](std::string_view line) {
+    log.write({LogLevel::kInfo, "note", std::string(line)});
+  };
+  options.engine.log_lines = [&log](const LogLine& line) { log.write(line); };
   options.engine.ended = [&has_ended](const Error&) {
     has_ended = true;
     ::kill(::getpid(), SIGTERM);
@@ -110,10 +114,19 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   server_options.port = listen.port;
   server_options.world = options.engine.dir;
   server_options.tls = options.tls;
-  server_options.log = log_line;
+  server_options.log = note;
+  server_options.log_lines = options.engine.log_lines;
+  server_options.logs_requests = options.logs_requests;
+  server_options.kill = options.kill;
+  if (!options.postgres.conninfo.empty()) {
+    server_options.more_metrics = [figures = options.postgres.figures](gateway::MetricsText& text) {
+      put_bridge(text, *figures);
+    };
+  }
   // A task's references need the engine, which needs the desk first.
   const auto opened = std::make_shared<Engine*>(nullptr);
-  options.desk.log = log_line;
+  options.desk.log = note;
+  options.desk.log_folder = options.engine.dir + "/logs";
   options.desk.render = [opened](const std::string& graph, const Bytes& definition,
                                  const Engine::Then<Bytes>& then) {
     Graphs(**opened).render(graph, definition, then);
@@ -125,6 +138,11 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   // done nothing.
   auto place = gateway::Server::reserve(std::move(server_options));
   if (!place) return with_hint(std::move(place).error());
+  if (!options.postgres_exec.empty()) {
+    options.engine.handlers.push_back(postgres::SqlSteps::handler(TRY(postgres::SqlSteps::make(
+        {options.postgres.conninfo, options.postgres_exec, options.postgres.figures}))));
+    options.postgres.has_sql_steps = true;
+  }
   auto engine = Engine::open(options.engine);
   if (!engine) return errors::inside(engine.error());
   *opened = engine->get();
@@ -136,17 +154,27 @@ base::Result<void> run(ServingOptions& options, const Started& started) {
   desk->start(**engine);
   auto server = gateway::Server::start(**engine, std::move(*place));
   if (!server) return std::move(server).error();
-  const auto bridge = TRY(start_bridge(**engine, options));
+  const auto bridge = TRY(start_bridge(**engine, options, note));
   const std::string url = url_of(options, listen, (*server)->port());
-  const AddressFile address(options.engine.dir, url);
+  const AddressFile address(options.engine.dir, url, log);
   TRY(started(**engine, url));
   if (!flush_output()) return base::Error(base::ErrorCode::kIo, "nobody reads the output");
+  log.write({LogLevel::kInfo,
+             "started",
+             "serving",
+             {{"url", url}, {"world", options.engine.dir}, {"version", HOLDFAST_VERSION}}});
+  if (!notify_service_manager("READY=1"))
+    log.write({LogLevel::kWarning, "trouble", "the service manager was not told: ready"});
   wait_for_interrupt(**server);
+  notify_service_manager("STOPPING=1");
+  log.write({LogLevel::kInfo, "stopping", "stopping: requests under way are answered"});
+  if (options.stopping) options.stopping();
   if (bridge) bridge->stop();
   (*server)->stop();
   desk->stop();
   if (const auto closed = (*engine)->close(); !closed) return errors::inside(closed.error());
   if (has_ended) return base::Error(base::ErrorCode::kIo, "the engine has ended");
+  log.write({LogLevel::kInfo, "stopped", "stopped", {{"last_record", (*engine)->last_durable()}}});
   return {};
 }
 

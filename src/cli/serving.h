@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "cli/exit_code.h"
+#include "cli/log.h"
 #include "gateway/server.h"
 #include "holdfast/main.h"
 #include "postgres/bridge.h"
@@ -19,7 +20,13 @@ struct ServingOptions {
   EngineOptions engine;
   gateway::TlsOptions tls;
   workers::DeskOptions desk;
-  postgres::BridgeOptions postgres;  // without a connection string there is no bridge
+  std::function<void()> stopping = {};  // called before the engine is closed
+  std::function<void()> kill = {};      // for POST /v1/dev/kill; null: that is refused
+  postgres::BridgeOptions postgres;     // without a connection string there is no bridge
+  std::string postgres_exec;            // connection string; empty: the SQL of flows is not run
+  LogFormat log_format = LogFormat::kText;
+  LogLevel log_level = LogLevel::kInfo;
+  bool logs_requests = false;  // all of them, not only those that are refused
 };
 
 // "127.0.0.1:7411", "[::1]:0"

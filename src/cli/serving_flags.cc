@@ -28,6 +28,25 @@ base::Result<void> fill_time(const Settings& settings, std::string_view key, std
   return {};
 }
 
+base::Result<void> fill_log(const Settings& settings, ServingOptions& options) {
+  if (const Setting* const setting = settings.find("log-format")) {
+    auto format = log_format_named(setting->value);
+    if (!format) return base::invalid(setting->place(), format.error().message());
+    options.log_format = *format;
+  }
+  if (const Setting* const setting = settings.find("log-level")) {
+    auto level = log_level_named(setting->value);
+    if (!level) return base::invalid(setting->place(), level.error().message());
+    options.log_level = *level;
+  }
+  if (const Setting* const setting = settings.find("access-log")) {
+    if (setting->value != "true" && setting->value != "false")
+      return base::invalid(setting->place(), "expected true or false");
+    options.logs_requests = setting->value == "true";
+  }
+  return {};
+}
+
 }  // namespace
 
 ServingFlags::ServingFlags(CLI::App& command) {
@@ -61,8 +80,12 @@ base::Result<ServingOptions> ServingFlags::settle(const Program& program, const 
   fill(options.tls.key, "tls-key");
   fill(options.tls.client_authorities, "client-authorities");
   fill(options.postgres.conninfo, "postgres");
+  fill(options.postgres_exec, "postgres-exec");
+  if (!options.postgres_exec.empty() && options.postgres.conninfo.empty())
+    return base::invalid("postgres-exec", "is of no use without postgres");
   TRY(fill_time(settings, "postgres-sweep", 100, options.postgres.sweep));
   TRY(fill_time(settings, "postgres-poll", 0, options.postgres.poll));
+  TRY(fill_log(settings, options));
   TRY(use_settings(settings, options.engine));
   TRY(use_settings(settings, options.desk));
   if (options.engine.dir.empty())

@@ -146,7 +146,7 @@ ExitCode take(const Where& said) {
 
 void add_take(CLI::App& snapshot, ExitCode& exit_code) {
   auto where = std::make_shared<Where>();
-  CLI::App* command = snapshot.add_subcommand("take", "let a server take one now");
+  CLI::App* command = snapshot.add_subcommand("take", "ask a server to take a snapshot now");
   add_where(*command, *where, Reach::kServerOnly);
   command->footer("Example: holdfast snapshot take --server http://127.0.0.1:7411");
   command->callback([where, &exit_code] { exit_code = take(*where); });
@@ -155,19 +155,20 @@ void add_take(CLI::App& snapshot, ExitCode& exit_code) {
 }  // namespace
 
 void add_snapshot(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* snapshot = app.add_subcommand("snapshot", "the snapshots of a world");
+  CLI::App* snapshot = app.add_subcommand("snapshot", "list, take or remove snapshots of a world");
   snapshot->require_subcommand(1);
   snapshot->footer("Example: holdfast snapshot ls ./world");
   add_take(*snapshot, exit_code);
   auto listed = std::make_shared<Where>();
-  CLI::App* ls = snapshot->add_subcommand("ls", "list them, from the newest to the oldest");
+  CLI::App* ls = snapshot->add_subcommand("ls", "list snapshots, newest first");
   add_where(*ls, *listed, Reach::kWorldOnly);
   add_folder(*ls, *listed);
   ls->footer("Example: holdfast snapshot ls ./world");
   ls->callback([listed, &exit_code] { exit_code = list_snapshots(*listed); });
   auto removal = std::make_shared<Removal>();
   CLI::App* rm = snapshot->add_subcommand(
-      "rm", "take one off the list; the world is then restored from an older one, or by replay");
+      "rm",
+      "remove a snapshot from the list; the world then opens from an older one, or by replay");
   add_where(*rm, removal->where, Reach::kWorldOnly);
   rm->add_option("record", removal->words,
                  "the record that it is before; in front of it the folder, the same as --world")

@@ -153,24 +153,23 @@ void add_swap(CLI::App& app, ExitCode& exit_code) {
     return added;
   };
   const auto to_recipe = [&](CLI::App* added) {
-    added->add_option("--recipe", options->recipe, "the recipe that comes")->required();
-    added
-        ->add_option("--deadline", options->deadline,
-                     "how long to wait for workflows that are asked to yield")
+    added->add_option("--recipe", options->recipe, "the new recipe")->required();
+    added->add_option("--deadline", options->deadline, "how long to wait for workflows to yield")
         ->capture_default_str();
     return added;
   };
 
-  CLI::App* shown = command("status", "print the swap under way", &status);
+  CLI::App* shown = command("status", "print the swap in progress", &status);
   add_dir_and_json(*shown, options->folder);
   shown->footer("Example: holdfast swap status");
 
   CLI::App* around = to_recipe(command("run", "run the program that swaps", &run));
   add_dir(*around, options->folder);
-  around->add_option("command", options->command, "the program and its arguments, behind --")
+  around->add_option("command", options->command, "the program and its arguments, after --")
       ->required();
   around->footer(
-      "Exit code: the program's; 75: another swap is under way, somebody did not yield in time, or "
+      "Exit code: the program's; 75: another swap is under way, a workflow did not yield in time, "
+      "or "
       "a\nsignal came before the program ran;\n1: workflows that are not preemptible need another "
       "recipe, or it was refused "
       "otherwise.\n"

@@ -122,7 +122,7 @@ base::Result<void> revoke(const TokenOptions& options) {
 }  // namespace
 
 void add_token(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* token = app.add_subcommand("token", "who may use the server of a world");
+  CLI::App* token = app.add_subcommand("token", "manage API tokens of a world's server");
   token->require_subcommand(1);
   token->footer("Example: holdfast token add --world ./world --role operator --name ci");
   auto options = std::make_shared<TokenOptions>();
@@ -143,15 +143,15 @@ void add_token(CLI::App& app, ExitCode& exit_code) {
     });
     return made;
   };
-  CLI::App* added = command("add", "make a token and print it, this once",
+  CLI::App* added = command("add", "create a token and print it; it is shown only once",
                             "add --world ./world --role operator --name ci", issue_token);
   added->add_option("--role", options->role, "viewer, operator, admin or worker")
       ->required()
       ->check(CLI::IsMember({"viewer", "operator", "admin", "worker"}));
-  added->add_option("--name", options->name, "what you call it");
-  added->add_flag("--new", options->is_new, "also where there is no world yet");
+  added->add_option("--name", options->name, "name of the token");
+  added->add_flag("--new", options->is_new, "allow a folder that has no world yet");
   command("ls", "list them", "ls --world ./world", list_tokens);
-  command("revoke", "take one back; a server that runs notices within a second",
+  command("revoke", "revoke a token; a running server notices within a second",
           "revoke --world ./world 3f9a12c0", revoke)
       ->add_option("id", options->id, "as ls shows it")
       ->required();

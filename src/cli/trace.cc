@@ -100,6 +100,25 @@ Verdict verdict_of_failure(codec::View instance, codec::View timeline) {
   return {"fault", "its own step has failed it; " + said};
 }
 
+// The last effect that did not come back well, in the words of a verdict; the workflow may have
+// gone on. Empty: there is none among the records.
+std::string last_trouble(codec::View timeline) {
+  for (const codec::View record : list_in(timeline, "records")) {
+    const auto tick = record.find("tick");
+    const auto failure = tick ? tick->find("failure") : std::nullopt;
+    if (!failure) continue;
+    const std::string status = text_in(*tick, "status");
+    const std::string word = status == "timeout"     ? "timeout"
+                             : status == "error"     ? "executor error"
+                             : status == "cancelled" ? "cancelled effect"
+                                                     : "failed step";
+    const std::string message = text_in(*failure, "message");
+    return word + " in record " + std::to_string(number_in(record, "record")) + ": " +
+           text_in(*failure, "code") + (message.empty() ? "" : ": " + message);
+  }
+  return {};
+}
+
 Verdict verdict_of_waiting(codec::View why) {
   const std::string sentence = text_in(why, "sentence");
   bool receipt = false;
@@ -237,6 +256,8 @@ base::Result<std::uint64_t> record_of_event(WorldSource& source, std::string_vie
 base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
   const Document instance = TRY(source.instance(id));
   const std::string status = text_in(instance.view(), "status");
+  const Document timeline = TRY(source.timeline(id, 0, kRecordsLookedBack));
+  const std::string trouble = last_trouble(timeline.view());
   Verdict verdict;
   if (status == "completed") {
     verdict = {"completed", "it has ended with a result"};
@@ -244,19 +265,19 @@ base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
     const std::string reason = TRY(reason_of_end(source, id));
     verdict = {"cancelled", "somebody has ended it" + (reason.empty() ? "" : ": " + reason)};
   } else if (status == "failed") {
-    const Document timeline = TRY(source.timeline(id, 0, kRecordsLookedBack));
     verdict = verdict_of_failure(instance.view(), timeline.view());
   } else {
     const Document why = TRY(source.why(id));
     verdict = verdict_of_waiting(why.view());
   }
   codec::Buffer out;
-  codec::write_map_head(out, 6);
+  codec::write_map_head(out, trouble.empty() ? 6 : 7);
   gateway::put(out, "workflow", id.workflow);
   gateway::put(out, "key", id.key);
   gateway::put(out, "status", status);
   gateway::put(out, "verdict", verdict.name);
   gateway::put(out, "explanation", verdict.explanation);
+  if (!trouble.empty()) gateway::put(out, "trouble", trouble);
   gateway::put_number(out, "record", number_in(instance.view(), "record"));
   return Document::ours(out);
 }

@@ -120,7 +120,7 @@ void print_text(const Findings& found) {
                          : "blobs     not looked at (--blobs)");
   if (found.history) {
     print_line(
-        !found.history->is_there ? "index     there is none"
+        !found.history->is_there ? "index     none"
         : found.history->is_compared
             ? "index     " + count_of(found.history->rows, "row") + " as the records say"
             : "index     not compared: the journal does not have all of its records any more, "
@@ -151,16 +151,16 @@ ExitCode verify(const VerifyOptions& options, const native::Machines& machines) 
 void add_verify(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = app.add_subcommand(
-      "verify", "check every byte of a world's journal, and that replaying it comes to the same");
+      "verify", "check every byte of a world's journal, and that replay gives the same result");
   add_where(*command, options->where, Reach::kWorldOnly);
   add_folder(*command, options->where);
-  command->add_option("--key", options->key,
-                      "only what this public key has signed counts as sealed");
+  command->add_option("--key", options->key, "accept seals of this public key only");
   command->add_option("--seal", options->seal,
-                      "a seal that you remember, RECORD:HASH: it must be one of this world");
-  command->add_flag("--blobs", options->blobs, "look at every blob too");
-  command->add_flag("--all", options->all,
-                    "every byte of every file: the blobs, and the index made again and compared");
+                      "a seal that you noted earlier, RECORD:HASH; the world must contain it");
+  command->add_flag("--blobs", options->blobs, "also check every blob");
+  command->add_flag(
+      "--all", options->all,
+      "check every byte of every file: blobs too, and the index is rebuilt and compared");
   command->footer(
       "Exits with 1 when something is wrong, and names the file and the offset, or the record.\n"
       "A world that a process has open is refused.\n"

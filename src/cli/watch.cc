@@ -202,10 +202,10 @@ ExitCode watch(const WatchOptions& options) {
 void add_watch(CLI::App& app, ExitCode& exit_code) {
   auto options = std::make_shared<WatchOptions>();
   CLI::App* command = app.add_subcommand(
-      "watch", "show a task graph as it goes on; ends with 0 if it is DONE, with 1 otherwise");
+      "watch", "follow a task graph until it ends; exits with 0 if it is DONE, otherwise with 1");
   add_where(*command, options->where, Reach::kServerOnly);
   command->add_option("graph", options->graph, "the id of a graph")->required()->check(not_empty());
-  command->add_option("--interval-ms", options->interval_ms, "how often to look")
+  command->add_option("--interval-ms", options->interval_ms, "time between updates in milliseconds")
       ->check(CLI::Range(50, 60'000))
       ->capture_default_str();
   command->footer("Example: holdfast watch digest-1");

@@ -13,21 +13,21 @@ void add_where(CLI::App& command, Where& where, Reach reach) {
   const bool is_for_servers = reach != Reach::kWorldOnly;
   const bool is_for_folders = reach != Reach::kServerOnly;
   CLI::Option* world =
-      command.add_option("--world", where.world, "the folder of a world that nobody has open");
-  CLI::Option* server = command.add_option("--server", where.server, "the address of a server");
+      command.add_option("--world", where.world, "folder of a world that no process has open");
+  CLI::Option* server = command.add_option("--server", where.server, "address of a server");
   world->check(not_empty());
   server->check(not_empty());
   if (is_for_servers && is_for_folders) server->excludes(world);
   if (!is_for_folders) world->group("");
   if (!is_for_servers) server->group("");
   if (is_for_servers) {
-    command.add_option("--token", where.token, "what the server knows you by (HOLDFAST_TOKEN)");
+    command.add_option("--token", where.token, "API token (HOLDFAST_TOKEN)");
     command.add_option("--authorities", where.authorities,
-                       "a PEM file: whose certificates of servers are good");
+                       "PEM file with the certificate authorities to trust");
     command.add_option("--client-certificate", where.client_certificate,
-                       "a PEM file that the server knows you by (HOLDFAST_CLIENT_CERTIFICATE)");
+                       "PEM file with the client certificate (HOLDFAST_CLIENT_CERTIFICATE)");
     command.add_option("--client-key", where.client_key,
-                       "a PEM file: the key of that certificate (HOLDFAST_CLIENT_KEY)");
+                       "PEM file with the client key (HOLDFAST_CLIENT_KEY)");
   }
   command.add_flag("--json", where.json, "print JSON");
 }

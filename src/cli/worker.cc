@@ -90,24 +90,25 @@ ExitCode run_worker(const WorkerFlags& flags, const Program& program) {
 }  // namespace
 
 void add_worker(CLI::App& app, ExitCode& exit_code, const Program& program) {
-  CLI::App* command = app.add_subcommand("worker", "run tasks of a server on this machine");
+  CLI::App* command = app.add_subcommand("worker", "run tasks from a server on this machine");
   auto flags = std::make_shared<WorkerFlags>();
   WorkerOptions& options = flags->options;
   options.slots = std::max(1U, std::thread::hardware_concurrency());
   add_where(*command, flags->where, Reach::kServerOnly);
   command->remove_option(command->get_option("--json"));  // it prints nothing but its log
-  command->add_option("--token-file", flags->token_file, "a file with a token of the role worker");
-  command->add_option("--dir", options.dir, "the folder of its identity and its outbox")
+  command->add_option("--token-file", flags->token_file, "file with an API token of role worker");
+  command->add_option("--dir", options.dir, "folder for the worker's identity and outbox")
       ->capture_default_str()
       ->check(not_empty());
   command->add_option("--name", options.name,
-                      "what it is called; made up once for the folder else");
-  command->add_option("--node-name", options.node, "where it runs; the name of this machine else");
-  command->add_option("--queue", options.queues, "a queue that it serves; may be repeated")
+                      "name of the worker; default: generated once per folder");
+  command->add_option("--node-name", options.node, "name of the machine; default: the host name");
+  command->add_option("--queue", options.queues, "queue to serve; may be repeated")
       ->capture_default_str();
-  command->add_option("--slots", options.slots, "tasks at once")->capture_default_str();
+  command->add_option("--slots", options.slots, "maximum number of tasks at once")
+      ->capture_default_str();
   command->add_option("--label", flags->labels,
-                      "NAME=VALUE, which tasks may ask for; may be repeated");
+                      "NAME=VALUE that tasks can require; may be repeated");
   command->add_option("--python", options.python, "a Python file whose functions are tasks");
   command->add_option("--node", options.javascript,
                       "a JavaScript file whose functions are tasks, for Node.js");
@@ -117,12 +118,11 @@ void add_worker(CLI::App& app, ExitCode& exit_code, const Program& program) {
                       "HOST[:PORT][/private] that tasks of type http may reach; may be repeated");
   command
       ->add_option("--drain-timeout", flags->drain_timeout,
-                   "how long running tasks have when it is to end")
+                   "how long running tasks may take after SIGTERM")
       ->capture_default_str();
   command->footer(
-      "SIGTERM drains: it takes no new work, lets tasks end, and leaves. A second one gives "
-      "running "
-      "tasks back at once.\n"
+      "SIGTERM drains the worker: it takes no new work, finishes its tasks and exits.\n"
+      "A second SIGTERM returns running tasks to the server at once.\n"
       "Example: holdfast worker --server http://127.0.0.1:7411 --python tasks.py");
   command->callback([flags, &exit_code, &program] { exit_code = run_worker(*flags, program); });
 }

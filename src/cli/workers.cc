@@ -103,10 +103,11 @@ void add_workers(CLI::App& app, ExitCode& exit_code) {
     CLI::App* command = workers->add_subcommand(name, what);
     add_where(*command, options->where, Reach::kServerOnly);
     if (takes_worker)
-      command->add_option("worker", options->worker, "its id, or its name if no other has it")
+      command->add_option("worker", options->worker, "worker id, or a unique worker name")
           ->required()
           ->check(not_empty());
-    if (takes_reason) command->add_option("--reason", options->reason, "for the record");
+    if (takes_reason)
+      command->add_option("--reason", options->reason, "reason, kept in the journal");
     if (!takes_worker)
       command->add_flag("--all", options->all, "also workers that are lost or have left");
     command->footer(std::string("Example: holdfast workers ") + example);

@@ -32,4 +32,24 @@ std::string time_text(std::uint64_t time_ns) {
   return text + 'Z';
 }
 
+std::string duration_text(std::uint64_t duration_ns) {
+  struct Unit {
+    const char* name;
+    std::uint64_t ns;
+  };
+  constexpr Unit kUnits[] = {{"d", 86'400'000'000'000},
+                             {"h", 3'600'000'000'000},
+                             {"m", 60'000'000'000},
+                             {"s", 1'000'000'000},
+                             {"ms", 1'000'000},
+                             {"us", 1'000},
+                             {"ns", 1}};
+  std::string text;
+  for (const Unit& unit : kUnits) {
+    if (duration_ns >= unit.ns) text += std::to_string(duration_ns / unit.ns) + unit.name;
+    duration_ns %= unit.ns;
+  }
+  return text.empty() ? "0s" : text;
+}
+
 }  // namespace holdfast::codec

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A time as people read it, to the millisecond: "2026-01-05T10:30:00.000Z".
+// Times and durations as people read them: "2026-01-05T10:30:00.000Z", "1h30m". A duration is what
+// parse_duration (codec/scalar_text.h) takes.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,7 @@
 
 namespace holdfast::codec {
 
-std::string time_text(std::uint64_t time_ns);  // since 1970
+std::string time_text(std::uint64_t time_ns);          // since 1970, to the millisecond
+std::string duration_text(std::uint64_t duration_ns);  // exact; "0s" for none
 
 }  // namespace holdfast::codec

@@ -20,5 +20,13 @@ TEST(TimeText, is_read_back_as_the_same_millisecond) {
   }
 }
 
+TEST(TimeText, a_duration_is_written_as_it_is_read) {
+  for (const char* text : {"0s", "30s", "7d", "1h30m", "1d1ms", "250ms", "1d2h3m4s5ms6us7ns"}) {
+    std::int64_t ns = 0;
+    ASSERT_TRUE(parse_duration(text, ns)) << text;
+    EXPECT_EQ(duration_text(static_cast<std::uint64_t>(ns)), text);
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::codec

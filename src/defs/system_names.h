@@ -19,15 +19,22 @@ inline constexpr std::string_view kTaskRun = "sys/task.run@1";
 inline constexpr std::string_view kStepsState = "sys/StepsState@1";
 inline constexpr std::string_view kStepRun = "sys/StepRun@1";
 inline constexpr std::string_view kStepRan = "sys/StepRan@1";
-inline constexpr std::string_view kStepEntry = "sys/StepEntry@1";
+inline constexpr std::string_view kStepEntry = "sys/StepEntry@2";
+inline constexpr std::string_view kStepEntry1 = "sys/StepEntry@1";  // of earlier definitions
 inline constexpr std::string_view kStepFailed = "sys/StepFailed@1";
 inline constexpr std::string_view kGraphWorkflow = "sys/Graph@1";
 inline constexpr std::string_view kTaskWorkflow = "sys/Task@1";
 inline constexpr std::string_view kTaskCheck = "sys/task.check@1";
+inline constexpr std::string_view kFlowWorkflow = "sys/Flow@1";
+inline constexpr std::string_view kSqlRun = "sys/sql.run@1";
+inline constexpr std::string_view kHttpRequest = "sys/http.request@2";
+inline constexpr std::string_view kScheduleWorkflow = "sys/Schedule@1";
+inline constexpr std::string_view kScheduleNext = "sys/schedule.next@1";
 
 // The system's own workflows: every world has those that its program has code for, behind the
 // workflows of its manifest. The order is part of the format of snapshots; new ones go to the end.
-inline constexpr std::array<std::string_view, 2> kSystemWorkflows{kGraphWorkflow, kTaskWorkflow};
+inline constexpr std::array<std::string_view, 4> kSystemWorkflows{kGraphWorkflow, kTaskWorkflow,
+                                                                  kFlowWorkflow, kScheduleWorkflow};
 
 // Events of the system's own workflows name the instance that they are for in this field.
 inline constexpr std::string_view kSystemKeyField = "key";

@@ -32,6 +32,17 @@ void describe(BackupInfo& info, const store::BackupManifest& manifest) {
   info.bytes = manifest.bytes();
 }
 
+// The pages of the databases are written while the world waits. A disk behind a network may not
+// answer for minutes.
+base::Result<void> check_backup_folder(env::Disk& disk, const std::string& folder) {
+  const env::FileSystem system = TRY(disk.file_system_of(folder));
+  if (system.kind != env::FileSystemKind::kNetwork) return {};
+  return base::Error(base::ErrorCode::kConflict, folder,
+                     "is on a network file system (" + system.name +
+                         "), which can stop a world that runs: back up to a local disk, and copy "
+                         "the finished backup from there");
+}
+
 // Keeps to a rate on average, whatever the pieces are.
 class Pacer {
  public:
@@ -61,7 +72,9 @@ class Pacer {
 
 base::Result<BackupInfo> Engine::Body::make_backup(const std::string& name,
                                                    const BackupOptions& how) {
-  engine::RunningBackup source(*world, *blobs, history.get());
+  TRY(check_backup_folder(*disk, options.backup_folder));
+  engine::RunningBackup source(*world, *blobs, history.get(),
+                               [this] { return backups.is_cancelled(); });
   Pacer pacer(*machine_clock, how.bytes_per_second);
   store::BackupOptions inside;
   inside.time_ns = static_cast<std::uint64_t>(machine_clock->wall_ns());
@@ -90,7 +103,7 @@ Result<Done> Engine::backup(const std::string& name, BackupOptions options, Then
   }
   Body* const body = body_.get();
   if (!body->backup_desk.begin(name))
-    return Error{ErrorCode::kUnavailable, "another backup is under way"};
+    return Error{ErrorCode::kUnavailable, "another backup is running"};
   const auto ticket = engine::ticket(std::move(then));
   // What became of it is said when the next one may begin.
   const auto job = [body, name, options, ticket]() -> std::function<void()> {

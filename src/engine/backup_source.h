@@ -4,8 +4,10 @@
 // pages at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "node/effect_blobs.h"
 #include "node/history.h"
@@ -16,11 +18,14 @@ namespace holdfast::engine {
 
 class RunningBackup : public store::BackupSource {
  public:
-  // `history` may be null. All of them must outlive it.
-  RunningBackup(node::LocalWorld& world, node::WorldEffectBlobs& blobs, node::History* history)
+  // `history` may be null. All of them must outlive it. `stopped`, from any thread: the backup
+  // should end.
+  RunningBackup(node::LocalWorld& world, node::WorldEffectBlobs& blobs, node::History* history,
+                std::function<bool()> stopped)
       : world_(world),
         blobs_(blobs),
         history_(history),
+        stopped_(std::move(stopped)),
         blobs_held_(blobs.hold()),
         records_(world.journal().pin(0)) {}
 
@@ -29,16 +34,15 @@ class RunningBackup : public store::BackupSource {
   const store::JournalId& id() const override { return world_.folder().id(); }
   store::RecordNumber first() const override { return records_->first(); }
   store::RecordNumber last() override { return world_.journal().durable(); }
-  base::Result<void> visit_database(const std::string& name, Step step,
+  base::Result<bool> visit_database(const std::string& name, Step step,
                                     const Between& between) override;
   base::Result<void> check() override;
 
  private:
-  base::Result<void> visit_history(const std::string& name, Step step, const Between& between);
-
   node::LocalWorld& world_;
   node::WorldEffectBlobs& blobs_;
   node::History* const history_;
+  const std::function<bool()> stopped_;
   const std::shared_ptr<const void> blobs_held_;
   const std::unique_ptr<store::JournalPin> records_;
 };

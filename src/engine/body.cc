@@ -9,7 +9,9 @@
 #include "codec/view.h"
 #include "defs/builtin.h"
 #include "defs/load.h"
+#include "defs/system_names.h"
 #include "engine/outside_clock.h"
+#include "engine/schedule_next.h"
 #include "engine/task_check.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
@@ -24,6 +26,9 @@
 
 namespace holdfast {
 namespace {
+
+// Connections that run the SQL of flows at the same time.
+constexpr std::size_t kSqlThreads = 16;
 
 constexpr std::chrono::hours kLongestRetention(100 * 365 * 24);
 
@@ -84,9 +89,14 @@ Engine::Body::~Body() {
   end_history();
 }
 
-void Engine::Body::log(const std::string& line) const {
-  if (options.log) options.log(line);
+void Engine::Body::log(const LogLine& line) const {
+  if (options.log_lines) return options.log_lines(line);
+  if (options.log) options.log(line.message);
 }
+
+// Instances under way go on with what they began with, where the program has the code for it: that
+// was asked when the world was opened.
+constexpr kernel::HowToApply kPinning{.strict = false, .pin = true};
 
 base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   const std::int64_t begun_ns = machine_clock->since_boot_ns();
@@ -108,6 +118,11 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
 
   node::LocalWorldOptions world_options;
   world_options.any_file_system = options.any_file_system;
+  if (options.hot_cells == 0) return base::invalid("hot_cells", "must be from 1");
+  world_options.world.cells.clean_cells = options.hot_cells;
+  // The SQL of flows has an executor of its own: a statement that waits for a lock must not hold
+  // the threads of other handlers.
+  auto sql = functions.extract(std::string(defs::kSqlRun));
   for (const auto& [effect, function] : functions) performed_here.insert(effect);
   world_options.world.performed_here = &performed_here;
   world_options.world.tells_of_work = options.work_feed != nullptr;
@@ -116,7 +131,14 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
       TRY(node::LocalWorld::open(*disk, *random, *process, options.dir, machines, world_options));
   blobs = TRY(node::WorldEffectBlobs::open(world->folder()));
   // Before the world runs, as it is the node's own from then on.
-  const base::Bytes present = world->world().program().closure();
+  const kernel::Program& opened = world->world().program();
+  for (std::uint32_t i = 0; i < opened.workflow_count(); ++i) {
+    const kernel::WorkflowProgram& version = opened.workflow(i);
+    if (version.is_pinned && !version.objection.empty())
+      log("instances of " + version.name + " that began with " + version.hash.to_text() +
+          " wait for their code: " + version.objection);
+  }
+  const base::Bytes present = opened.closure();
   const bool applies = options.apply_definitions && !options.modules.empty();
   std::vector<const defs::Bundle*> performed;
   if (applies) performed.push_back(&bundle);
@@ -127,11 +149,12 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   if (!present.empty() && (open_effects != 0 || !applies))
     performed.push_back(&under_way.emplace(defs::load(codec::View::of(present), "$", &builtin)));
   node::Executors executors = TRY(make_executors(std::move(functions), performed));
+  executors["sql"] = sql ? &add_sql(std::move(sql.mapped())) : &outside;
   const base::Bytes wanted = applies ? TRY(defs::closure_of(bundle)) : present;
   if (!present.empty()) secrets.declare(TRY(executors::secrets_of(present)));
   // Also before it runs: what is refused has performed nothing that was under way.
   if (wanted != present) {
-    if (auto error = engine::refusal(world->world().try_apply(wanted)))
+    if (auto error = engine::refusal(world->world().try_apply(wanted, kPinning)))
       return std::move(*error).within("definitions");
   }
   if (const auto& snapshot = world->restoring().snapshot) snapshot_before = snapshot->next_record;
@@ -143,7 +166,13 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   recovery_ns = static_cast<std::uint64_t>(took_ns);
   if (const std::string recovered = store::describe(world->recovery()); !recovered.empty())
     log(recovered);
-  log(report_of(world->restoring(), open_effects, took_ns));
+  log({LogLevel::kInfo,
+       "recovered",
+       report_of(world->restoring(), open_effects, took_ns),
+       {{"records_replayed", world->restoring().replayed},
+        {"next_record", world->world().next_record()},
+        {"open_effects", open_effects},
+        {"took_ms", recovery_ns / 1'000'000}}});
   return {};
 }
 
@@ -160,8 +189,11 @@ base::Result<node::Executors> Engine::Body::make_executors(
                                            {*machine_clock, &secrets, blobs.get()})));
   add("task.check", engine::task_check_executor([this](std::vector<RawName> names,
                                                        Then<RawInstances> then, std::size_t bytes) {
+        // What was open when the world was closed is performed while the node is being made.
+        if (!has_node) return then(Error{ErrorCode::kUnavailable, "the engine is being opened"});
         query(std::move(names), std::move(then), bytes);
       }));
+  add("schedule.next", engine::schedule_next_executor(*disk));
   if (!options.programs.empty()) {
     executors::ProcessOptions process_options;
     process_options.programs = options.programs;
@@ -177,6 +209,23 @@ base::Result<node::Executors> Engine::Body::make_executors(
               std::move(functions), executors::FunctionOptions{.threads = options.handler_threads}),
           performed_here, listener.get()));
   return by_kind;
+}
+
+// Without one the SQL of flows waits, as for a server that is given the database later.
+executors::Executor& Engine::Body::add_sql(executors::Function function) {
+  engine::FunctionsByEffect functions;
+  functions.emplace(defs::kSqlRun, [function = std::move(function)](
+                                       const kernel::OpenIntent& intent,
+                                       const executors::StopFlag& stopped,
+                                       executors::Progress& progress) {
+    // It runs as any role that is named, so only flows may ask: their role is their submitter's.
+    if (intent.workflow != defs::kFlowWorkflow)
+      return executors::failed("sql.not_permitted", "only flows that were composed in SQL run SQL");
+    return function(intent, stopped, progress);
+  });
+  made.push_back(std::make_unique<executors::Functions>(
+      std::move(functions), executors::FunctionOptions{.threads = kSqlThreads}));
+  return *made.back();
 }
 
 void Engine::Body::make_history() {
@@ -197,6 +246,26 @@ void Engine::Body::make_history() {
     return node->send(std::move(input), std::move(heard));
   };
   how.trouble = [this](const base::Error& error) { log(error.to_string()); };
+  how.failed = [this](const node::FailedEffect& failed) {
+    failed_effects.add(failed);
+    const bool is_step = failed.status == "failed";
+    log({LogLevel::kWarning,
+         is_step ? "step.failed" : "effect.failed",
+         (is_step ? "a step failed: " : "an effect ended with " + failed.status + ": ") +
+             failed.code + (failed.message.empty() ? "" : ": " + failed.message),
+         {{"instance", failed.instance}, {"code", failed.code}, {"record", failed.record}}});
+  };
+  how.instance_failed = [this](const node::FailedInstance& failed) {
+    failed_instances.add(
+        {failed.record, {}, failed.workflow, "failed", failed.code, failed.message});
+    log({LogLevel::kWarning,
+         "instance.failed",
+         "an instance failed: " + failed.code + ": " + failed.message,
+         {{"workflow", failed.workflow},
+          {"key", failed.key},
+          {"code", failed.code},
+          {"record", failed.record}}});
+  };
   history =
       std::make_unique<node::History>(world->folder(), world->journal(), *clock, std::move(how));
 }
@@ -216,9 +285,19 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
   node::LoopOptions loop;
   loop.snapshot_every = options.snapshot_every;
   loop.behind_snapshot = world->restoring().replayed;
-  loop.trouble = [this](const base::Error& error) { log(error.to_string()); };
+  loop.trouble = [this](const base::Error& error) {
+    log({LogLevel::kWarning, "trouble", error.to_string()});
+  };
+  if (options.log_lines) {
+    loop.slow_disk = [this](std::uint64_t took_ns) {
+      log({LogLevel::kWarning,
+           "disk.slow",
+           "a batch took long to become durable",
+           {{"took_ms", took_ns / 1'000'000}}});
+    };
+  }
   loop.ended = [this](const base::Error& error) {
-    log("ended: " + error.to_string());
+    log({LogLevel::kError, "ended", "ended: " + error.to_string()});
     if (options.ended) options.ended(engine::outside(error));
   };
   loop.begin_snapshot = [this, begin = node::snapshots_of(*world, [this] {
@@ -249,6 +328,7 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
   };
   node = TRY(node::Node::start(world->world(), world->journal(), *clock, *random,
                                std::move(executors), std::move(loop)));
+  has_node = true;
   if (history) {
     historian = env::quiet_thread([this] {
       env::lower_priority_of_this_thread();
@@ -259,13 +339,15 @@ base::Result<void> Engine::Body::start(node::Executors executors) {
 }
 
 base::Result<void> Engine::Body::apply(const base::Bytes& closure) {
-  const auto answer = wait_for<kernel::Answer>(
-      [&](Then<kernel::Answer> then) { send(node::Input::apply({closure}), std::move(then)); });
+  const auto answer = wait_for<kernel::Answer>([&](Then<kernel::Answer> then) {
+    send(node::Input::apply({closure, {}, kPinning.strict, kPinning.pin}), std::move(then));
+  });
   if (!answer) {
     TRY(node->stop());  // it says why it has ended, if it has
     return base::Error(base::ErrorCode::kEnded, answer.error().message);
   }
   if (auto error = engine::refusal(*answer)) return std::move(*error).within("definitions");
+  if (const auto told = engine::applied(*answer)) log("definitions: " + describe(*told));
   secrets.declare(TRY(executors::secrets_of(closure)));
   return {};
 }

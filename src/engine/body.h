@@ -14,6 +14,7 @@
 #include "defs/load.h"
 #include "engine/backup_desk.h"
 #include "engine/durable_watch.h"
+#include "engine/failed_effects.h"
 #include "engine/handlers.h"
 #include "engine/performers.h"
 #include "engine/ticket.h"
@@ -65,7 +66,10 @@ struct Engine::Body {
 
   // kInvalid: nobody here performs an effect of these definitions.
   base::Result<void> check_performed(base::ByteView document) const;
-  void log(const std::string& line) const;
+  void log(const std::string& line) const { log({LogLevel::kInfo, "note", line}); }
+  void log(const LogLine& line) const;
+  engine::FailedEffects failed_effects;
+  engine::FailedEffects failed_instances;
   void apply(node::Input input, std::shared_ptr<engine::Ticket<Applied>> ticket);
   // On the thread of trials.
   Result<Tried> try_proposal(std::uint64_t proposal, const TrialOptions& how);
@@ -96,6 +100,7 @@ struct Engine::Body {
   const std::shared_ptr<engine::DurableWatch> durable_watch =
       std::make_shared<engine::DurableWatch>();
   std::unique_ptr<node::Node> node;
+  std::atomic<bool> has_node = false;  // executors may run before there is one
   std::thread historian;
   engine::Trials trials;
   engine::BackupDesk backup_desk;
@@ -113,6 +118,7 @@ struct Engine::Body {
  private:
   base::Result<node::Executors> make_executors(engine::FunctionsByEffect functions,
                                                const std::vector<const defs::Bundle*>& performed);
+  executors::Executor& add_sql(executors::Function function);
   base::Result<void> start(node::Executors executors);
   store::RecordNumber needed_by_readers() const;  // the journal keeps what is behind it
   void make_history();

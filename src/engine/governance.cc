@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Other definitions: applied, tried, proposed and decided.
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -9,13 +10,23 @@
 #include "engine/body.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
+#include "kernel/manifest_change.h"
 
 namespace holdfast {
 namespace {
 
-Applied outside(const kernel::Blocked& blocked) {
+constexpr std::size_t kMostNamesTold = 1000;
+
+std::vector<std::string> first_names(const std::vector<std::string>& names) {
+  const std::size_t count = std::min(names.size(), kMostNamesTold);
+  return {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+Applied applied_while_blocked(const kernel::Blocked& blocked) {
   Applied applied;
   applied.blocking_count = blocked.count;
+  for (const kernel::BlockedWorkflow& each : blocked.workflows)
+    applied.blocking_workflows.push_back({each.workflow, each.count, each.because});
   for (const kernel::Blocker& blocker : blocked.blockers) {
     applied.blocking.push_back({.workflow = blocker.workflow,
                                 .key = blocker.key,
@@ -25,13 +36,6 @@ Applied outside(const kernel::Blocked& blocked) {
                                 .mail = blocker.mail});
   }
   return applied;
-}
-
-Result<Applied> applied(const kernel::Answer& answer) {
-  if (const auto* blocked = std::get_if<kernel::Blocked>(&answer)) return outside(*blocked);
-  if (const auto error = engine::refusal(answer)) return engine::outside(*error);
-  const auto* accepted = std::get_if<kernel::Accepted>(&answer);
-  return Applied{.record = accepted->record};
 }
 
 Result<std::uint64_t> record_of(const kernel::Answer& answer) {
@@ -50,7 +54,54 @@ ProposalInfo outside(kernel::ProposalView&& view) {
           .reason = std::move(view.reason)};
 }
 
+void append_names(std::string& line, std::string_view what, const std::vector<std::string>& names) {
+  constexpr std::size_t kMostInLine = 5;
+  if (names.empty()) return;
+  line.append(line.empty() ? "" : "; ").append(what);
+  for (std::size_t i = 0; i < names.size() && i < kMostInLine; ++i)
+    line.append(i == 0 ? " " : ", ").append(names[i]);
+  if (names.size() > kMostInLine)
+    line.append(" and ").append(std::to_string(names.size() - kMostInLine)).append(" more");
+}
+
 }  // namespace
+
+Result<Applied> engine::applied(const kernel::Answer& answer) {
+  if (const auto* blocked = std::get_if<kernel::Blocked>(&answer))
+    return applied_while_blocked(*blocked);
+  if (const auto error = engine::refusal(answer)) return engine::outside(*error);
+  Applied applied;
+  const auto* accepted = std::get_if<kernel::Accepted>(&answer);
+  applied.unchanged = accepted == nullptr;
+  if (accepted == nullptr) return applied;
+  applied.record = accepted->record;
+  if (accepted->change == nullptr) return applied;
+  applied.added = first_names(accepted->change->added);
+  applied.changed = first_names(accepted->change->changed);
+  applied.removed = first_names(accepted->change->removed);
+  for (const auto& [workflow, instances] : accepted->change->pinned)
+    applied.pinned.push_back({workflow, instances});
+  return applied;
+}
+
+std::string describe(const Applied& applied) {
+  if (applied.unchanged) return "nothing changed";
+  std::string line;
+  if (applied.blocking_count != 0) {
+    for (const BlockedWorkflow& each : applied.blocking_workflows)
+      append_names(line, each.workflow + " uses", each.because);
+    return std::to_string(applied.blocking_count) + " instances have not ended" +
+           (line.empty() ? "" : " (" + line + ")");
+  }
+  append_names(line, "added", applied.added);
+  append_names(line, "changed", applied.changed);
+  append_names(line, "removed", applied.removed);
+  std::vector<std::string> pinned;
+  for (const BlockedWorkflow& each : applied.pinned)
+    pinned.push_back(std::to_string(each.instances) + " instances of " + each.workflow);
+  append_names(line, "pinned", pinned);
+  return line.empty() ? "only routes changed" : line;
+}
 
 base::Result<void> Engine::Body::check_performed(base::ByteView document) const {
   codec::Normaliser normaliser;
@@ -80,7 +131,7 @@ void Engine::Body::refresh_definitions(const std::function<void()>& then) {
 void Engine::Body::apply(node::Input input, std::shared_ptr<engine::Ticket<Applied>> ticket) {
   send(std::move(input), [this, ticket = std::move(ticket)](Result<kernel::Answer> answer) {
     if (!answer) return ticket->tell(answer.error());
-    auto told = std::make_shared<Result<Applied>>(applied(*answer));
+    auto told = std::make_shared<Result<Applied>>(engine::applied(*answer));
     refresh_definitions([ticket, told] { ticket->tell(std::move(*told)); });
   });
   refresh_definitions();
@@ -100,15 +151,19 @@ void Engine::Body::use_definitions(base::Bytes closure) {
   ++definitions_version;
 }
 
-void Engine::apply_raw(Bytes definitions, ApplyMode mode, Then<Applied> then, std::string_view by) {
+void Engine::apply_raw(Bytes definitions, ApplyOptions options, Then<Applied> then,
+                       std::string_view by) {
   if (const auto performed = body_->check_performed(definitions); !performed)
     return then(engine::outside(performed.error()));
   const auto ticket = engine::ticket(std::move(then));
-  if (mode == ApplyMode::kApply) return body_->apply(node::Input::apply({definitions, by}), ticket);
+  if (options.mode == ApplyMode::kApply)
+    return body_->apply(node::Input::apply({definitions, by, options.strict, options.pin}), ticket);
   const auto asked =
-      body_->node->look([definitions = std::move(definitions), ticket](node::Core& core) {
+      body_->node->look([definitions = std::move(definitions), ticket,
+                         how = kernel::HowToApply{options.strict, options.pin}](node::Core& core) {
         core.ask([&](kernel::World& world) -> std::function<void()> {
-          auto seen = std::make_shared<Result<Applied>>(applied(world.try_apply(definitions)));
+          auto seen =
+              std::make_shared<Result<Applied>>(engine::applied(world.try_apply(definitions, how)));
           return [ticket, seen] { ticket->tell(std::move(*seen)); };
         });
       });

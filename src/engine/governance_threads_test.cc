@@ -181,18 +181,22 @@ TEST_F(GovernanceTest, other_definitions_are_checked_and_applied_when_nothing_is
   ASSERT_TRUE(engine_->send(Order{"red"}));
   const Bytes present = engine_->definitions();
   const std::uint64_t version = engine_->definitions_version();
-  const auto blocked = apply(present, ApplyMode::kCheck);
+  EXPECT_TRUE(apply(present, ApplyMode::kCheck)->unchanged);
+  EXPECT_TRUE(apply(present, ApplyMode::kApply)->unchanged);
+  EXPECT_EQ(apply(present, ApplyMode::kApply)->record, 0u);
+  const Bytes nothing_at_all =
+      cbor(R"([{"$kind":"manifest","air_version":"2","schemas":[],"modules":[],"workflows":[],)"
+           R"("effects":[],"secrets":[]}])");
+  const auto blocked = apply(nothing_at_all, ApplyMode::kCheck);
   ASSERT_TRUE(blocked) << blocked.error().message;
   ASSERT_EQ(blocked->blocking.size(), 1u);
   EXPECT_EQ(blocked->blocking[0].effects, 2u);
-  EXPECT_EQ(apply(present, ApplyMode::kApply)->record, 0u);
+  EXPECT_EQ(blocked->blocking_workflows.at(0).instances, 1u);
+  EXPECT_EQ(apply(nothing_at_all, ApplyMode::kApply)->record, 0u);
   ASSERT_TRUE(engine_->cancel<House>("red", "enough"));
-  EXPECT_EQ(apply(present, ApplyMode::kCheck)->blocking_count, 0u);
+  EXPECT_EQ(apply(nothing_at_all, ApplyMode::kCheck)->blocking_count, 0u);
   EXPECT_EQ(apply(cbor("[]"), ApplyMode::kApply).error().code, ErrorCode::kInvalid);
-  const Bytes nothing =
-      cbor(R"([{"$kind":"manifest","air_version":"2","schemas":[],"modules":[],"workflows":[],)"
-           R"("effects":[],"secrets":[]}])");
-  const auto applied = apply(nothing, ApplyMode::kApply);
+  const auto applied = apply(nothing_at_all, ApplyMode::kApply);
   ASSERT_TRUE(applied) << applied.error().message;
   EXPECT_NE(applied->record, 0u);
   EXPECT_NE(engine_->definitions(), present);

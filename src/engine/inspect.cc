@@ -103,6 +103,14 @@ base::Result<JournalPart> part_of(store::Journal& journal, std::uint64_t from,
   return part;
 }
 
+Result<Engine::RawSituation> situation_of(kernel::World& world, const kernel::InstanceName& name) {
+  auto instance = engine::read(world, name);
+  if (!instance) return instance.error();
+  auto reasons = engine::reasons_of(world, name);
+  if (!reasons) return reasons.error();
+  return Engine::RawSituation{std::move(*instance), std::move(*reasons)};
+}
+
 }  // namespace
 
 void Engine::why_raw(std::string_view workflow, Bytes key, Then<std::vector<WaitReason>> then) {
@@ -112,6 +120,18 @@ void Engine::why_raw(std::string_view workflow, Bytes key, Then<std::vector<Wait
     core.ask([&](kernel::World& world) -> std::function<void()> {
       auto seen =
           std::make_shared<Result<std::vector<WaitReason>>>(engine::reasons_of(world, name));
+      return [ticket, seen] { ticket->tell(std::move(*seen)); };
+    });
+  });
+  if (!asked) ticket->tell(engine::outside(asked.error()));
+}
+
+void Engine::situation_raw(std::string_view workflow, Bytes key, Then<RawSituation> then) {
+  const auto ticket = engine::ticket(std::move(then));
+  kernel::InstanceName name{std::string(workflow), std::move(key)};
+  const auto asked = body_->node->look([name = std::move(name), ticket](node::Core& core) {
+    core.ask([&](kernel::World& world) -> std::function<void()> {
+      auto seen = std::make_shared<Result<RawSituation>>(situation_of(world, name));
       return [ticket, seen] { ticket->tell(std::move(*seen)); };
     });
   });
@@ -179,6 +199,8 @@ void Engine::Body::put_figures(Measures& measures) {
   measures.behind_snapshot = std::max(measures.next_record, before) - before;
   measures.figures = figures();
   if (history) measures.history_seen = history->figures().seen;
+  failed_effects.put(measures.failed);
+  failed_instances.put(measures.failed_instances);
 }
 
 Result<DiskUse> Engine::disk_use() {
@@ -191,6 +213,10 @@ Result<JournalPart> Engine::read_journal(std::uint64_t from, PartLimits limits) 
   auto part = part_of(body_->world->journal(), from, limits);
   if (!part) return engine::outside(part.error());
   return std::move(*part);
+}
+
+std::shared_ptr<const void> Engine::hold_journal(std::uint64_t from) {
+  return std::shared_ptr<const store::JournalPin>(body_->world->journal().pin(from));
 }
 
 Result<TimelinePart> Engine::read_timeline(std::string_view workflow, const Bytes& key,

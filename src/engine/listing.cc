@@ -5,6 +5,7 @@
 #include "engine/body.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
+#include "node/stream_entries.h"
 
 namespace holdfast {
 namespace {
@@ -20,6 +21,11 @@ store::HistoryQuery inside(ListOptions options) {
           .counts = options.counts};
 }
 
+// An event came for an instance that was not there, and began none.
+bool is_unhandled(const store::InstanceRow& row) {
+  return row.status == "deleted" && row.first_record == row.last_record && row.steps <= 1;
+}
+
 InstanceList outside(node::HistoryList list) {
   InstanceList made;
   made.next = list.page.next;
@@ -29,6 +35,8 @@ InstanceList outside(node::HistoryList list) {
     made.counts.push_back({std::move(each.workflow), std::move(each.status), each.count});
   made.instances.reserve(list.page.rows.size());
   for (store::InstanceRow& row : list.page.rows) {
+    if (is_unhandled(row)) continue;
+    const store::RecordNumber ended = row.ended == 0 ? 0 : node::record_of(row.ended);
     made.instances.push_back({.workflow = std::move(row.workflow),
                               .key = std::move(row.key),
                               .status = std::move(row.status),
@@ -37,6 +45,8 @@ InstanceList outside(node::HistoryList list) {
                               .first_ns = row.first_ns,
                               .last_record = row.last_record,
                               .last_ns = row.last_ns,
+                              .ended_record = ended,
+                              .ended_ns = ended != 0 && ended == row.last_record ? row.last_ns : 0,
                               .steps = row.steps,
                               .error_code = std::move(row.error_code),
                               .error_message = std::move(row.error_message),

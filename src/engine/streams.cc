@@ -10,6 +10,7 @@
 #include "engine/ticket.h"
 #include "engine/translate.h"
 #include "node/read_stream.h"
+#include "node/stream_entries.h"
 
 namespace holdfast {
 namespace {
@@ -124,7 +125,7 @@ class StreamReader : public std::enable_shared_from_this<StreamReader> {
     if (!asked) ticket_.tell(engine::outside(asked.error()));
   }
 
-  void tell_stopped() { ticket_.tell(Error{ErrorCode::kEnded, "whoever followed has stopped"}); }
+  void tell_stopped() { ticket_.tell(Error{ErrorCode::kEnded, "the reader has gone away"}); }
 
   node::Node& node_;
   node::History& history_;
@@ -154,6 +155,8 @@ Engine::Stop Engine::Body::read_stream(node::StreamQuery query, StreamReading ho
     if (const auto reading = held.lock()) reading->stop();
   };
 }
+
+std::uint64_t Engine::sequence_now() const { return node::sequence_of(last_durable() + 1, 0) - 1; }
 
 void Engine::stream_raw(std::string_view workflow, Bytes key, std::uint64_t after,
                         std::size_t limit, Then<RawStreamPage> then) {

@@ -64,10 +64,10 @@ executors::Receipt check(const ReadInstances& read, const kernel::OpenIntent& in
 
 std::unique_ptr<executors::Executor> task_check_executor(ReadInstances read) {
   std::map<std::string, executors::Function, std::less<>> functions;
-  functions.emplace(defs::kTaskCheck, [read = std::move(read)](const kernel::OpenIntent& intent,
-                                                               const executors::StopFlag& stopped) {
-    return check(read, intent, stopped);
-  });
+  functions.emplace(
+      defs::kTaskCheck,
+      [read = std::move(read)](const kernel::OpenIntent& intent, const executors::StopFlag& stopped,
+                               executors::Progress&) { return check(read, intent, stopped); });
   return std::make_unique<executors::Functions>(std::move(functions),
                                                 executors::FunctionOptions{.threads = 1});
 }

@@ -9,6 +9,7 @@
 
 #include "base/sha256.h"
 #include "codec/buffer.h"
+#include "codec/cbor_writer.h"
 #include "codec/view.h"
 #include "defs/builtin.h"
 #include "defs/system_names.h"
@@ -112,10 +113,22 @@ struct World::Body {
     tick(kernel::ReceiptArrived{intent, receipt.status, receipt.payload, {}, {}});
   }
 
-  executors::Receipt call(const kernel::OpenIntent& intent) const {
+  // Everything happens at one time here: what a body puts out is heard before its end.
+  struct KeptProgress : executors::Progress {
+    std::vector<base::Bytes> pieces;  // each a list of one
+    bool put(base::ByteView piece) override {
+      codec::Buffer out;
+      codec::write_list_head(out, 1);
+      out.append(piece);
+      pieces.push_back(out.to_bytes());
+      return true;
+    }
+  };
+
+  executors::Receipt call(const kernel::OpenIntent& intent, executors::Progress& progress) const {
     const executors::StopFlag stopped = false;
     try {
-      return functions.find(intent.effect->name)->second(intent, stopped);
+      return functions.find(intent.effect->name)->second(intent, stopped, progress);
     } catch (const std::exception& thrown) {
       return executors::failed("handler.exception", thrown.what());
     } catch (...) {
@@ -132,7 +145,12 @@ struct World::Body {
       } else if (!waiting.empty()) {
         const kernel::OpenIntent intent = std::move(waiting.front());
         waiting.pop_front();
-        answer(intent.intent, call(intent));
+        KeptProgress progress;
+        const executors::Receipt receipt = call(intent, progress);
+        for (std::size_t i = 0; i < progress.pieces.size(); ++i)
+          tick(kernel::ProgressArrived{
+              intent.intent, i + 1, executors::kPieces, progress.pieces[i], {}});
+        answer(intent.intent, receipt);
       } else if (!timers.empty() && timers.begin()->first <= now_ns) {
         ring();
       } else {
@@ -218,10 +236,24 @@ Result<Sent> World::send_raw(std::string_view schema, const Bytes& value, std::s
   return engine::sent(answer);
 }
 
-Result<Done> World::cancel_raw(std::string_view workflow, const Bytes& key,
-                               std::string_view reason) {
+Result<Sent> World::start_raw(std::string_view workflow, const Bytes& key, std::string_view schema,
+                              const Bytes& value, std::string_view id) {
+  kernel::EventArrived event{schema, value, id};
+  event.workflow = workflow;
+  event.key = key;
+  event.starts = true;
+  const kernel::Answer answer = body_->tick(event);
+  body_->settle();
+  return engine::sent(answer);
+}
+
+Result<Done> World::control_raw(Control control, std::string_view workflow, const Bytes& key,
+                                std::string_view reason) {
+  const kernel::Control inside = control == Control::kCancel  ? kernel::Control::kCancel
+                                 : control == Control::kPause ? kernel::Control::kPause
+                                                              : kernel::Control::kResume;
   const kernel::Answer answer =
-      body_->tick(kernel::ControlRequested{kernel::Control::kCancel, workflow, key, reason});
+      body_->tick(kernel::ControlRequested{inside, workflow, key, reason});
   body_->settle();
   return engine::done(answer);
 }

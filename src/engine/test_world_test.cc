@@ -251,5 +251,16 @@ TEST(TestWorld, an_instance_can_be_cancelled) {
   EXPECT_FALSE(world->query<Patient>("b"));
 }
 
+TEST(TestWorld, an_instance_can_be_started_once_and_paused_and_resumed) {
+  const auto world = patient();
+  ASSERT_TRUE(world->start<Patient>("a", Ask{"a"}));
+  EXPECT_FALSE(world->start<Patient>("a", Ask{"a"}));
+  ASSERT_TRUE(world->pause<Patient>("a"));
+  EXPECT_TRUE(world->query<Patient>("a")->is_paused);
+  ASSERT_TRUE(world->resume<Patient>("a"));
+  EXPECT_FALSE(world->query<Patient>("a")->is_paused);
+  EXPECT_FALSE(world->pause<Patient>("b"));
+}
+
 }  // namespace
 }  // namespace holdfast

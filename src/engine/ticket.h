@@ -17,8 +17,8 @@ class Ticket {
   ~Ticket() {
     if (then_)
       then_(Error{ErrorCode::kEnded,
-                  "nobody is left to answer: the engine ended, or the question "
-                  "was taken back; it may have happened"});
+                  "the engine was closed before answering, or the question was taken back; it may "
+                  "have happened"});
   }
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;

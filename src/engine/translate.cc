@@ -53,7 +53,9 @@ struct ReasonOutside {
     return with_mail(WaitReason::Kind::kHolds, holds.mail);
   }
   WaitReason operator()(const kernel::IsPaused& paused) const {
-    return with_mail(WaitReason::Kind::kPaused, paused.mail);
+    WaitReason reason = with_mail(WaitReason::Kind::kPaused, paused.mail);
+    reason.missing_code = paused.missing_code;
+    return reason;
   }
   WaitReason operator()(const kernel::WaitsForEvent& waits) const {
     WaitReason reason;
@@ -76,9 +78,10 @@ struct ReasonOutside {
 Result<Sent> sent(const kernel::Answer& answer) {
   if (const auto error = refusal(answer)) return outside(*error);
   if (const auto* repeated = std::get_if<kernel::Repeated>(&answer))
-    return Sent{repeated->record, repeated->deliveries, repeated->ignored, true};
+    return Sent{repeated->record, repeated->deliveries, repeated->ignored, true, 0};
   const auto* accepted = std::get_if<kernel::Accepted>(&answer);
-  return Sent{accepted->record, accepted->deliveries, accepted->ignored, false};
+  return Sent{accepted->record, accepted->deliveries, accepted->ignored, false,
+              accepted->unhandled};
 }
 
 Result<Done> done(const kernel::Answer& answer) {

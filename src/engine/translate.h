@@ -20,6 +20,9 @@ using node::refusal;
 Result<Sent> sent(const kernel::Answer& answer);
 Result<Done> done(const kernel::Answer& answer);
 
+// Of a tick that applies definitions. Instances that stand in the way are no error.
+Result<Applied> applied(const kernel::Answer& answer);
+
 // The instance as the world has it now.
 Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name);
 

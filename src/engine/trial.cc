@@ -30,7 +30,8 @@ node::ShadowOptions inside(const TrialOptions& how, const engine::Trials& trials
     if (trials.is_cancelled())
       return base::Error(base::ErrorCode::kEnded, "the engine closes: the trial was given up");
     if (how.stopped && how.stopped())
-      return base::Error(base::ErrorCode::kEnded, "nobody waits for the trial any more");
+      return base::Error(base::ErrorCode::kEnded,
+                         "the client that asked for the trial has gone away");
     if (clock.since_boot_ns() < end_ns) return {};
     return base::Error(base::ErrorCode::kTooLarge, "the trial takes more than " +
                                                        std::to_string(how.time.count()) +
@@ -84,7 +85,7 @@ void Engine::try_proposal_raw(std::uint64_t proposal, TrialOptions options, Then
   if (begun) return;
   if (body->trials.is_cancelled())
     return ticket->tell(Error{ErrorCode::kEnded, "the engine is closed"});
-  ticket->tell(Error{ErrorCode::kUnavailable, "another trial is under way"});
+  ticket->tell(Error{ErrorCode::kUnavailable, "another trial is running"});
 }
 
 }  // namespace holdfast

@@ -5,8 +5,8 @@
 //
 // Errors: kUnavailable when the disk is full or there are no descriptors left (which the error
 // says: lacks_descriptors), kNotFound when there is no such file, kConflict when a lock is held,
-// kIo for everything else. A sync that failed must not be tried again: the system may have dropped
-// what was written, and then the second try succeeds.
+// kIo for everything else, such as a FIFO under the name of a file. A sync that failed must not be
+// tried again: the system may have dropped what was written, and then the second try succeeds.
 #pragma once
 
 #include <cstdint>

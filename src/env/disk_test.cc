@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -259,6 +260,20 @@ TEST(PosixDisk, lock_can_be_had_where_nothing_can_be_written) {
     EXPECT_EQ(disk->lock(path, "me").error().code(), base::ErrorCode::kConflict);
   }
   EXPECT_EQ(::umount(place), 0);
+}
+
+TEST(PosixDisk, fifo_with_the_name_of_a_file_is_refused_and_not_waited_for) {
+  const testing::TemporaryFolder folder;
+  const auto disk = posix_disk();
+  const std::string path = folder.path() + "/LOCK";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto refusal = [](const auto& result) { return result ? "" : result.error().to_string(); };
+  const std::string refused = path + ": is not a regular file";
+  EXPECT_EQ(refusal(disk->open(path, OpenMode::kRead)), refused);
+  EXPECT_EQ(refusal(disk->open(path, OpenMode::kReadWrite)), refused);
+  EXPECT_EQ(refusal(disk->open(path, OpenMode::kCreate)), refused);
+  EXPECT_EQ(refusal(disk->lock(path, "me")), refused);
+  EXPECT_EQ(refusal(disk->lock_to_look(path)), refused);
 }
 
 TEST(Disk, file_that_could_not_be_replaced_leaves_nothing_behind) {

@@ -117,12 +117,19 @@ class PosixLock : public FileLock {
   pid_t process_;
 };
 
+// Regular files and folders only. Nobody waits for the other end of a FIFO that has the name of a
+// file of ours.
 base::Result<Descriptor> open_descriptor(const std::string& path, int flags, mode_t mode = 0) {
   // Never inherited: a child that lives on would keep our locks.
-  const int number =
-      again_after_signals([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); });
+  const int number = again_after_signals(
+      [&] { return ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode); });
   if (number < 0) return system_error(path, "open");
-  return Descriptor(number);
+  Descriptor descriptor(number);
+  struct stat found {};
+  if (::fstat(number, &found) != 0) return system_error(path, "fstat");
+  if (!S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode))
+    return base::Error(base::ErrorCode::kIo, path, "is not a regular file");
+  return descriptor;
 }
 
 int flags_of(OpenMode mode) {

@@ -24,7 +24,7 @@ using env::Descriptor;
 
 // What the child needs to know, made before there is a child.
 struct Launch {
-  const FileIdentity* program;
+  int program;
   char* const* argv;
   char* const* environment;
   const char* folder;
@@ -40,9 +40,8 @@ struct Failure {
   int number;
 };
 
-constexpr std::array<const char*, 8> kSteps = {"setpgid", "prctl",       "setrlimit", "dup2",
-                                               "chdir",   "close_range", "execve",    "stat"};
-constexpr int kStatStep = 7;
+constexpr std::array<const char*, 7> kSteps = {"setpgid", "prctl",       "setrlimit", "dup2",
+                                               "chdir",   "close_range", "execve"};
 
 // The soft limit that programs are used to: one that was raised for a server is not for those that
 // use select(), or close every descriptor there could be.
@@ -76,15 +75,12 @@ constexpr rlim_t kUsualDescriptors = 1024;
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  // As late as it can be.
-  FileIdentity found;
-  mode_t mode = 0;
-  if (!FileIdentity::read(launch.argv[0], found, mode)) give_up(launch, kStatStep);
-  if (found != *launch.program) {
-    errno = 0;
-    give_up(launch, kStatStep);
-  }
-  ::execve(launch.argv[0], launch.argv, launch.environment);
+  const auto run = [&launch] {
+    ::execveat(launch.program, "", launch.argv, launch.environment, AT_EMPTY_PATH);
+  };
+  run();
+  // A script: its interpreter would find the descriptor closed.
+  if (errno == ENOENT && ::fcntl(launch.program, F_SETFD, 0) == 0) run();
   give_up(launch, 6);
 }
 
@@ -172,8 +168,11 @@ bool reap_group(pid_t group) noexcept {
 }
 
 base::Result<Child> Child::start(const ChildPlan& plan) {
-  CHECK(!plan.argv.empty());
+  CHECK(!plan.argv.empty() && plan.program != nullptr);
   TRY(check_child_signal());
+  Descriptor program = TRY(plan.program->open());
+  if (program.number() <= 2)
+    program = TRY(above_standard(::fcntl(program.number(), F_DUPFD_CLOEXEC, 3), "fcntl"));
   Pipe input = TRY(make_input(plan));
   Pipe output = TRY(make_pipe());
   Pipe errors = TRY(make_pipe());
@@ -185,7 +184,7 @@ base::Result<Child> Child::start(const ChildPlan& plan) {
   TRY(set_nonblocking(failure.from));
   const std::vector<char*> argv = pointers_to(plan.argv);
   const std::vector<char*> environment = pointers_to(plan.environment);
-  const pid_t id = launch_child({&plan.program, argv.data(), environment.data(),
+  const pid_t id = launch_child({program.number(), argv.data(), environment.data(),
                                  plan.folder.c_str(), input.from.number(), output.to.number(),
                                  errors.to.number(), failure.to.number(), ::getpid()});
   if (id < 0) return env::system_error("process", "vfork");
@@ -199,12 +198,6 @@ base::Result<Child> Child::start(const ChildPlan& plan) {
   const auto got =
       env::again_after_signals([&] { return ::read(failure.from.number(), &why, sizeof why); });
   if (got == static_cast<ssize_t>(sizeof why)) {
-    if (why.step == kStatStep)
-      return base::Error(base::ErrorCode::kCorrupt, plan.argv[0],
-                         why.number == 0
-                             ? std::string("is not the file that it was when it was allowed")
-                             : "is not there any more: " +
-                                   std::string(std::system_category().message(why.number)));
     const bool known = why.step >= 0 && static_cast<std::size_t>(why.step) < kSteps.size();
     return env::system_error(plan.argv[0], known ? kSteps[static_cast<std::size_t>(why.step)] : "?",
                              why.number);

@@ -6,6 +6,10 @@
 // Its input is a pipe, or /dev/null if there is none: nothing that can be mapped into memory, so a
 // library that somebody writes there cannot be loaded from there. We have to feed it: what was
 // given must live as long as there is an input.
+//
+// What runs is the file that Program::open() has opened and checked, not whatever has its path a
+// moment later. The interpreter of a script opens it as /dev/fd/N, so that is the name which the
+// script sees in $0.
 #pragma once
 
 #include <sys/types.h>
@@ -23,8 +27,8 @@
 namespace holdfast::executors {
 
 struct ChildPlan {
-  FileIdentity program;                  // what must be at that path
-  std::vector<std::string> argv;         // the first is the whole path of the program
+  Program* program = nullptr;            // which outlives the start
+  std::vector<std::string> argv;         // the first is the path of the program
   std::vector<std::string> environment;  // NAME=value
   std::string folder;
   std::string_view input;

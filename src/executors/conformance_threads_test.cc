@@ -64,8 +64,9 @@ class ConformanceTest : public ::testing::TestWithParam<Kind> {
       quick_ = value("sys/HttpRequestParams@2", head + server_.url() + "\"}");
       long_ = value("sys/HttpRequestParams@2", head + server_.url("/hang") + "\"}");
     } else if (kind == "functions") {
-      effect_ = std::make_shared<kernel::EffectProgram>(kernel::EffectProgram{
-          "t/work@1", {}, codec::Schema::any(), codec::Schema::any(), {}, {}});
+      const auto effect = std::make_shared<kernel::EffectProgram>();
+      effect->name = "t/work@1";
+      effect_ = effect;
       executor_ = std::make_unique<Functions>(work(), FunctionOptions{});
       quick_ = testing::any_value("false");
       long_ = testing::any_value("true");
@@ -88,7 +89,7 @@ class ConformanceTest : public ::testing::TestWithParam<Kind> {
 
   // Goes on until it is stopped, if it is told to.
   static std::map<std::string, Function, std::less<>> work() {
-    return {{"t/work@1", [](const kernel::OpenIntent& open, const StopFlag& stopped) {
+    return {{"t/work@1", [](const kernel::OpenIntent& open, const StopFlag& stopped, Progress&) {
                const bool goes_on = codec::View::of(open.params).boolean().value();
                while (goes_on && !stopped)
                  std::this_thread::sleep_for(std::chrono::milliseconds(1));

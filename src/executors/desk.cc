@@ -177,6 +177,13 @@ void Desk::done(const base::Hash& intent, const Receipt& receipt) {
   if (reports != nullptr) report(*reports, intent, receipt);
 }
 
+Reports* Desk::reports_of(const base::Hash& intent) {
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(intent);
+  const bool is_heard = found != known_.end() && found->second.stage == Stage::kGiven && !ended_;
+  return is_heard ? found->second.reports : nullptr;
+}
+
 void Desk::left(const std::string& why) {
   std::vector<std::pair<base::Hash, Reports*>> open;
   {

@@ -64,6 +64,8 @@ class Desk {
   // Of the executor's thread. It has so many places left; what finds none waits.
   Orders take(std::size_t places);
   void done(const base::Hash& intent, const Receipt& receipt);
+  // Where what comes of one that was handed out is heard; null: nobody hears it.
+  Reports* reports_of(const base::Hash& intent);
 
   // The thread has left. Unless it was told to, that was its death.
   void left(const std::string& why);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,15 @@ class Reports {
     pin.reset();
   }
   virtual void report(const kernel::ProgressArrived& progress) = 0;
+
+  // The same, for whoever must not lose it. False: there is no room now. True: `heard` is called
+  // once, on another thread, when it is durable or was refused; or never, if the node ends before.
+  using HeardProgress = std::function<void(const kernel::Answer&)>;
+  virtual bool offer(const kernel::ProgressArrived& progress, HeardProgress heard) {
+    static_cast<void>(heard);
+    report(progress);
+    return true;
+  }
 };
 
 class Executor {

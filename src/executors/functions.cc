@@ -27,7 +27,7 @@ void Functions::start(const kernel::OpenIntent& intent, Reports& reports) {
 void Functions::stop(const base::Hash& intent) {
   if (!desk_.stop(intent)) return;
   const std::lock_guard lock(mutex_);
-  if (const auto found = running_.find(intent); found != running_.end()) *found->second = true;
+  if (const auto found = running_.find(intent); found != running_.end()) found->second.stop();
 }
 
 void Functions::shut_down() {
@@ -35,7 +35,7 @@ void Functions::shut_down() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    for (const auto& [intent, stopped] : running_) *stopped = true;
+    for (const auto& [intent, running] : running_) running.stop();
     changed_.notify_all();
   }
   const std::lock_guard lock(joining_);
@@ -51,7 +51,7 @@ std::optional<Orders> Functions::wait_for_orders() {
   --orders_;
   Orders orders = desk_.take(1);  // none, if it was stopped while it waited
   for (const kernel::OpenIntent& intent : orders.starts)
-    running_.emplace(intent.intent, std::make_shared<StopFlag>(false));
+    running_.emplace(intent.intent, Running{std::make_shared<StopFlag>(false), nullptr});
   return orders;
 }
 
@@ -62,24 +62,43 @@ void Functions::run() {
   }
 }
 
+// One that is stopped from now on is told so.
+std::shared_ptr<LiveProgress> Functions::begin(const kernel::OpenIntent& intent) {
+  Reports* const reports = desk_.reports_of(intent.intent);
+  if (reports == nullptr) return nullptr;
+  const auto progress =
+      std::make_shared<LiveProgress>(intent.intent, intent.last_progress, *reports);
+  const std::lock_guard lock(mutex_);
+  Running& running = running_.at(intent.intent);
+  running.progress = progress;
+  if (*running.stopped) progress->close();
+  return progress;
+}
+
 Receipt Functions::perform(const kernel::OpenIntent& intent) {
   std::shared_ptr<StopFlag> stopped;
   {
     const std::lock_guard lock(mutex_);
-    stopped = running_.at(intent.intent);
+    stopped = running_.at(intent.intent).stopped;
   }
-  Receipt receipt = call(intent, *stopped);
+  const auto progress = begin(intent);
+  if (progress != nullptr) progress->begin();
+  NoProgress none;
+  Receipt receipt =
+      call(intent, *stopped, progress != nullptr ? static_cast<Progress&>(*progress) : none);
+  if (progress != nullptr) progress->finish();  // a receipt comes after all of it
   const std::lock_guard lock(mutex_);
   running_.erase(intent.intent);
   return receipt;
 }
 
-Receipt Functions::call(const kernel::OpenIntent& intent, const StopFlag& stopped) const {
+Receipt Functions::call(const kernel::OpenIntent& intent, const StopFlag& stopped,
+                        Progress& progress) const {
   const auto function = functions_.find(intent.effect->name);
   if (function == functions_.end())
     return failed("handler.unknown", "nobody here handles " + intent.effect->name);
   try {
-    return function->second(intent, stopped);
+    return function->second(intent, stopped, progress);
   } catch (const std::exception& thrown) {
     return failed("handler.exception", thrown.what());
   } catch (...) {

@@ -18,14 +18,16 @@
 
 #include "executors/desk.h"
 #include "executors/executor.h"
+#include "executors/live_progress.h"
 
 namespace holdfast::executors {
 
 // Becomes true when nobody waits for the effect any more.
 using StopFlag = std::atomic<bool>;
 
-// What it throws becomes an error receipt.
-using Function = std::function<Receipt(const kernel::OpenIntent& intent, const StopFlag& stopped)>;
+// What it throws becomes an error receipt. What it puts out while it runs is heard at once.
+using Function = std::function<Receipt(const kernel::OpenIntent& intent, const StopFlag& stopped,
+                                       Progress& progress)>;
 
 struct FunctionOptions {
   std::size_t threads = 4;
@@ -51,7 +53,7 @@ class Functions : public Executor {
   void run();
   std::optional<Orders> wait_for_orders();
   Receipt perform(const kernel::OpenIntent& intent);
-  Receipt call(const kernel::OpenIntent& intent, const StopFlag& stopped) const;
+  Receipt call(const kernel::OpenIntent& intent, const StopFlag& stopped, Progress& progress) const;
 
   const std::map<std::string, Function, std::less<>> functions_;
   Desk desk_;
@@ -59,7 +61,17 @@ class Functions : public Executor {
   std::condition_variable changed_;
   std::size_t orders_ = 0;  // that may wait at the desk
   bool ended_ = false;
-  std::unordered_map<base::Hash, std::shared_ptr<StopFlag>, base::HashOfHash> running_;
+  struct Running {
+    std::shared_ptr<StopFlag> stopped;
+    std::shared_ptr<LiveProgress> progress;  // null until it begins
+    void stop() const {
+      *stopped = true;
+      if (progress != nullptr) progress->close();
+    }
+  };
+  std::shared_ptr<LiveProgress> begin(const kernel::OpenIntent& intent);
+
+  std::unordered_map<base::Hash, Running, base::HashOfHash> running_;
   std::mutex joining_;
   std::vector<std::thread> threads_;
 };

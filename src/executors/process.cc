@@ -171,7 +171,7 @@ class ProcessPerformer : public Performer {
   std::vector<pid_t>
       left_over_;               // groups of which something of ours has been killed and is not gone
   std::vector<pollfd> polled_;  // the wake-up, then those of each run
-  const std::vector<Program> programs_;
+  std::vector<Program> programs_;
 };
 
 // The program; empty: the params do not say.
@@ -230,7 +230,7 @@ void ProcessPerformer::begin(const kernel::OpenIntent& intent, Desk& desk) {
     return desk.done(intent.intent,
                      failed("process.program_refused", "this node does not run " + program));
   const auto started_at = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.wall_ns()));
-  request->plan.program = allowed->file;
+  request->plan.program = &*allowed;
   auto child = Child::start(request->plan);
   if (!child && child.error().code() == base::ErrorCode::kCorrupt)
     return desk.done(

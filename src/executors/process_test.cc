@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -250,6 +251,48 @@ TEST_F(ProcessTest, a_program_is_the_file_that_it_was_when_it_was_allowed) {
   tool("#!/bin/sh\nexit 6\n");
   make({.programs = {path}});
   EXPECT_EQ(run(5, json).number("exit_code"), 6) << "allowed as it is now";
+}
+
+TEST_F(ProcessTest, a_new_link_or_mode_does_not_make_another_program) {
+  const std::string path = tool("#!/bin/sh\nexit 3\n");
+  const std::string json = R"({"argv":[")" + path + R"("]})";
+  make({.programs = {path}});
+  std::filesystem::create_hard_link(path, path + ".link");
+  EXPECT_EQ(run(1, json).number("exit_code"), 3);
+  ASSERT_EQ(::chmod(path.c_str(), 0700), 0);
+  EXPECT_EQ(run(2, json).number("exit_code"), 3);
+  EXPECT_EQ(run(3, json).number("exit_code"), 3);
+}
+
+// The folder of the program is exchanged for another one, over and over.
+TEST_F(ProcessTest, what_runs_is_the_file_that_was_checked) {
+  const std::string now = folder_.path() + "/now";
+  const std::string other = folder_.path() + "/other";
+  for (const auto& [place, program] : {std::pair(now, "/bin/true"), {other, "/bin/false"}}) {
+    std::filesystem::create_directory(place);
+    std::filesystem::copy_file(program, place + "/tool");
+  }
+  make({.programs = {now + "/tool"}});
+  std::jthread flips([&](const std::stop_token& ends) {
+    while (!ends.stop_requested())
+      ::renameat2(AT_FDCWD, now.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+  });
+  std::size_t ran = 0;
+  for (std::uint64_t n = 1; n <= 1000; ++n) {
+    start(n, R"({"argv":[")" + now + R"(/tool"]})");
+    const HeardReceipt receipt = heard_.wait_for(n);
+    if (receipt.status != kernel::ReceiptStatus::kOk) continue;
+    ++ran;
+    ASSERT_EQ(receipt.number("exit_code"), 0) << "the other one was run, at try " << n;
+  }
+  EXPECT_GT(ran, 0u);
+}
+
+TEST_F(ProcessTest, a_script_can_find_its_own_place) {
+  const std::string path = tool("#!/bin/sh\nreadlink -f \"$0\"\n");
+  make({.programs = {path}});
+  EXPECT_EQ(run(1, R"({"argv":[")" + path + R"("]})").text("stdout"),
+            std::filesystem::canonical(path).string() + "\n");
 }
 
 TEST_F(ProcessTest, what_is_not_there_or_cannot_be_run_is_not_allowed) {

@@ -4,12 +4,16 @@
 // runs.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "base/hash.h"
 #include "base/result.h"
+#include "env/descriptor.h"
 
 namespace holdfast::executors {
 
@@ -22,19 +26,22 @@ struct FileIdentity {
   std::int64_t written_ns = 0;
   std::int64_t changed_ns = 0;
 
-  // False, and errno: the path cannot be looked at. Nothing but a system call, so that a child may
-  // do it before it runs the file.
-  static bool read(const char* path, FileIdentity& identity, mode_t& mode) noexcept;
-
+  static FileIdentity of(const struct stat& found) noexcept;
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 
 struct Program {
   std::string path;
   FileIdentity file;
+  std::optional<base::Hash> contents;  // none: we may run it, but not read it
 
   // kInvalid: the path is not whole, or no file that can be run is there.
   static base::Result<Program> allow(const std::string& path);
+
+  // The file at the path, opened once, to be run from this descriptor: whatever the path names
+  // afterwards does not matter. kCorrupt: it is not the file that was allowed. A new link, owner or
+  // mode changes only the inode: then the contents are compared, and `file` is as it is now.
+  base::Result<env::Descriptor> open();
 };
 
 }  // namespace holdfast::executors

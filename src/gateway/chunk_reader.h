@@ -94,7 +94,7 @@ class ChunkReader {
       case Place::kAfterData: return expect(c, '\r', Place::kBeforeSize, "a chunk has more bytes");
       case Place::kBeforeSize: return expect(c, '\n', Place::kSize, "a chunk has more bytes");
       case Place::kLastLine:
-        return expect(c, '\r', Place::kLastEnd, "fields behind the body are not taken");
+        return expect(c, '\r', Place::kLastEnd, "trailer fields are not accepted");
       case Place::kLastEnd: return expect(c, '\n', Place::kEnd, "the body has no end");
       case Place::kData:
       case Place::kEnd: return;

@@ -47,7 +47,10 @@ Connection::Connection(Floor& floor, std::uint64_t number)
       parser_(floor.service.limits),
       exchange_(std::make_shared<Exchange>(floor.service)),
       waiting_(floor.service.traffic.answer_bytes),
-      body_(floor.service.traffic.body_bytes) {}
+      waiting_of_(floor.service.answer_bytes_of),
+      body_(floor.service.traffic.body_bytes),
+      body_of_(floor.service.body_bytes_of),
+      place_of_(floor.service.connections_of) {}
 
 void Connection::begin_time() {
   stage_ = Stage::kReading;
@@ -131,16 +134,24 @@ std::optional<Connection::Worth> Connection::worth() const {
   switch (stage_) {
     case Stage::kEnding: return Worth::kNothing;
     case Stage::kReading:
-      if (is_known_) return std::nullopt;
+      if (is_known_) break;
       return is_first_ && !has_begun() ? Worth::kNothing : Worth::kStranger;
     case Stage::kIdle: return is_known_ ? Worth::kIdle : Worth::kStranger;
     case Stage::kWriting:
-      if (is_known_) return std::nullopt;
+      if (is_known_) break;
       return Worth::kStranger;
     case Stage::kAnswering:
-    case Stage::kStreaming: break;
+    case Stage::kStreaming: return std::nullopt;
   }
+  if (is_beyond_share()) return Worth::kBeyond;
   return std::nullopt;
+}
+
+bool Connection::is_beyond_share() const {
+  const Service& service = floor_.service;
+  const std::string& account = place_of_.account();
+  return !account.empty() &&
+         sum_of(service.connections_of, account) > service.limits.connections_of_token;
 }
 
 std::optional<Time> Connection::taken_since() const {
@@ -150,7 +161,8 @@ std::optional<Time> Connection::taken_since() const {
 
 void Connection::cut_off() {
   is_cut_ = true;
-  waiting_.set(0);
+  count_waiting(0);
+  place_of_.clear();
   close();
 }
 
@@ -195,20 +207,19 @@ void Connection::close() {
 void Connection::count_body() {
   const std::size_t now = parser_.body_size();
   body_.set(now);
-  if (now == 0 && body_of_token_ == 0) return;
-  if (body_token_.empty()) return;
-  auto& all = floor_.service.body_bytes_of;
-  const auto of_token = all.try_emplace(body_token_, 0).first;
-  of_token->second += now;
-  of_token->second -= std::exchange(body_of_token_, now);
-  if (of_token->second == 0) all.erase(of_token);
+  body_of_.set(body_account_, now);
+}
+
+void Connection::count_waiting(std::size_t bytes) {
+  waiting_.set(bytes);
+  waiting_of_.set(exchange_->answer_account(), bytes);
 }
 
 // The header is whole: what can be refused now is refused before its body is taken.
 void Connection::look_at_header() {
   is_header_known_ = true;
   body_began_ = floor_.now;
-  body_token_.clear();
+  body_account_.clear();
   if (!exchange_->begin(parser_.request())) return;
   access_seen_ = kNotSeen;
   if (must_wait()) return;
@@ -230,11 +241,11 @@ std::optional<Problem> Connection::check_now() {
     if (desk == nullptr || !desk->knows(exchange_->path_value(0), Access::bearer_of(request)))
       return Problem{ProblemCode::kUnauthenticated, "this is not the secret of the worker"};
   }
-  is_known_ = is_known_ || route.role != Role::kAnybody;
+  if (route.role != Role::kAnybody && !std::exchange(is_known_, true))
+    place_of_.set(exchange_->account(), 1);
   if (route.takes == Takes::kNothing && route.method != Method::kPost && request.has_body)
     return Problem{ProblemCode::kBadBody, "this takes no body"};
-  if (parser_.state() == RequestParser::State::kBody)
-    body_token_ = floor_.access.caller_of(request).token;
+  if (parser_.state() == RequestParser::State::kBody) body_account_ = exchange_->account();
   return std::nullopt;
 }
 
@@ -246,10 +257,7 @@ void Connection::check_body() {
     return exchange_->refuse({ProblemCode::kTooLarge, "this takes no body"});
   if (service.traffic.body_bytes > service.limits.all_body_bytes)
     return exchange_->refuse({ProblemCode::kFull, "too many bodies are being received"});
-  if (body_token_.empty()) return;
-  const auto of_token = service.body_bytes_of.find(body_token_);
-  if (of_token != service.body_bytes_of.end() &&
-      of_token->second > service.limits.body_bytes_of_token)
+  if (sum_of(service.body_bytes_of, body_account_) > service.limits.body_bytes_of_token)
     exchange_->refuse({ProblemCode::kFull, "too many bodies are being received with this token"});
 }
 
@@ -330,7 +338,8 @@ void Connection::end() {
   exchange_->let_go();
   parser_.begin_next();
   count_body();
-  waiting_.set(0);
+  count_waiting(0);
+  place_of_.clear();
   close();
   floor_.left(*this);
 }
@@ -419,7 +428,7 @@ Part Connection::write_rest(Stream& stream, std::size_t written) {
   for (bool has_more = large_ != nullptr;;) {
     while (written != out_.size()) {
       const std::size_t held = large_ ? large_->in_memory() : 0;
-      waiting_.set(out_.size() - written + held);
+      count_waiting(out_.size() - written + held);
       if (of_part >= limits.answer_part_bytes) {
         of_part = 0;
         enter(Stage::kWriting);
@@ -437,7 +446,7 @@ Part Connection::write_rest(Stream& stream, std::size_t written) {
     written = 0;
   }
   large_.reset();
-  waiting_.set(0);
+  count_waiting(0);
   co_return error_code();
 }
 

@@ -75,11 +75,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class Worth : std::uint8_t {
     kNothing,   // a stranger that has said nothing, or a connection that ends anyway
     kStranger,  // that has said something, but not who it is
+    kBeyond,    // more than the share of its token: it may be in the middle of something
     kIdle,      // somebody who is known, and asks nothing now
   };
   std::optional<Worth> worth() const;
   Time quiet_since() const noexcept { return quiet_since_; }
   std::uint64_t number() const noexcept { return number_; }
+
+  // Whose answer waits to be sent.
+  const std::string& answer_account() const noexcept { return waiting_of_.account(); }
 
   // When the client last took something of an answer that waits to be sent; nothing: none waits.
   std::optional<Time> taken_since() const;
@@ -132,6 +136,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void write_answer();
   void enter(Stage stage);
   void count_body();
+  void count_waiting(std::size_t bytes);
+  bool is_beyond_share() const;
   void make_room_in();
   void cool_down();
   void drop();
@@ -150,14 +156,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   codec::Buffer out_;
   std::unique_ptr<LargeBody> large_;  // what follows it
   Share waiting_;                     // in Traffic::answer_bytes
+  AccountShare waiting_of_;           // in Service::answer_bytes_of
   Stage stage_ = Stage::kIdle;
   Time deadline_ = Time::max();
   Time quiet_since_{};  // when it last said something, or took something
   Time body_began_{};
   std::uint64_t access_seen_ = 0;  // Access::changes() when it was let in; kNotSeen
   Share body_;                     // in Traffic::body_bytes
-  std::string body_token_;         // whose body it is counted for
-  std::size_t body_of_token_ = 0;  // in Service::body_bytes_of
+  AccountShare body_of_;           // in Service::body_bytes_of
+  AccountShare place_of_;          // in Service::connections_of, when it is known whose it is
+  std::string body_account_;       // whose body it is counted for
   bool is_known_ = false;          // it was let in somewhere that is not for everybody
   bool is_first_ = true;           // the first request has not come
   bool is_header_known_ = false;

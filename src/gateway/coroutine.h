@@ -47,9 +47,12 @@ class [[nodiscard]] Part {
     [[noreturn]] void unhandled_exception() const noexcept { std::terminate(); }  // none is thrown
   };
 
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  ~Part() { handle_.destroy(); }
+  // clang 14 does not make it in its place.
+  Part(Part&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Part& operator=(Part&&) = delete;
+  ~Part() {
+    if (handle_) handle_.destroy();
+  }
 
   bool await_ready() const noexcept { return handle_.done(); }
   void await_suspend(std::coroutine_handle<> waiter) noexcept { handle_.promise().waiter = waiter; }

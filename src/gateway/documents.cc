@@ -51,4 +51,54 @@ void put_instance(codec::Buffer& out, std::string_view workflow, const Bytes& ke
             instance.outcome);
 }
 
+namespace {
+
+void put_names(codec::Buffer& out, std::string_view name, const std::vector<std::string>& names) {
+  codec::write_text(out, name);
+  codec::write_list_head(out, names.size());
+  for (const std::string& each : names) codec::write_text(out, each);
+}
+
+}  // namespace
+
+void put_blocking(codec::Buffer& out, const Applied& applied) {
+  codec::write_list_head(out, applied.blocking.size());
+  for (const BlockingInstance& instance : applied.blocking) {
+    codec::write_map_head(out, 6);
+    put(out, "workflow", instance.workflow);
+    put_value(out, "key", instance.key);
+    put(out, "status", instance.status);
+    put_flag(out, "paused", instance.is_paused);
+    put_number(out, "effects", instance.effects);
+    put_number(out, "mail", instance.mail);
+  }
+}
+
+void put_applied(codec::Buffer& out, const Applied& applied) {
+  codec::write_map_head(out, 9);
+  put_number_or_null(out, "record", applied.record);
+  put_flag(out, "unchanged", applied.unchanged);
+  put_names(out, "added", applied.added);
+  put_names(out, "changed", applied.changed);
+  put_names(out, "removed", applied.removed);
+  codec::write_text(out, "pinned");
+  codec::write_list_head(out, applied.pinned.size());
+  for (const BlockedWorkflow& each : applied.pinned) {
+    codec::write_map_head(out, 2);
+    put(out, "workflow", each.workflow);
+    put_number(out, "instances", each.instances);
+  }
+  codec::write_text(out, "blocking");
+  put_blocking(out, applied);
+  put_number(out, "blocking_count", applied.blocking_count);
+  codec::write_text(out, "blocking_workflows");
+  codec::write_list_head(out, applied.blocking_workflows.size());
+  for (const BlockedWorkflow& each : applied.blocking_workflows) {
+    codec::write_map_head(out, 3);
+    put(out, "workflow", each.workflow);
+    put_number(out, "instances", each.instances);
+    put_names(out, "because", each.because);
+  }
+}
+
 }  // namespace holdfast::gateway

@@ -49,6 +49,10 @@ bool has_ended(const RawInstance& instance) noexcept;
 
 // A state. With the graph of its step workflow (null: it is none): as people read it, or as it is
 // if it is a state of another graph.
+// What became of applying definitions.
+void put_applied(codec::Buffer& out, const Applied& applied);
+void put_blocking(codec::Buffer& out, const Applied& applied);
+
 void put_state(codec::Buffer& out, std::string_view name, const Bytes& state,
                const steps::Graph* graph);
 

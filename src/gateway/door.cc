@@ -41,6 +41,7 @@ base::Result<std::unique_ptr<Door>> Door::make(ServerOptions options) {
   limits.streams = std::min(limits.streams, limits.connections / 2);
   limits.waits = std::min(limits.waits, limits.connections / 4);
   limits.streams_of_token = std::min(limits.streams_of_token, limits.connections / 4);
+  limits.connections_of_token = std::min(limits.connections_of_token, limits.connections / 2);
   TRY(door->take_port(address));
   return door;
 }

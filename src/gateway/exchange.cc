@@ -35,6 +35,7 @@ std::string_view reason_of(unsigned status) {
   switch (status) {
     case 200: return "OK";
     case 201: return "Created";
+    case 204: return "No Content";
     case 202: return "Accepted";
     case 304: return "Not Modified";
     case 400: return "Bad Request";
@@ -93,6 +94,7 @@ bool Exchange::begin(const Request& request) {
   large_.reset();
   more_fields_.clear();
   caching_ = kNotCached;
+  answer_account_.clear();
   if (const auto parsed = target_.parse(request.target); !parsed) {
     refuse({ProblemCode::kBadTarget, parsed.error().message()});
     return false;
@@ -104,7 +106,12 @@ bool Exchange::begin(const Request& request) {
     return false;
   }
   if (found.route == nullptr) {
-    refuse({ProblemCode::kNoRoute, "GET /openapi.json says what there is"});
+    const bool names_instance = request.target.starts_with("/v1/instances/");
+    refuse({ProblemCode::kNoRoute,
+            names_instance ? "a key that has a slash is written with %2F, as in "
+                             "/v1/instances/shop/Order@1/a%2Fb; GET /openapi.json lists "
+                             "the routes"
+                           : "GET /openapi.json says what there is"});
     return false;
   }
   route_ = found.route;
@@ -164,14 +171,26 @@ void Exchange::hold_large_body() {
 
 bool Exchange::has_room_for(std::size_t bytes) {
   if (bytes <= kSmallBytes) return true;
-  if (service_.traffic.answer_bytes + bytes <= service_.limits.all_answer_bytes) return true;
-  return service_.make_room && service_.make_room(bytes);
+  if (answer_account_.empty() && request_ != nullptr) answer_account_ = account();
+  if (service_.fits(bytes, answer_account_)) return true;
+  return service_.make_room && service_.make_room(bytes, answer_account_);
+}
+
+void Exchange::refuse_for_room(std::size_t bytes) {
+  refuse({ProblemCode::kFull, service_.fits(bytes, {}) ? "too much waits to be sent with this token"
+                                                       : "too much waits to be sent to clients"});
+}
+
+std::string Exchange::account() const {
+  if (route_ != nullptr && route_->role == Role::kEnrolled) return "worker " + path_value(0);
+  return caller().token;
 }
 
 void Exchange::answer(unsigned status) {
   if (!has_room_for(document_.size())) {
+    const std::size_t bytes = document_.size();
     reuse(document_);
-    return refuse({ProblemCode::kFull, "too much waits to be sent to clients"});
+    return refuse_for_room(bytes);
   }
   status_ = status;
   write_body();
@@ -183,8 +202,7 @@ void Exchange::answer_text(unsigned status, std::string_view type, std::string_v
   status_ = status;
   type_ = type;
   reuse(body_);
-  if (!has_room_for(text.size()))
-    return refuse({ProblemCode::kFull, "too much waits to be sent to clients"});
+  if (!has_room_for(text.size())) return refuse_for_room(text.size());
   append(body_, text);
   hold_large_body();
   finish();
@@ -396,12 +414,29 @@ void Exchange::refuse_key(const base::Error& error) {
              : Problem{ProblemCode::kInternal, error.to_string()});
 }
 
+// A client's mistakes are told, too: they may be an attack, or a program that was not tested.
+void Exchange::log_request(std::uint64_t took_ns) const {
+  const bool is_refused = status_ >= 400;
+  if (request_ == nullptr || (!is_refused && !service_.logs_requests)) return;
+  const std::string_view path = request_->target.substr(0, request_->target.find('?'));
+  LogLine line{LogLevel::kInfo, is_refused ? "request.refused" : "request",
+               is_refused ? "a request was refused" : "a request was answered"};
+  if (status_ >= 500) line.level = LogLevel::kWarning;
+  line.fields = {{"method", name_of(request_->method)},
+                 {"path", path.substr(0, 200)},
+                 {"status", status_},
+                 {"took_us", took_ns / 1000}};
+  if (const std::string by = asked_by(); !by.empty()) line.fields.emplace_back("by", by);
+  service_.log_lines(line);
+}
+
 void Exchange::finish() {
   is_answered_ = true;
   stop_ = nullptr;
   if (!goes_on()) leave_place_of_stream();
   const auto took = std::chrono::steady_clock::now() - begun_;
   service_.routes.add(route_, status_, static_cast<std::uint64_t>(took.count()));
+  if (service_.log_lines) log_request(static_cast<std::uint64_t>(took.count()));
   wake_reader();
 }
 
@@ -414,7 +449,7 @@ void Exchange::write(codec::Buffer& out, std::string_view date, bool closes) con
   append(out, date);
   append(out, "\r\nContent-Type: ");
   append(out, type_);
-  if (!goes_on() && status_ != 304) {
+  if (!goes_on() && status_ != 304 && status_ != 204) {
     append(out, "\r\nContent-Length: ");
     append(out, large_ ? large_->size() : body_.size());
   }

@@ -102,8 +102,11 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   codec::Buffer& document() noexcept { return document_; }  // what to answer, as CBOR
   void answer(unsigned status);                             // with the document
-  // Whether so many bytes more may wait to be sent to clients.
+  // Whether so many bytes more may wait to be sent to clients, and to those with this token.
   bool has_room_for(std::size_t bytes);
+  // Whose answer it is, if it has more than a few bytes.
+  const std::string& answer_account() const noexcept { return answer_account_; }
+  void refuse_for_room(std::size_t bytes);
   void answer_text(unsigned status, std::string_view type, std::string_view text);
   void refuse(const Problem& problem);
   // What an engine refused; `unreadable` is what files are that cannot be read.
@@ -151,6 +154,10 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   // The same for whoever only looks: of a workflow that is gone, all that the key may be.
   std::optional<std::vector<Bytes>> keys_in_path();
 
+  // Whose share of the server this request uses: the token's, or the worker's that the path names.
+  // Empty: the server has no tokens.
+  std::string account() const;
+
   Caller caller() const { return service_.caller_of ? service_.caller_of(*request_) : Caller(); }
 
   // Who sent the request, for the record: the name of the token, or "local" where none is needed.
@@ -181,7 +188,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   [[nodiscard]] bool try_read_files(Read read, Function then) {
     using T = std::decay_t<decltype(*read())>;
     const auto slot = std::make_shared<Slot>(service_.results);
-    auto told = later<T>([slot, then = std::move(then)](Exchange& self, Result<T> result) {
+    auto told = later<T>([slot, then = std::move(then)](Exchange& self, Result<T>&& result) {
       then(self, std::move(result));
     });
     return service_.helper.post([slot, read = std::move(read), told = std::move(told)] {
@@ -218,6 +225,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   bool is_let_go() const noexcept { return is_let_go_; }
 
  private:
+  void log_request(std::uint64_t took_ns) const;
   void finish();
   Problem problem_for(const Error& error, ProblemCode unreadable);
   void leave_place_of_stream() noexcept;
@@ -242,6 +250,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::string_view caching_ = kNotCached;
   std::string more_fields_;
   std::uint64_t number_ = 0;
+  std::string answer_account_;
   bool is_answered_ = false;
   bool is_let_go_ = false;
   std::function<void()> stop_;                  // what is awaited for the answer

@@ -47,6 +47,10 @@ bool FieldMatch::holds(codec::View instance) const {
     at = *member;
   }
   if (const auto text = at.text()) return *text == value_;
+  // An enum, or a variant whose value does not matter: state.phase=active.
+  if (at.kind() == codec::ViewKind::kMap) {
+    if (const auto tag = at.find("$tag"); tag && tag->text() == value_) return true;
+  }
   return codec::to_json(at) == value_;
 }
 

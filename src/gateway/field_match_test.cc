@@ -26,6 +26,7 @@ TEST(FieldMatch, members_are_compared_as_they_are_written) {
   EXPECT_TRUE(holds("state.sku=mug"));
   EXPECT_TRUE(holds("state.count=2"));
   EXPECT_TRUE(holds("state.stage.$tag=ship"));
+  EXPECT_TRUE(holds("state.stage=ship")) << "an enum by its name";
   EXPECT_TRUE(holds(R"(state.stage={"$tag":"ship"})"));
   EXPECT_TRUE(holds("state.7=null"));
   EXPECT_TRUE(holds("key=7"));
@@ -36,6 +37,7 @@ TEST(FieldMatch, members_are_compared_as_they_are_written) {
 TEST(FieldMatch, what_is_not_there_or_something_else_does_not_match) {
   EXPECT_FALSE(holds("state.sku=mugs"));
   EXPECT_FALSE(holds("state.sku="));
+  EXPECT_FALSE(holds("state.stage=shipped"));
   EXPECT_FALSE(holds("state.count=02"));
   EXPECT_FALSE(holds("state.sku.more=mug"));
   EXPECT_FALSE(holds("state.other=mug"));

@@ -12,27 +12,6 @@
 namespace holdfast::gateway {
 namespace {
 
-void put_blocking(codec::Buffer& out, const Applied& applied) {
-  codec::write_list_head(out, applied.blocking.size());
-  for (const BlockingInstance& instance : applied.blocking) {
-    codec::write_map_head(out, 6);
-    put(out, "workflow", instance.workflow);
-    put_value(out, "key", instance.key);
-    put(out, "status", instance.status);
-    put_flag(out, "paused", instance.is_paused);
-    put_number(out, "effects", instance.effects);
-    put_number(out, "mail", instance.mail);
-  }
-}
-
-void put_applied(codec::Buffer& out, const Applied& applied) {
-  codec::write_map_head(out, 3);
-  put_number_or_null(out, "record", applied.record);
-  codec::write_text(out, "blocking");
-  put_blocking(out, applied);
-  put_number(out, "blocking_count", applied.blocking_count);
-}
-
 void answer_checked(Exchange& exchange, const Result<Applied>& checked) {
   if (!checked) return exchange.refuse(checked.error());
   put_applied(exchange.document(), *checked);
@@ -42,8 +21,7 @@ void answer_checked(Exchange& exchange, const Result<Applied>& checked) {
 void answer_applied(Exchange& exchange, const Result<Applied>& applied) {
   if (!applied) return exchange.refuse(applied.error());
   if (applied->blocking_count == 0) return answer_checked(exchange, applied);
-  Problem problem{ProblemCode::kConflict,
-                  std::to_string(applied->blocking_count) + " instances have not ended"};
+  Problem problem{ProblemCode::kConflict, describe(*applied)};
   codec::Buffer blocking;
   put_blocking(blocking, *applied);
   problem.blocking = blocking.to_bytes();
@@ -116,16 +94,20 @@ std::optional<std::uint64_t> proposal_in_path(Exchange& exchange) {
 void post_manifest(Exchange& exchange) {
   const auto check = exchange.number_in_query("check", 0, 1);
   if (!check) return;
+  const auto strict = exchange.number_in_query("strict", 0, 1);
+  if (!strict) return;
+  const auto pin = exchange.number_in_query("pin", 0, 1);
+  if (!pin) return;
   const auto body = read_body(exchange, {"definitions"});
   if (!body) return;
   auto definitions = needed_any(exchange, *body, "definitions");
   if (!definitions) return;
   Engine& engine = exchange.service().engine;
   if (*check == 1) {
-    return engine.apply_raw(std::move(*definitions), ApplyMode::kCheck,
+    return engine.apply_raw(std::move(*definitions), {ApplyMode::kCheck, *strict == 1, *pin == 1},
                             exchange.later<Applied>(answer_checked));
   }
-  engine.apply_raw(std::move(*definitions), ApplyMode::kApply,
+  engine.apply_raw(std::move(*definitions), {ApplyMode::kApply, *strict == 1, *pin == 1},
                    exchange.later<Applied>(answer_applied), exchange.asked_by());
 }
 

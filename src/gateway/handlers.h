@@ -18,6 +18,16 @@ void post_event(Exchange& exchange);
 void start_instance(Exchange& exchange);
 
 void get_overview(Exchange& exchange);
+void get_waits(Exchange& exchange);
+void watch_world(Exchange& exchange);
+void get_me(Exchange& exchange);
+void kill_server(Exchange& exchange);
+
+void post_batch(Exchange& exchange);
+void list_batches(Exchange& exchange);
+void get_batch(Exchange& exchange);
+void abort_batch(Exchange& exchange);
+
 void list_instances(Exchange& exchange);
 void get_instance(Exchange& exchange);
 void get_state(Exchange& exchange);
@@ -50,6 +60,18 @@ void cordon_worker(Exchange& exchange);
 void uncordon_worker(Exchange& exchange);
 void get_task_logs(Exchange& exchange);
 
+// event_cursors.cc
+void list_cursors(Exchange& exchange);
+void create_cursor(Exchange& exchange);
+void get_cursor(Exchange& exchange);
+void remove_cursor(Exchange& exchange);
+void read_cursor(Exchange& exchange);
+void acknowledge_event(Exchange& exchange);
+void reject_event(Exchange& exchange);
+void list_quarantine(Exchange& exchange);
+void replay_event(Exchange& exchange);
+void reset_cursor(Exchange& exchange);
+
 void post_graph(Exchange& exchange);
 void list_graphs(Exchange& exchange);
 void get_graph(Exchange& exchange);
@@ -57,6 +79,15 @@ void list_tasks(Exchange& exchange);
 void cancel_graph(Exchange& exchange);
 void cancel_task(Exchange& exchange);
 void rerun_graph(Exchange& exchange);
+
+void post_schedule(Exchange& exchange);
+void list_schedules(Exchange& exchange);
+void get_schedule(Exchange& exchange);
+void pause_schedule(Exchange& exchange);
+void resume_schedule(Exchange& exchange);
+void run_schedule(Exchange& exchange);
+void remove_schedule(Exchange& exchange);
+void preview_schedule(Exchange& exchange);
 
 void get_journal(Exchange& exchange);
 void take_snapshot(Exchange& exchange);

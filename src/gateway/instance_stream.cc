@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // GET /v1/instances/{workflow}/{key}/stream: what an instance puts out, until it ends.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "codec/view.h"
 #include "defs/system_names.h"
 #include "gateway/cursor.h"
 #include "gateway/documents.h"
@@ -36,12 +42,13 @@ class InstanceEvents final : public EventSource,
                              public std::enable_shared_from_this<InstanceEvents> {
  public:
   InstanceEvents(std::string life, std::string workflow, Bytes key, std::uint64_t after,
-                 bool is_of_steps)
+                 bool is_of_steps, std::vector<std::string> kinds)
       : life_(std::move(life)),
         workflow_(std::move(workflow)),
         key_(std::move(key)),
         after_(after),
-        is_of_steps_(is_of_steps) {}
+        is_of_steps_(is_of_steps),
+        kinds_(std::move(kinds)) {}
 
   // What is there already decides whether there is a stream at all.
   void begin(Exchange& exchange) {
@@ -50,6 +57,10 @@ class InstanceEvents final : public EventSource,
         exchange.later<RawStreamPage>(
             [self = shared_from_this()](Exchange& then, const Result<RawStreamPage>& page) {
               if (!page) return then.refuse(page.error(), ProblemCode::kHistory);
+              // A reader that has the end and comes again is told to stay away.
+              if (page->end && page->entries.empty() && self->after_ != 0 &&
+                  self->after_ >= page->end->sequence)
+                return then.answer_text(204, "text/event-stream", "");
               then.begin_events(self);
               self->take(then, page);
             }));
@@ -77,7 +88,12 @@ class InstanceEvents final : public EventSource,
     for (const auto& entry : page->entries) bytes += entry.value.size();
     if (!exchange.has_room_for(bytes)) return exchange.fail_events(too_much_waits());
     if (page->truncated != 0) write_truncated(out, life_, page->truncated);
+    bool is_any_hidden = false;
     for (const auto& [sequence, value] : page->entries) {
+      if (!is_wanted(value)) {
+        is_any_hidden = true;
+        continue;
+      }
       if (!is_of_steps_) {
         write_event(out, life_, sequence, "", value);
         continue;
@@ -87,32 +103,66 @@ class InstanceEvents final : public EventSource,
       write_event(out, life_, sequence, "", readable_.view());
     }
     after_ = page->last;
+    if (is_any_hidden && !page->end) write_comment(out, "hidden");
     if (!page->end) return exchange.events_are_there();
     write_end(out, life_, *page->end);
     exchange.end_events();
+  }
+
+  // Entries without a kind are never hidden.
+  bool is_wanted(base::ByteView value) const {
+    if (kinds_.empty()) return true;
+    const auto kind = codec::View::of(value).find("kind");
+    if (!kind || !kind->text() || *kind->text() == "several") return true;
+    return std::find(kinds_.begin(), kinds_.end(), *kind->text()) != kinds_.end();
   }
 
   const std::string life_;
   const std::string workflow_;
   const Bytes key_;
   std::uint64_t after_;
-  const bool is_of_steps_;  // its entries are sys/StepEntry@1
+  const bool is_of_steps_;                // its entries are sys/StepEntry@2 or @1
+  const std::vector<std::string> kinds_;  // that are shown; none: all
   codec::Buffer readable_;
   Engine::Stop stop_;
 };
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> words_in(std::string_view list) {
+  std::vector<std::string> words;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma != 0) words.emplace_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return words;
+}
+
+// What is put out from now on; a reader that comes again says where it was.
+std::optional<std::uint64_t> cursor_or_now(Exchange& exchange) {
+  const bool comes_again = !exchange.request().field(Field::kLastEventId).empty();
+  if (comes_again || exchange.text_in_query("after") != "now")
+    return cursor_in(exchange, "after", CursorOf::kSequence);
+  return exchange.service().engine.sequence_now();
+}
+
+}  // namespace
+
 void stream_instance(Exchange& exchange) {
   auto key = exchange.key_in_path();
   if (!key) return;
-  const auto after = cursor_in(exchange, "after", CursorOf::kSequence);
+  const auto after = cursor_or_now(exchange);
   if (!after || !exchange.takes_place_of_stream()) return;
   const defs::WorkflowDef* workflow =
       exchange.service().definitions.workflow(exchange.path_value(0));
-  const bool is_of_steps = workflow != nullptr && workflow->annotations == defs::kStepEntry;
+  const bool is_of_steps = workflow != nullptr && (workflow->annotations == defs::kStepEntry ||
+                                                   workflow->annotations == defs::kStepEntry1);
   std::make_shared<InstanceEvents>(life_prefix(exchange.service().engine.restored_lives()),
-                                   exchange.path_value(0), std::move(*key), *after, is_of_steps)
+                                   exchange.path_value(0), std::move(*key), *after, is_of_steps,
+                                   words_in(exchange.text_in_query("kinds")))
       ->begin(exchange);
 }
 

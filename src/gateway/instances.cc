@@ -121,51 +121,54 @@ void get_state(Exchange& exchange) {
   });
 }
 
-// Of a run of steps the state knows more than the kernel. A moment may be between the two looks:
-// then it has gone on, and whoever asks again hears so.
 namespace {
 
-void answer_why(Exchange& exchange, const Bytes& key, const RawInstance& instance) {
+// Of a run of steps the state knows more than the kernel.
+void answer_why(Exchange& exchange, const Engine::RawSituation& seen) {
   std::vector<steps::Reason> waits;
   if (const steps::Graph* graph = exchange.service().definitions.graph_of(exchange.path_value(0)))
-    waits = steps::reasons_of(*graph, instance.state, kMostStepReasons);
-  using Reasons = std::vector<WaitReason>;
-  exchange.service().engine.why_raw(
-      exchange.path_value(0), key,
-      exchange.later<Reasons>(
-          [waits = std::move(waits)](Exchange& self, const Result<Reasons>& reasons) {
-            if (!reasons) return self.refuse(reasons.error());
-            put_why(self.document(), *reasons, waits, self.service().desk);
-            self.answer(200);
-          }));
+    waits = steps::reasons_of(*graph, seen.instance.state, kMostStepReasons);
+  put_why(exchange.document(), seen.reasons, waits, exchange.service().desk);
+  exchange.answer(200);
 }
 
 // Until it is ready a task waits for others, which only they can say.
-void answer_why_of_task(Exchange& exchange, const Bytes& key) {
+void answer_why_of_task(Exchange& exchange, const Bytes& key, Engine::RawSituation seen) {
   Graphs(exchange.service().engine)
       .waits(std::string(codec::View::of(key).text().value_or("")),
-             exchange.later<TaskWaits>([key](Exchange& self, const Result<TaskWaits>& waits) {
-               if (!waits) return self.refuse(waits.error());
-               if (waits->count == 0 && waits->is_sealed) return answer_why(self, key, {});
-               put_why(self.document(), *waits);
-               self.answer(200);
-             }));
+             exchange.later<TaskWaits>(
+                 [seen = std::move(seen)](Exchange& self, const Result<TaskWaits>& waits) {
+                   if (!waits) return self.refuse(waits.error());
+                   if (waits->count == 0 && waits->is_sealed) return answer_why(self, seen);
+                   put_why(self.document(), *waits);
+                   self.answer(200);
+                 }));
 }
 
 }  // namespace
 
+// One question for the state and for the reasons: the answer is of one moment.
 void get_why(Exchange& exchange) {
-  with_instance(exchange, [](Exchange& self, const Bytes& key, const RawInstance& instance) {
-    Definitions& definitions = self.service().definitions;
-    if (definitions.workflow(self.path_value(0)) == nullptr) {
-      // All instances of a workflow that is gone have ended.
-      put_why(self.document(), {}, {});
-      return self.answer(200);
-    }
-    if (self.path_value(0) == defs::kTaskWorkflow && !has_ended(instance))
-      return answer_why_of_task(self, key);
-    answer_why(self, key, instance);
-  });
+  auto keys = exchange.keys_in_path();
+  if (!keys) return;
+  if (keys->size() != 1) {
+    return with_one_of(exchange, std::move(*keys),
+                       [](Exchange& self, const Bytes&, const RawInstance&) {
+                         // All instances of a workflow that is gone have ended.
+                         put_why(self.document(), {}, {});
+                         self.answer(200);
+                       });
+  }
+  const Bytes key = keys->front();
+  exchange.service().engine.situation_raw(
+      exchange.path_value(0), key,
+      exchange.later<Engine::RawSituation>(
+          [key](Exchange& self, const Result<Engine::RawSituation>& seen) {
+            if (!seen) return self.refuse(seen.error());
+            if (self.path_value(0) == defs::kTaskWorkflow && !has_ended(seen->instance))
+              return answer_why_of_task(self, key, *seen);
+            answer_why(self, *seen);
+          }));
 }
 
 // What the records do not have is looked back for, behind all who look back.

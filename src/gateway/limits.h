@@ -16,6 +16,10 @@ inline constexpr std::uint64_t kMostRecordsPerAnswer = 1000;  // of a journal or
 struct Limits {
   // Fewer where the process may not open so many files: see gateway/descriptors.h.
   std::size_t connections = 4096;
+
+  // With one token. Those beyond it can be ended in the middle of a request or an answer, when all
+  // connections are taken and another client needs one.
+  std::size_t connections_of_token = 2048;
   std::size_t header_bytes = std::size_t{16} << 10;
   std::size_t body_bytes = codec::kMaxValueBytes + (std::size_t{64} << 10);  // and its envelope
 
@@ -27,6 +31,7 @@ struct Limits {
   // Of all answers that wait to be sent; beyond it requests with a large answer are told to come
   // later, unless clients that take nothing can be cut off for them.
   std::size_t all_answer_bytes = std::size_t{96} << 20;
+  std::size_t answer_bytes_of_token = std::size_t{48} << 20;
 
   // From the first byte of a request, or the accepted connection, to the end of its header.
   std::chrono::milliseconds header_time{10'000};

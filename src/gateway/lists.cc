@@ -2,14 +2,15 @@
 // GET /v1/instances: lists of instances, from the index behind the world.
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <memory>
 #include <utility>
 
 #include "codec/view.h"
+#include "gateway/board/why_many.h"
 #include "gateway/documents.h"
 #include "gateway/field_match.h"
 #include "gateway/handlers.h"
+#include "gateway/sift_place.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -22,9 +23,10 @@ constexpr std::uint64_t kMostSince = std::uint64_t{1} << 62;
 constexpr std::array<std::string_view, 6> kInstanceStatuses{"running", "waiting",   "completed",
                                                             "failed",  "cancelled", "deleted"};
 
-void put_listed(codec::Buffer& out, const ListedInstance& instance) {
+// `why`: what put_why wrote; empty: nothing.
+void put_listed(codec::Buffer& out, const ListedInstance& instance, const Bytes& why) {
   const bool has_error = !instance.error_code.empty();
-  codec::write_map_head(out, has_error ? 10 : 9);
+  codec::write_map_head(out, 11u + (has_error ? 1u : 0u) + (why.empty() ? 0u : 1u));
   put(out, "workflow", instance.workflow);
   put_value(out, "key", instance.key);
   put(out, "status", instance.status);
@@ -33,7 +35,10 @@ void put_listed(codec::Buffer& out, const ListedInstance& instance) {
   put_number(out, "first_ns", instance.first_ns);
   put_number(out, "last_record", instance.last_record);
   put_number(out, "last_ns", instance.last_ns);
+  put_number(out, "ended_record", instance.ended_record);
+  put_number(out, "ended_ns", instance.ended_ns);
   put_number(out, "steps", instance.steps);
+  if (!why.empty()) put_value(out, "why", why);
   if (!has_error) return;
   codec::write_text(out, "error");
   codec::write_map_head(out, 2);
@@ -41,39 +46,45 @@ void put_listed(codec::Buffer& out, const ListedInstance& instance) {
   put(out, "message", instance.error_message);
 }
 
-void answer_with_list(Exchange& exchange, const Result<InstanceList>& list) {
-  if (!list) return exchange.refuse(list.error(), ProblemCode::kHistory);
+void put_list(Exchange& exchange, const InstanceList& list, const std::vector<Bytes>& reasons) {
   codec::Buffer& out = exchange.document();
   codec::write_map_head(out, 4);
   codec::write_text(out, "instances");
-  codec::write_list_head(out, list->instances.size());
-  for (const ListedInstance& instance : list->instances) put_listed(out, instance);
-  put_number_or_null(out, "next", list->next);
-  put_number(out, "seen", list->seen);
-  put_number(out, "lag", list->lag);
+  codec::write_list_head(out, list.instances.size());
+  for (std::size_t i = 0; i < list.instances.size(); ++i)
+    put_listed(out, list.instances[i], reasons.empty() ? Bytes() : reasons[i]);
+  put_number_or_null(out, "next", list.next);
+  put_number(out, "seen", list.seen);
+  put_number(out, "lag", list.lag);
   exchange.answer(200);
 }
 
-// A place among those that may sift. Other threads may be the last to let go of it.
-class SiftPlace {
- public:
-  explicit SiftPlace(std::shared_ptr<std::atomic<std::size_t>> taken) : taken_(std::move(taken)) {
-    before_ = taken_->fetch_add(1);
-  }
-  ~SiftPlace() { give_back(); }
-  SiftPlace(const SiftPlace&) = delete;
-  SiftPlace& operator=(const SiftPlace&) = delete;
+// With ?why=1 also why each instance that has not ended waits, up to so many in one part.
+constexpr std::uint64_t kMostWithReasons = 200;
 
-  std::size_t before() const noexcept { return before_; }  // how many others there were
-  void give_back() noexcept {
-    if (taken_) taken_->fetch_sub(1);
-    taken_ = nullptr;
+void answer_with_list(Exchange& exchange, Result<InstanceList> list) {
+  if (!list) return exchange.refuse(list.error(), ProblemCode::kHistory);
+  if (exchange.text_in_query("why") != "1") return put_list(exchange, *list, {});
+  auto place = SiftPlace::take(exchange);
+  if (!place) return;
+  std::vector<Engine::RawName> names;
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < list->instances.size(); ++i) {
+    const ListedInstance& row = list->instances[i];
+    if (row.status != "waiting" && row.status != "running") continue;
+    names.push_back({row.workflow, row.key});
+    rows.push_back(i);
   }
-
- private:
-  std::shared_ptr<std::atomic<std::size_t>> taken_;
-  std::size_t before_ = 0;
-};
+  explain_many(exchange, std::move(names),
+               [list = std::move(*list), rows = std::move(rows), place](
+                   Exchange& self, std::vector<Bytes> documents) {
+                 std::vector<Bytes> reasons(list.instances.size());
+                 for (std::size_t i = 0; i < rows.size(); ++i)
+                   reasons[rows[i]] = std::move(documents[i]);
+                 place->give_back();
+                 put_list(self, list, reasons);
+               });
+}
 
 // A list of which only those are wanted whose values match. They are read in the world, some at a
 // time, so that others have their turn in between, until there are as many as are wanted.
@@ -133,7 +144,10 @@ std::optional<ListOptions> options_of(Exchange& exchange) {
   ListOptions options;
   const auto since = exchange.number_in_query("since", 0, kMostSince);
   if (!since) return std::nullopt;
-  const auto limit = exchange.limit_in_query(options.limit, kMostInstances);
+  const auto why = exchange.number_in_query("why", 0, 1);
+  if (!why) return std::nullopt;
+  const auto limit =
+      exchange.limit_in_query(options.limit, *why == 1 ? kMostWithReasons : kMostInstances);
   if (!limit) return std::nullopt;
   const auto after = exchange.number_in_query("after", 0, kMostSince);
   if (!after) return std::nullopt;
@@ -168,9 +182,8 @@ void list_instances(Exchange& exchange) {
   }
   auto match = FieldMatch::parse(where);
   if (!match) return exchange.refuse({ProblemCode::kBadTarget, match.error().to_string()});
-  auto place = std::make_shared<SiftPlace>(exchange.service().sifts);
-  if (place->before() >= exchange.service().limits.sifts)
-    return exchange.refuse({ProblemCode::kFull, "too many lists are sifted by values"});
+  auto place = SiftPlace::take(exchange);
+  if (!place) return;
   const std::size_t wanted = options->limit;
   options->limit = kMostSifted;
   exchange.service().engine.list_raw(

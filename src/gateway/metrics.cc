@@ -92,6 +92,20 @@ void put_effects(MetricsText& text, const Measures& measures) {
   text.gauge("holdfast_timers", "Timers that are set.", timers);
 }
 
+// Messages are in the log: they are of any length, and would make a series each.
+void put_failed(MetricsText& text, const Measures& measures) {
+  text.family("holdfast_failed_effects_total", "counter",
+              "Effects and steps that failed, each attempt, by workflow, status and code.");
+  for (const FailedCount& failed : measures.failed)
+    text.sample({{"workflow", failed.workflow}, {"status", failed.status}, {"code", failed.code}},
+                failed.count);
+  text.family("holdfast_failed_instances_total", "counter",
+              "Instances that failed, by workflow, status and code.");
+  for (const FailedCount& failed : measures.failed_instances)
+    text.sample({{"workflow", failed.workflow}, {"status", failed.status}, {"code", failed.code}},
+                failed.count);
+}
+
 // Per queue, so that others can scale workers on them.
 void put_queues(MetricsText& text, const workers::DeskFigures& figures, std::uint64_t wall_ns) {
   text.family("holdfast_tasks_waiting", "gauge", "Tasks that wait for a worker, by queue.");
@@ -118,6 +132,8 @@ void put_queues(MetricsText& text, const workers::DeskFigures& figures, std::uin
                figures.stale_reports);
   text.gauge("holdfast_task_log_bytes", "Lines of tasks that are kept in memory.",
              figures.log_bytes);
+  text.counter("holdfast_task_log_reports_dropped_total",
+               "Reports of lines that could not be written to disk.", figures.dropped_logs);
 }
 
 void put_disk(MetricsText& text, const DiskUse& disk) {
@@ -175,11 +191,19 @@ void put_traffic(MetricsText& text, const Service& service) {
   put_routes(text, service.routes);
 }
 
+void put_instances(MetricsText& text, const std::vector<InstanceCount>& counts) {
+  text.family("holdfast_instances", "gauge",
+              "Instances by workflow and status, until they are forgotten.");
+  for (const InstanceCount& each : counts)
+    text.sample({{"workflow", each.workflow}, {"status", each.status}}, each.count);
+}
+
 // What was asked of others, and has come.
 struct Gathered {
   std::optional<Measures> measures;
   std::optional<DiskUse> disk;
-  unsigned awaited = 2;
+  std::optional<std::vector<InstanceCount>> instances;
+  unsigned awaited = 3;
   Timers::Id timer{};
 };
 
@@ -194,12 +218,15 @@ void answer_with(Exchange& exchange, const Gathered& gathered) {
   put_journal(text, {measures, has_world});
   put_inputs(text, {measures, has_world});
   if (has_world) put_effects(text, measures);
+  put_failed(text, measures);
   if (gathered.disk) put_disk(text, *gathered.disk);
+  if (gathered.instances) put_instances(text, *gathered.instances);
   if (service.desk != nullptr) {
     const auto wall = std::chrono::system_clock::now().time_since_epoch();
     put_queues(text, service.desk->figures(),
                static_cast<std::uint64_t>(std::chrono::nanoseconds(wall).count()));
   }
+  if (service.more_metrics) service.more_metrics(text);
   put_traffic(text, service);
   exchange.answer_text(200, "text/plain; version=0.0.4", text.text());
 }
@@ -229,6 +256,14 @@ void get_metrics(Exchange& exchange) {
   service.engine.measure(
       exchange.later<Measures>([gathered](Exchange& self, Result<Measures> measures) {
         if (measures) gathered->measures = std::move(*measures);
+        one_has_come(self, *gathered);
+      }));
+  ListOptions counting;
+  counting.limit = 1;
+  counting.counts = true;
+  service.engine.list_raw(
+      counting, exchange.later<InstanceList>([gathered](Exchange& self, Result<InstanceList> list) {
+        if (list) gathered->instances = std::move(list->counts);
         one_has_come(self, *gathered);
       }));
   const bool is_asked =

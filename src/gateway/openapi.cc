@@ -6,6 +6,7 @@
 #include "codec/json_writer.h"
 #include "gateway/handlers.h"
 #include "gateway/problem.h"
+#include "gateway/route_schemas.h"
 
 namespace holdfast::gateway {
 namespace {
@@ -21,11 +22,49 @@ std::string quoted(std::string_view text) {
   return std::string(base::as_text(out.view()));
 }
 
-// JSON that is written over several lines in the table.
+// A schema that is written over several lines in the table. Integers are up to 64 bits wide
+// everywhere, which those who make clients from this document must know.
 std::string one_line(std::string_view json) {
   std::string text(json);
   std::erase(text, '\n');
+  for (const std::string_view integer :
+       {R"("type":"integer")", R"("type":["integer","null"])", R"("type":["integer","boolean"])"}) {
+    constexpr std::string_view kFormat = R"(,"format":"int64")";
+    for (std::size_t at = text.find(integer); at != std::string::npos;
+         at = text.find(integer, at + 1))
+      text.insert(at + integer.size(), kFormat);
+  }
   return text;
+}
+
+// The schema itself, or where it stands under its name.
+std::string reference_to(std::string_view schema) {
+  if (const NamedSchema* const named = find_named(schema))
+    return R"({"$ref":"#/components/schemas/)" + std::string(named->name) + R"("})";
+  return one_line(schema);
+}
+
+std::string schemas() {
+  std::string text;
+  for (const NamedSchema& named : named_schemas()) {
+    std::string schema = one_line(named.schema);
+    if (!named.example.empty()) {
+      schema.pop_back();
+      schema.append(R"(,"examples":[)").append(named.example).append("]}");
+    }
+    text.append(text.empty() ? "" : ",").append(quoted(named.name)).append(":").append(schema);
+  }
+  return text;
+}
+
+// What stands for the words of a path in examples.
+std::string_view example_of(std::string_view word) {
+  if (word == "workflow") return "demo/Order@1";
+  if (word == "key") return "o-1";
+  if (word == "task" || word == "proposal") return "1";
+  if (word == "graph") return "nightly-1";
+  if (word == "file") return "icon.svg";
+  return "";
 }
 
 // The words of a path, in their order.
@@ -36,7 +75,10 @@ std::string path_parameters(std::string_view path) {
     text.append(text.empty() ? "" : ",")
         .append(R"({"name":)")
         .append(quoted(word))
-        .append(R"(,"in":"path","required":true,"schema":{"type":"string"}})");
+        .append(R"(,"in":"path","required":true,"schema":{"type":"string"})");
+    if (const std::string_view example = example_of(word); !example.empty())
+      text.append(R"(,"example":)").append(quoted(example));
+    text += "}";
   }
   return text;
 }
@@ -50,12 +92,12 @@ std::string parameters_of(const Route& route) {
         .append(R"(,"in":"query","description":)")
         .append(quoted(parameter.summary))
         .append(parameter.is_text ? R"(,"schema":{"type":"string"}})"
-                                  : R"(,"schema":{"type":"integer"}})");
+                                  : R"(,"schema":{"type":"integer","format":"int64"}})");
   }
   if (route.streams != Streams::kNever) {
     text.append(text.empty() ? "" : ",")
         .append(R"({"name":"Last-Event-ID","in":"header","description":"of the last event that )"
-                R"(was seen","schema":{"type":"integer"}})");
+                R"(was seen","schema":{"type":"string"}})");
   }
   if (route.takes == Takes::kEvent || route.path.ends_with("/start")) {
     text.append(text.empty() ? "" : ",")
@@ -74,7 +116,7 @@ std::string content(std::initializer_list<std::string_view> types, std::string_v
     text.append(text.ends_with('{') ? "" : ",")
         .append(quoted(type))
         .append(R"(:{"schema":)")
-        .append(one_line(schema))
+        .append(reference_to(schema))
         .append("}");
   }
   return text + "}";
@@ -110,6 +152,17 @@ std::string answer_of(const Route& route) {
   return text + R"(,"text/event-stream":{"schema":{"type":"string"}}})";
 }
 
+// The statuses of problems that a client must be ready for.
+std::vector<unsigned> refusals_of(const Route& route) {
+  std::vector<unsigned> statuses{400};
+  if (route.role != Role::kAnybody) statuses.insert(statuses.end(), {401, 403});
+  if (route.path.find('{') != std::string_view::npos) statuses.push_back(404);
+  if (route.method == Method::kPost) statuses.push_back(409);
+  if (route.takes != Takes::kNothing) statuses.insert(statuses.end(), {413, 415, 422});
+  if (route.role != Role::kAnybody) statuses.insert(statuses.end(), {429, 503});
+  return statuses;
+}
+
 std::string answers_of(const Route& route) {
   const std::string answer = answer_of(route);
   std::string text = R"("200":{"description":"done",)" + answer + "}";
@@ -124,6 +177,10 @@ std::string answers_of(const Route& route) {
         .append(answer)
         .append("}");
   }
+  for (const unsigned status : refusals_of(route))
+    text.append(",")
+        .append(quoted(std::to_string(status)))
+        .append(R"(:{"$ref":"#/components/responses/Problem"})");
   return text + R"(,"default":{"$ref":"#/components/responses/Problem"})";
 }
 
@@ -141,8 +198,10 @@ std::string operation(const Route& route) {
 }  // namespace
 
 std::string openapi_of(std::span<const Route> routes) {
-  std::string text = R"({"openapi":"3.1.0","info":{"title":"Holdfast","version":"1"},)"
-                     R"("security":[{"token":[]}],"paths":{)";
+  std::string text = R"({"openapi":"3.1.0","info":{"title":"Holdfast","version":"1","summary":)"
+                     R"("The HTTP interface of a Holdfast server","license":{"name":"Apache 2.0",)"
+                     R"("identifier":"Apache-2.0"}},"servers":[{"url":"/","description":)"
+                     R"("this server"}],"security":[{"token":[]}],"paths":{)";
   std::string_view separator;
   for (std::size_t i = 0; i < routes.size(); ++i) {
     const auto same = [&](const Route& route) { return route.path == routes[i].path; };
@@ -159,7 +218,10 @@ std::string openapi_of(std::span<const Route> routes) {
   }
   text += R"(},"components":{"securitySchemes":{"token":{"type":"http","scheme":"bearer"}},)"
           R"("responses":{"Problem":{"description":"refused","content":{)"
-          R"("application/problem+json":{"schema":)";
+          R"("application/problem+json":{"schema":{"$ref":"#/components/schemas/Problem"}}}}},)"
+          R"("schemas":{)";
+  text += schemas();
+  text += R"(,"Problem":)";
   text += kProblemSchema;
   separator = "";
   for (const ProblemKind& kind : problem_kinds()) {
@@ -167,7 +229,7 @@ std::string openapi_of(std::span<const Route> routes) {
     separator = ",";
   }
   return text + R"(]},"detail":{"type":"string"},"path":{"type":"string"},)"
-                R"("blocking":{"type":"array","items":{"type":"object"}}}}}}}}}})";
+                R"("blocking":{"type":"array","items":{"type":"object"}}}}}}})";
 }
 
 void get_openapi(Exchange& exchange) {

@@ -22,6 +22,7 @@ constexpr std::array kKinds{
     ProblemKind{Code::kOriginRefused, "origin_refused", 403, "Other origins may not ask"},
     ProblemKind{Code::kNoRoute, "no_route", 404, "There is nothing under this path"},
     ProblemKind{Code::kNotFound, "not_found", 404, "What the request names is not there"},
+    ProblemKind{Code::kUnhandled, "unhandled", 404, "No instance took the event"},
     ProblemKind{Code::kMethod, "method_not_allowed", 405, "The path does not have this method"},
     ProblemKind{Code::kTimeout, "timeout", 408, "The request came too slowly"},
     ProblemKind{Code::kConflict, "conflict", 409, "The present state does not allow this"},

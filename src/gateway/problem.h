@@ -24,6 +24,7 @@ enum class ProblemCode : std::uint8_t {
   kOriginRefused,
   kNoRoute,
   kNotFound,
+  kUnhandled,
   kMethod,
   kTimeout,
   kConflict,

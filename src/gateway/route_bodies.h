@@ -11,7 +11,7 @@ inline constexpr std::string_view kEvent = R"({"type":"object","required":["sche
 "additionalProperties":false,"properties":{
 "schema":{"type":"string","description":"the name of the event's schema"},
 "value":{"description":"the event; it is normalised by its schema"},
-"id":{"type":"string","maxLength":255,"description":"sent again with the same id, it happens once"},
+"id":{"type":"string","maxLength":255,"description":"idempotency id: an event sent twice with the same id happens once"},
 "wait":{"type":["integer","boolean"],
 "description":"milliseconds to wait for the end of the instance"}}})";
 
@@ -34,6 +34,71 @@ inline constexpr std::string_view kSubmitGraph = R"({"type":"object","required":
 "description":"a task document: an object, or the text of a YAML or JSON file"},
 "id":{"type":"string","maxLength":100,
 "description":"of the graph: letters, digits and '.-_'; submitted again under it, nothing happens"}}})";
+
+inline constexpr std::string_view kAddSchedule = R"({"type":"object",
+"required":["name","workflow"],"additionalProperties":false,"properties":{
+"name":{"type":"string","maxLength":100,"description":"letters, digits and '.-_'"},
+"cron":{"type":"string","description":"5 fields, 6 with seconds in front, or @daily and its like"},
+"every":{"type":"string","description":"an interval such as 15m; one of cron, every and at"},
+"at":{"type":"string","format":"date-time","description":"one moment"},
+"zone":{"type":"string","description":"of cron: a name of the tz database; otherwise UTC"},
+"from":{"type":"string","format":"date-time","description":"nothing is due before"},
+"until":{"type":"string","format":"date-time","description":"nothing is due after"},
+"workflow":{"type":"string"},
+"event":{"type":"string",
+"description":"its schema; otherwise the first that is routed to the workflow"},
+"input":{"description":"the value of the event; in texts {schedule}, {due} and {key} are replaced"},
+"key":{"type":"string","description":"of the instances; otherwise {schedule}@{due}"},
+"overlap":{"enum":["skip","queue","allow","cancel"],
+"description":"what a due time does while an earlier run has not ended; otherwise skip"},
+"catch_up":{"enum":["none","latest","all"],
+"description":"which due times are started that passed while the server was down"},
+"catch_up_window":{"type":"string","description":"older ones are missed; otherwise 1d"},
+"jitter":{"type":"string","description":"starts are spread over this time"},
+"paused":{"type":"boolean"},
+"replace":{"type":"boolean","description":"a schedule of this name is replaced"}}})";
+
+inline constexpr std::string_view kRemoveSchedule = R"({"type":"object",
+"additionalProperties":false,"properties":{"cancel":{"type":"boolean",
+"description":"its runs are cancelled, too; otherwise it is gone when they have ended"}}})";
+
+inline constexpr std::string_view kSchedule = R"({"type":"object",
+"required":["name","status","workflow","event","key","overlap","catch_up","next_ns","started",
+"completed","failed","cancelled","skipped","missed","running","queued_ns","recent"],
+"properties":{"name":{"type":"string"},
+"status":{"enum":["active","paused","removing","ended"]},
+"cron":{"type":"string"},"zone":{"type":"string"},"every":{"type":"string"},
+"at_ns":{"type":"integer"},"from_ns":{"type":"integer"},"until_ns":{"type":"integer"},
+"workflow":{"type":"string"},"event":{"type":"string"},"input":{},"key":{"type":"string"},
+"overlap":{"enum":["skip","queue","allow","cancel"]},"catch_up":{"enum":["none","latest","all"]},
+"catch_up_window":{"type":"string"},"jitter":{"type":"string"},
+"next_ns":{"type":["integer","null"],"description":"the next due time"},
+"error":{"type":"string","description":"why the next due time is not known"},
+"started":{"type":"integer"},"completed":{"type":"integer"},"failed":{"type":"integer"},
+"cancelled":{"type":"integer"},
+"skipped":{"type":"integer","description":"an earlier run had not ended"},
+"missed":{"type":"integer","description":"the server was down, or the schedule was paused"},
+"running":{"type":"array","items":{"type":"string"},"description":"keys of instances"},
+"queued_ns":{"type":"array","items":{"type":"integer"},"description":"due times that wait"},
+"recent":{"type":"array","description":"the last 20, oldest first","items":{"type":"object",
+"required":["due_ns","outcome"],"properties":{"due_ns":{"type":"integer"},
+"outcome":{"enum":["running","completed","failed","cancelled","skipped","missed"]},
+"key":{"type":"string"},"note":{"type":"string"}}}}}})";
+
+inline constexpr std::string_view kScheduleList = R"({"type":"object",
+"required":["schedules","next"],"properties":{
+"schedules":{"type":"array","items":{"type":"object"}},
+"next":{"type":["integer","null"],"description":"where to go on; null: there are no more"}}})";
+
+inline constexpr std::string_view kPreviewSchedule = R"({"type":"object",
+"additionalProperties":false,"properties":{"cron":{"type":"string"},"every":{"type":"string"},
+"at":{"type":"string","format":"date-time"},"zone":{"type":"string"},
+"from":{"type":"string","format":"date-time"},"until":{"type":"string","format":"date-time"},
+"after":{"type":"string","format":"date-time","description":"otherwise now"},
+"count":{"type":"integer","minimum":1,"maximum":1000}}})";
+
+inline constexpr std::string_view kDueTimes = R"({"type":"object","required":["due_ns"],
+"properties":{"due_ns":{"type":"array","items":{"type":"integer"}}}})";
 
 inline constexpr std::string_view kRerunGraph = R"({"type":"object","additionalProperties":false,
 "properties":{"id":{"type":"string","maxLength":100,"description":"of the new graph"}}})";
@@ -61,7 +126,7 @@ inline constexpr std::string_view kTaskGraph = R"({"type":"object",
 "started_ns":{"type":["integer","null"]},"ended_ns":{"type":["integer","null"]}}})";
 
 inline constexpr std::string_view kGraphList = R"({"type":"object","required":["graphs","next"],
-"properties":{"graphs":{"type":"array","items":{"type":"object"}},
+"properties":{"graphs":{"type":"array","items":{"$ref":"#/components/schemas/TaskGraph"}},
 "next":{"type":["integer","null"],"description":"where to go on; null: there are no more"}}})";
 
 inline constexpr std::string_view kTaskList = R"({"type":"object","required":["tasks","next"],
@@ -102,6 +167,63 @@ inline constexpr std::string_view kOverview = R"({"type":"object",
 "seen":{"type":"integer","description":"the record that the index has come to"},
 "lag":{"type":"integer","description":"durable records that it has not seen"}}})";
 
+inline constexpr std::string_view kWaits = R"({"type":"object",
+"required":["waiting","moved_on","not_examined","groups","seen"],"properties":{
+"waiting":{"type":"integer","description":"instances that wait, as the counters have them"},
+"moved_on":{"type":"integer","description":"that had gone on when they were looked at"},
+"not_examined":{"type":"integer","description":"that were not looked at, beyond the limit"},
+"groups":{"type":"array","description":"the one with the oldest wait first",
+"items":{"type":"object","required":["workflow","kind","subject","count","oldest_ns","sentence",
+"examples"],"properties":{"workflow":{"type":"string"},"kind":{"type":"string"},
+"subject":{"type":"string","description":"the effect, step or event that is waited for"},
+"count":{"type":"integer"},"oldest_ns":{"type":"integer"},
+"sentence":{"type":"string","description":"why the oldest of them waits"},
+"examples":{"type":"array","items":{"type":"object","required":["workflow","key"],
+"properties":{"workflow":{"type":"string"},"key":{}}}}}}},
+"seen":{"type":"integer","description":"the record that the index has come to"}}})";
+
+inline constexpr std::string_view kMe = R"({"type":"object",
+"required":["name","role","open","supervised"],"properties":{
+"name":{"type":"string","description":"of the token; empty: the server has no tokens"},
+"role":{"enum":["viewer","operator","admin","worker"]},
+"open":{"type":"boolean","description":"the server has no tokens"},
+"supervised":{"type":"boolean","description":"POST /v1/dev/kill is allowed"}}})";
+
+inline constexpr std::string_view kBeginBatch = R"({"type":"object","required":["action"],
+"additionalProperties":false,"properties":{"action":{"enum":["cancel","pause","resume"]},
+"filter":{"type":"object","additionalProperties":false,
+"description":"all instances that fit when the batch comes to them; needs `ids` or this",
+"properties":{"workflow":{"type":"string"},
+"status":{"enum":["running","waiting"]},"paused":{"type":"boolean"},
+"since":{"type":"integer","description":"touched at this time or later, in ns since 1970"},
+"words":{"type":"string"}}},
+"ids":{"type":"array","maxItems":10000,"items":{"type":"object","required":["workflow","key"],
+"additionalProperties":false,"properties":{"workflow":{"type":"string"},"key":{}}}},
+"reason":{"type":"string","maxLength":4096},
+"dry_run":{"type":"boolean","description":"only count, and give examples"}}})";
+
+inline constexpr std::string_view kBatch = R"({"type":"object",
+"required":["batch","action","status","dry_run","reason","by","begun_ns","ended_ns","expected","exact",
+"done","unchanged","failed","examples","errors"],"properties":{
+"batch":{"type":"string","description":"empty: a dry run"},
+"action":{"enum":["cancel","pause","resume"]},
+"status":{"enum":["running","finished","aborted","failed"]},"dry_run":{"type":"boolean"},
+"reason":{"type":"string"},"by":{"type":"string"},"begun_ns":{"type":"integer"},
+"ended_ns":{"type":["integer","null"]},
+"expected":{"type":"integer","description":"instances that fitted when it began"},
+"exact":{"type":"boolean","description":"false: `expected` was counted up to a limit"},
+"done":{"type":"integer"},
+"unchanged":{"type":"integer","description":"that had ended, or were so already"},
+"failed":{"type":"integer"},
+"examples":{"type":"array","items":{"type":"object","required":["workflow","key"],
+"properties":{"workflow":{"type":"string"},"key":{},"status":{"type":"string"}}}},
+"errors":{"type":"array","description":"the first ten","items":{"type":"object",
+"required":["workflow","key","error"],"properties":{"workflow":{"type":"string"},"key":{},
+"error":{"type":"string"}}}}}})";
+
+inline constexpr std::string_view kBatches = R"({"type":"object","required":["batches"],
+"properties":{"batches":{"type":"array","items":{"$ref":"#/components/schemas/Batch"}}}})";
+
 inline constexpr std::string_view kInstances = R"({"type":"object",
 "required":["instances","next","seen","lag"],"properties":{
 "instances":{"type":"array","items":{"type":"object",
@@ -111,7 +233,12 @@ inline constexpr std::string_view kInstances = R"({"type":"object",
 "paused":{"type":"boolean"},
 "first_record":{"type":"integer","description":"0: before the index began"},
 "first_ns":{"type":"integer"},"last_record":{"type":"integer"},"last_ns":{"type":"integer"},
-"steps":{"type":"integer"},"error":{"type":"object"}}}},
+"ended_record":{"type":"integer","description":"0: it has not ended, or before the index began"},
+"ended_ns":{"type":"integer","description":"when it ended; 0: not known, as it was touched again since"},
+"steps":{"type":"integer"},"error":{"type":"object"},
+"why":{"type":"object","description":"as GET .../why has it, if it was asked for",
+"required":["sentence","reasons"],"properties":{"sentence":{"type":"string"},
+"reasons":{"type":"array","items":{"type":"object"}}}}}}},
 "next":{"type":["integer","null"],"description":"where to go on; null: there are no more"},
 "seen":{"type":"integer","description":"the record that the index has come to"},
 "lag":{"type":"integer","description":"durable records that it has not seen"}}})";
@@ -126,7 +253,7 @@ inline constexpr std::string_view kInstance = R"({"type":"object",
 
 inline constexpr std::string_view kState =
     R"({"type":"object","required":["record","status","state"],
-"properties":{"at":{"type":"integer","description":"behind which record, if that was asked"},
+"properties":{"at":{"type":"integer","description":"the record after which this is the state, if `at` was given"},
 "record":{"type":"integer","description":"the last that touched it then"},
 "status":{"enum":["running","waiting","completed","failed","cancelled"]},"state":{}}})";
 
@@ -214,7 +341,7 @@ inline constexpr std::string_view kEffect = R"({"type":"object",
 "opened_at":{"type":"integer"},"since_ns":{"type":"integer"},"progress":{"type":"integer"}}})";
 
 inline constexpr std::string_view kEffects = R"({"type":"object","required":["effects","next"],
-"properties":{"effects":{"type":"array","items":{"type":"object"},
+"properties":{"effects":{"type":"array","items":{"$ref":"#/components/schemas/Effect"},
 "description":"the oldest first, each as GET /v1/effects/{intent} has it"},
 "next":{"type":["string","null"],"description":"where to go on; null: there are no more"}}})";
 
@@ -223,11 +350,23 @@ inline constexpr std::string_view kDefinitions = R"({"type":"object","required":
 "items":{"type":"object"},"description":"all of them, and their manifest"}}})";
 
 inline constexpr std::string_view kApplied = R"({"type":"object",
-"required":["record","blocking","blocking_count"],"properties":{
+"required":["record","unchanged","added","changed","removed","pinned","blocking","blocking_count",
+"blocking_workflows"],"properties":{
 "record":{"type":["integer","null"],"description":"null: nothing was applied"},
+"unchanged":{"type":"boolean","description":"the world has these definitions already"},
+"added":{"type":"array","items":{"type":"string"},"description":"definitions, the first 1000"},
+"changed":{"type":"array","items":{"type":"string"},"description":"definitions, the first 1000"},
+"removed":{"type":"array","items":{"type":"string"},"description":"definitions, the first 1000"},
+"pinned":{"type":"array","items":{"type":"object","required":["workflow","instances"],"properties":{
+"workflow":{"type":"string"},"instances":{"type":"integer"}}},
+"description":"instances that keep the version of their workflow that they began with"},
 "blocking":{"type":"array","items":{"type":"object"},
-"description":"instances that have not ended, the first 1000"},
-"blocking_count":{"type":"integer"}}})";
+"description":"instances that have not ended and use what changes, the first 1000"},
+"blocking_count":{"type":"integer"},
+"blocking_workflows":{"type":"array","items":{"type":"object",
+"required":["workflow","instances","because"],"properties":{"workflow":{"type":"string"},
+"instances":{"type":"integer"},"because":{"type":"array","items":{"type":"string"},
+"description":"what changes for them; empty: strict was asked for"}}}}}})";
 
 inline constexpr std::string_view kPropose = R"({"type":"object","additionalProperties":false,
 "properties":{"definitions":{"type":"array","items":{"type":"object"}},
@@ -247,9 +386,9 @@ inline constexpr std::string_view kProposals = R"({"type":"object","required":["
 
 inline constexpr std::string_view kShadow = R"({"type":"object","additionalProperties":false,
 "properties":{"from":{"type":"integer","minimum":1,"description":"the first record to feed again"},
-"to":{"type":"integer","minimum":1,"description":"the last; the last of all if it is not there"},
+"to":{"type":"integer","minimum":1,"description":"the last record; default: the last of the journal"},
 "records":{"type":"integer","minimum":1,
-"description":"instead of from: so many back from the end at most"}}})";
+"description":"instead of from: start at most this many records before the end"}}})";
 
 inline constexpr std::string_view kTried = R"({"type":"object","required":["record","report"],
 "properties":{"record":{"type":"integer"},"report":{"type":"object"}}})";
@@ -273,7 +412,7 @@ inline constexpr std::string_view kWorkerState = R"({"type":"object",
 "by":{"type":"string"},"enrolled_ns":{"type":"integer"},"offer":{"type":"object"}}})";
 
 inline constexpr std::string_view kWorkers = R"({"type":"object","required":["workers","next"],
-"properties":{"workers":{"type":"array","items":{"type":"object"}},
+"properties":{"workers":{"type":"array","items":{"$ref":"#/components/schemas/Worker"}},
 "next":{"type":["string","null"]}}})";
 
 inline constexpr std::string_view kEnrolment = R"({"type":"object","additionalProperties":false,
@@ -317,6 +456,48 @@ inline constexpr std::string_view kTaskLogs = R"({"type":"object",
 "next":{"type":"integer","description":"the cursor for the next page"},
 "ended":{"type":"boolean"}}})";
 
+inline constexpr std::string_view kCursor = R"({"type":"object",
+"required":["name","next","behind","beyond_horizon","tries","reason","quarantined"],"properties":{
+"name":{"type":"string"},
+"next":{"type":"string","description":"the first event that was not acknowledged is this one or later"},
+"behind":{"type":"integer","description":"records that were not looked through"},
+"beyond_horizon":{"type":"boolean","description":"the journal does not have those records any more"},
+"tries":{"type":"integer","description":"rejections of the next event"},
+"reason":{"type":"string"},"quarantined":{"type":"integer"}}})";
+
+inline constexpr std::string_view kCursors = R"({"type":"object","required":["cursors"],
+"properties":{"cursors":{"type":"array","items":{"type":"object"}}}})";
+
+inline constexpr std::string_view kMakeCursor = R"({"type":"object","required":["name"],
+"additionalProperties":false,"properties":{
+"name":{"type":"string","maxLength":64,"description":"letters, digits and '.-_'"},
+"from":{"enum":["oldest","now"],"description":"oldest unless given"}}})";
+
+inline constexpr std::string_view kResetCursor = R"({"type":"object","additionalProperties":false,
+"properties":{"from":{"enum":["oldest","now"],"description":"oldest unless given"}}})";
+
+inline constexpr std::string_view kReadCursor = R"({"type":"object","additionalProperties":false,
+"properties":{"limit":{"type":"integer","maximum":1000},
+"wait_ms":{"type":"integer","maximum":60000,"description":"how long to wait for the first event"}}})";
+
+inline constexpr std::string_view kTaskEvents = R"({"type":"object","required":["events"],
+"properties":{"events":{"type":"array","items":{"type":"object",
+"required":["id","time_ns","type"]}}}})";
+
+inline constexpr std::string_view kEventOfCursor = R"({"type":"object","required":["id"],
+"additionalProperties":false,"properties":{"id":{"type":"string"}}})";
+
+inline constexpr std::string_view kRejectEvent = R"({"type":"object","required":["id"],
+"additionalProperties":false,"properties":{"id":{"type":"string"},"reason":{"type":"string"}}})";
+
+inline constexpr std::string_view kRejectedEvent = R"({"type":"object",
+"required":["tries","quarantined"],"properties":{"tries":{"type":"integer"},
+"quarantined":{"type":"boolean"}}})";
+
+inline constexpr std::string_view kQuarantine = R"({"type":"object","required":["quarantine"],
+"properties":{"quarantine":{"type":"array","items":{"type":"object",
+"required":["id","reason","time_ns","replayed","event"]}}}})";
+
 inline constexpr std::string_view kSnapshot = R"({"type":"object","required":["next_record"],
 "properties":{"next_record":{"type":"integer",
 "description":"everything before it is in the snapshot"}}})";
@@ -337,8 +518,7 @@ inline constexpr std::string_view kBackup = R"({"type":"object",
 "error":{"type":"string","description":"why it failed"}}})";
 
 inline constexpr std::string_view kBackups = R"({"type":"object","required":["backups"],
-"properties":{"backups":{"type":"array","items":{"type":"object",
-"required":["name","status","number","time_ns","first_record","last_record","bytes"]}}}})";
+"properties":{"backups":{"type":"array","items":{"$ref":"#/components/schemas/Backup"}}}})";
 
 inline constexpr std::string_view kStatus = R"({"type":"object","required":["status"],
 "properties":{"status":{"type":"string"}}})";

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "defs/name.h"
@@ -12,10 +13,11 @@ namespace holdfast::gateway {
 namespace {
 
 void put_sent(codec::Buffer& out, const Sent& sent, bool has_instance) {
-  codec::write_map_head(out, has_instance ? 5 : 4);
+  codec::write_map_head(out, has_instance ? 6 : 5);
   put_number(out, "record", sent.record);
   put_number(out, "deliveries", sent.deliveries);
   put_number(out, "ignored", sent.ignored);
+  put_number(out, "unhandled", sent.unhandled);
   put_flag(out, "repeated", sent.is_repeated);
   if (has_instance) codec::write_text(out, "instance");
 }
@@ -87,14 +89,22 @@ void wait_for_end(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
   });
 }
 
+// It is recorded, and nothing came of it.
+void refuse_unhandled(Exchange& exchange, const Sent& sent) {
+  exchange.refuse(
+      {ProblemCode::kUnhandled, "record " + std::to_string(sent.record) +
+                                    ": no instance has this key, and this event begins none"});
+}
+
 }  // namespace
 
 void send(Exchange& exchange, const Engine::RawEvent& event, std::optional<Awaited> awaited) {
   // What graphs and tasks tell each other is theirs: an event from elsewhere could end a task that
   // nobody has run.
   if (defs::is_reserved(event.workflow)) {
-    return exchange.refuse({ProblemCode::kConflict, "'" + std::string(event.workflow) +
-                                                        "' takes no events; see /v1/graphs"});
+    return exchange.refuse(
+        {ProblemCode::kConflict, "'" + std::string(event.workflow) +
+                                     "' takes no events; see /v1/graphs and /v1/schedules"});
   }
   const bool starts = !event.workflow.empty() && event.starts;
   exchange.service().engine.send_raw(event, exchange.later<Sent>([awaited = std::move(awaited),
@@ -102,6 +112,7 @@ void send(Exchange& exchange, const Engine::RawEvent& event, std::optional<Await
                                                                      Exchange& self,
                                                                      const Result<Sent>& sent) {
     if (!sent) return self.refuse(sent.error());
+    if (sent->is_unhandled()) return refuse_unhandled(self, *sent);
     if (awaited && awaited->wait_ms != 0)
       return wait_for_end(self, std::make_shared<Waiting>(Waiting{*sent, *awaited, starts, 0, {}}));
     put_sent(self.document(), *sent, false);

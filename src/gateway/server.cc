@@ -13,7 +13,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "cursors/cursor_book.h"
 #include "env/memory.h"
+#include "env/posix_disk.h"
 #include "env/quiet_thread.h"
 #include "gateway/connection.h"
 #include "gateway/door.h"
@@ -68,15 +70,20 @@ struct Server::Body {
                }),
                Helper(options.limits.waiting_jobs),
                Helper(options.limits.waiting_looks_back, Helper::Pace::kYields),
-               Queries(engine, [this] { asio::post(io, [this] { ask_queries(); }); }), options.log},
+               Queries(engine, [this] { asio::post(io, [this] { ask_queries(); }); }), options.log,
+               options.log_lines, options.logs_requests},
               Access(std::move(door->tokens), door->is_loopback)},
         tokens_file(options.world, floor.service.helper, floor.service.wake, options.log) {
     floor.left = [this](Connection& connection) { forget(connection); };
     tokens_file.tell([this](std::optional<Tokens> now) { use_tokens(std::move(now)); });
     tokens_file.tell_when_known([this] { let_go_on(); });
     floor.tls = door->tls;
-    floor.service.make_room = [this](std::size_t bytes) { return make_room_to_answer(bytes); };
+    floor.service.make_room = [this](std::size_t bytes, const std::string& account) {
+      return make_room_to_answer(bytes, account);
+    };
     floor.service.desk = options.desk.get();
+    floor.service.more_metrics = options.more_metrics;
+    floor.service.kill = options.kill;
     floor.service.caller_of = [this](const Request& request) {
       return floor.access.caller_of(request);
     };
@@ -87,6 +94,7 @@ struct Server::Body {
   void stop();
 
   const std::unique_ptr<Door> door;
+  std::unique_ptr<cursors::CursorBook> cursors;
   const ServerOptions& options = door->options;
   asio::io_context& io = door->io;
   tcp::acceptor& acceptor = door->acceptor;
@@ -118,7 +126,7 @@ struct Server::Body {
   void add(tcp::socket socket);
   bool shed_one();
   void gather_spare();
-  bool make_room_to_answer(std::size_t bytes);
+  bool make_room_to_answer(std::size_t bytes, const std::string& account);
   void forget(Connection& connection);
   void start_beating();
   void look_at_time();
@@ -213,25 +221,26 @@ bool Server::Body::shed_one() {
   return false;
 }
 
-// Cuts off those who take nothing, strangers first, then who has taken nothing for longest.
-bool Server::Body::make_room_to_answer(std::size_t bytes) {
+// Cuts off those who take nothing, strangers first, then who has taken nothing for longest. Where
+// only the account's own share is used up, only its own readers.
+bool Server::Body::make_room_to_answer(std::size_t bytes, const std::string& account) {
   struct Candidate {
     bool is_known;
     Time taken_since;
     Connection* connection;
   };
   std::vector<Candidate> found;
+  const bool is_of_account = floor.service.fits(bytes, {});
   for (const auto& [place, connection] : connections) {
     const auto since = connection->taken_since();
+    if (is_of_account && connection->answer_account() != account) continue;
     if (since && floor.now - *since >= kTakesNothing)
       found.push_back({connection->is_known(), *since, place});
   }
   std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
     return std::tie(a.is_known, a.taken_since) < std::tie(b.is_known, b.taken_since);
   });
-  const auto fits = [&] {
-    return floor.service.traffic.answer_bytes + bytes <= options.limits.all_answer_bytes;
-  };
+  const auto fits = [&] { return floor.service.fits(bytes, account); };
   for (const Candidate& each : found) {
     if (fits()) break;
     ++floor.service.traffic.cut_readers;
@@ -408,6 +417,11 @@ base::Result<Server::Place> Server::reserve(ServerOptions options) {
 base::Result<std::unique_ptr<Server>> Server::start(Engine& engine, Place place) {
   Definitions definitions = TRY(Definitions::load(engine.definitions()));
   auto body = std::make_unique<Body>(engine, std::move(place.door_), std::move(definitions));
+  if (!body->options.world.empty()) {
+    body->cursors =
+        TRY(cursors::CursorBook::open(env::posix_disk(), body->options.world + "/cursors", engine));
+    body->floor.service.cursors = body->cursors.get();
+  }
   body->run();
   return std::unique_ptr<Server>(new Server(std::move(body)));
 }

@@ -19,6 +19,8 @@ class Desk;
 
 namespace holdfast::gateway {
 
+class MetricsText;
+
 // PEM files. Without a certificate the server speaks plain HTTP.
 struct TlsOptions {
   std::string certificate = {};  // and those between it and its root
@@ -34,8 +36,18 @@ struct ServerOptions {
   Limits limits = {};
   std::shared_ptr<workers::Desk> desk = {};  // of the workers, which must be the engine's feed
 
+  // Ends the process at once, for POST /v1/dev/kill; null: that is refused.
+  std::function<void()> kill = {};
+
+  // Adds to GET /metrics. From the serving thread.
+  std::function<void(MetricsText&)> more_metrics = {};
+
   // Told, in one line each, what an operator would like to know. From the serving thread.
   std::function<void(std::string_view line)> log = {};
+
+  // Requests that were refused, and with `logs_requests` all others, too. On the serving thread.
+  LogSink log_lines = {};
+  bool logs_requests = false;
 };
 
 struct Door;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "codec/normaliser.h"
+#include "gateway/board/batches.h"
 #include "gateway/definitions.h"
 #include "gateway/helper.h"
 #include "gateway/limits.h"
@@ -26,8 +27,13 @@
 namespace holdfast::workers {
 class Desk;
 }
+namespace holdfast::cursors {
+class CursorBook;
+}
 
 namespace holdfast::gateway {
+
+class MetricsText;
 
 // Since the server began, but for the first four.
 struct Traffic {
@@ -62,6 +68,38 @@ class Share {
   std::size_t now_ = 0;
 };
 
+// What all connections of one token, or of one worker, count for: a sum for each account
+// (Exchange::account). The account "" is everybody on a server without tokens, and has no share.
+using Accounts = std::map<std::string, std::uint64_t>;
+
+inline std::uint64_t sum_of(const Accounts& all, const std::string& account) {
+  const auto found = all.find(account);
+  return found == all.end() ? 0 : found->second;
+}
+
+// What one connection counts for in one of these.
+class AccountShare {
+ public:
+  explicit AccountShare(Accounts& all) : all_(all) {}
+  void set(const std::string& account, std::size_t now) {
+    if (now_ != 0) {
+      const auto counted = all_.find(account_);
+      if ((counted->second -= now_) == 0) all_.erase(counted);
+    }
+    now_ = account.empty() ? 0 : now;
+    if (now_ == 0) return account_.clear();
+    if (account_ != account) account_ = account;
+    all_[account_] += now_;
+  }
+  void clear() { set({}, 0); }
+  const std::string& account() const noexcept { return account_; }  // empty: it counts for none
+
+ private:
+  Accounts& all_;
+  std::string account_;
+  std::size_t now_ = 0;
+};
+
 struct Service {
   Engine& engine;
   const Limits& limits;
@@ -71,20 +109,37 @@ struct Service {
   Helper past;  // for those who go back to it, one at a time
   Queries queries;
   std::function<void(std::string_view line)> log = {};
-  workers::Desk* desk = nullptr;  // of the workers; null: this server takes none
+  LogSink log_lines = {};                  // of requests
+  bool logs_requests = false;              // also those that were not refused
+  workers::Desk* desk = nullptr;           // of the workers; null: this server takes none
+  cursors::CursorBook* cursors = nullptr;  // of the events of tasks; null: none are kept
+  std::function<void(MetricsText&)> more_metrics = {};  // adds to GET /metrics
   Timers timers = {};
   Traffic traffic = {};
   AllRouteFigures routes = {};
   codec::Normaliser normaliser = {};
+  Batches batches{engine, wake, timers};
   bool is_stopping = false;
+
+  // Ends the process at once, where something starts it again; null: nothing does.
+  std::function<void()> kill = {};
 
   // Who sent a request.
   std::function<Caller(const Request&)> caller_of = {};
-  std::map<std::string, std::uint64_t> streams_of = {};     // by token; none is 0
-  std::map<std::string, std::uint64_t> body_bytes_of = {};  // likewise
+  Accounts connections_of = {};
+  Accounts streams_of = {};
+  Accounts body_bytes_of = {};
+  Accounts answer_bytes_of = {};
 
-  // Cuts off clients that take nothing until an answer of so many bytes fits. False: it does not.
-  std::function<bool(std::size_t bytes)> make_room = {};
+  // Whether an answer of so many bytes fits, into its account's share too.
+  bool fits(std::size_t bytes, const std::string& account) const {
+    return traffic.answer_bytes + bytes <= limits.all_answer_bytes &&
+           (account.empty() ||
+            sum_of(answer_bytes_of, account) + bytes <= limits.answer_bytes_of_token);
+  }
+
+  // Cuts off clients that take nothing until it fits. False: it does not.
+  std::function<bool(std::size_t bytes, const std::string& account)> make_room = {};
 
   // What was read from files for the serving thread, which may be large: one result that it is at,
   // and one that waits.

@@ -223,7 +223,11 @@ std::string clause_of(const WaitReason& reason, const workers::Desk* desk) {
              "), opened by record " + std::to_string(reason.opened_at) + " at " +
              time_text(reason.since_ns);
     case Kind::kTurn: return "Its turn has not come yet" + waiting_mail(reason.mail);
-    case Kind::kPaused: return "Somebody has paused it" + waiting_mail(reason.mail);
+    case Kind::kPaused:
+      if (!reason.missing_code.empty())
+        return "It waits for code of the definition that it began with, " + reason.missing_code +
+               "; resume it when the program has that code" + waiting_mail(reason.mail);
+      return "Somebody has paused it" + waiting_mail(reason.mail);
     case Kind::kRoom:
       return "Its next step waits for room in the mailbox of " +
              (reason.full_workflow.empty() ? "any instance: too much mail waits in the world"
@@ -244,6 +248,17 @@ void put_requirements(codec::Buffer& out, const steps::Reason& reason) {
   for (const auto& [field, value] : reason.requirements) put_value(out, field, value);
 }
 
+void put_failure(codec::Buffer& out, const steps::Reason& reason) {
+  put_number(out, "failures", reason.failures);
+  put(out, "code", reason.code);
+  put(out, "message", reason.message);
+}
+
+std::string failure_text(const steps::Reason& reason) {
+  if (reason.code.empty()) return "";
+  return " with " + reason.code + (reason.message.empty() ? "" : ": " + reason.message);
+}
+
 void put_reason(codec::Buffer& out, const steps::Reason& reason, const workers::Desk*) {
   using StepKind = steps::Reason::Kind;
   const auto begin = [&](std::string_view kind, std::uint64_t more) {
@@ -255,8 +270,17 @@ void put_reason(codec::Buffer& out, const steps::Reason& reason, const workers::
     if (reason.due_ns != 0) put_number(out, "due_ns", reason.due_ns);
   };
   switch (reason.kind) {
+    case StepKind::kFailed:
+      codec::write_map_head(out, 6);
+      put(out, "step", reason.step);
+      put_number(out, "item", reason.item);
+      put_number(out, "attempt", reason.failures);
+      put_number(out, "at_ns", reason.due_ns);
+      put(out, "code", reason.code);
+      return put(out, "message", reason.message);
     case StepKind::kWait: begin("wait", 1); return put_requirements(out, reason);
-    case StepKind::kRetry: begin("retry", 1); return put_number(out, "failures", reason.failures);
+    case StepKind::kRetry: begin("retry", 3); return put_failure(out, reason);
+    case StepKind::kAttempt: begin("attempt", 3); return put_failure(out, reason);
     case StepKind::kQueued:
       begin("queued", 3);
       put_number(out, "events_before", reason.events_before);
@@ -288,7 +312,11 @@ std::string clause_of(const steps::Reason& reason, const workers::Desk*) {
     case StepKind::kRetry:
       return "Step " + reason.step + " has failed " + std::to_string(reason.failures) +
              (reason.failures == 1 ? " time" : " times") + ", and is tried again at " +
-             time_text(reason.due_ns);
+             time_text(reason.due_ns) +
+             (reason.code.empty() ? "" : "; the last attempt failed" + failure_text(reason));
+    case StepKind::kAttempt:
+      return "Step " + reason.step + " runs attempt " + std::to_string(reason.failures + 1) +
+             "; attempt " + std::to_string(reason.failures) + " failed" + failure_text(reason);
     case StepKind::kQueued:
       return "An event for step " + reason.step + " (" + reason.schema + ") is queued behind " +
              std::to_string(reason.running) + " that are running and " +
@@ -296,10 +324,14 @@ std::string clause_of(const steps::Reason& reason, const workers::Desk*) {
     case StepKind::kEvent:
       if (reason.schemas.empty()) return "Nothing is under way, and none of its steps waits";
       return events_clause(reason.schemas);
-    case StepKind::kTimeout: break;
+    case StepKind::kTimeout:
+    case StepKind::kFailed: break;
   }
   return "The run ends at " + time_text(reason.due_ns) + " whatever it is at";
 }
+
+// What is over is told beside the reasons.
+bool is_reason(const steps::Reason& reason) { return reason.kind != steps::Reason::Kind::kFailed; }
 
 // What people want to hear first: that somebody has paused it, then what its steps wait for, then
 // what is under way; not a deadline, but what it is for.
@@ -313,7 +345,9 @@ int urgency(const steps::Reason& reason) {
     case steps::Reason::Kind::kRetry:
     case steps::Reason::Kind::kEvent: return 1;
     case steps::Reason::Kind::kQueued: return 3;
-    case steps::Reason::Kind::kTimeout: break;
+    case steps::Reason::Kind::kAttempt: return 2;
+    case steps::Reason::Kind::kTimeout:
+    case steps::Reason::Kind::kFailed: break;
   }
   return 5;
 }
@@ -335,19 +369,30 @@ void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
   };
   // Whoever has ended waits for nothing, whatever its state was a moment ago.
   if (!reasons.empty()) {
-    for (const steps::Reason& reason : of_steps) add(reason);
+    const bool is_of_steps = std::ranges::any_of(of_steps, is_reason);
+    for (const steps::Reason& reason : of_steps) {
+      if (is_reason(reason)) add(reason);
+    }
     for (const WaitReason& reason : reasons) {
-      if (of_steps.empty() || (!reason.due_ns && reason.kind != Kind::kEvent)) add(reason);
+      if (!is_of_steps || (!reason.due_ns && reason.kind != Kind::kEvent)) add(reason);
     }
   }
   const std::string more = count < 2 ? "."
                                      : "; and for " + std::to_string(count - 1) + " more reason" +
                                            (count == 2 ? "." : "s.");
-  codec::write_map_head(out, 2);
+  const auto failed = static_cast<std::uint64_t>(
+      std::ranges::count_if(of_steps, [](const auto& reason) { return !is_reason(reason); }));
+  codec::write_map_head(out, failed == 0 ? 2 : 3);
   put(out, "sentence", count == 0 ? "It has ended." : clause + more);
   codec::write_text(out, "reasons");
   codec::write_list_head(out, count);
   out.append(list.view());
+  if (failed == 0) return;
+  codec::write_text(out, "failed_attempts");
+  codec::write_list_head(out, failed);
+  for (const steps::Reason& reason : of_steps) {
+    if (!is_reason(reason)) put_reason(out, reason, desk);
+  }
 }
 
 void put_why(codec::Buffer& out, const TaskWaits& waits) {

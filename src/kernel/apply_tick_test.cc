@@ -7,6 +7,7 @@
 #include "defs/load.h"
 #include "defs/patch.h"
 #include "kernel/limits.h"
+#include "kernel/manifest_change.h"
 #include "kernel/testing_lab.h"
 
 namespace holdfast::kernel {
@@ -58,7 +59,7 @@ TEST_F(ApplyTickTest, without_room_it_is_refused_and_goes_through_when_there_is_
   bench().blobs().is_full = true;
   const base::Hash before = manifest();
   for (int i = 0; i < 2; ++i) {
-    const Outcome outcome = bench().apply(lab(kToSingle));
+    const Outcome outcome = bench().apply(testing::lab_without_keyed(kToSingle));
     ASSERT_FALSE(outcome.failure) << outcome.failure->to_string();
     EXPECT_TRUE(outcome.record.empty());
     EXPECT_EQ(std::get<Refused>(outcome.answer).code, base::ErrorCode::kUnavailable);
@@ -66,12 +67,13 @@ TEST_F(ApplyTickTest, without_room_it_is_refused_and_goes_through_when_there_is_
   }
   EXPECT_EQ(name_of(keyed("d")->status()), "completed");
   bench().blobs().is_full = false;
-  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().apply(lab(kToSingle)).answer));
+  EXPECT_TRUE(std::holds_alternative<Accepted>(
+      bench().apply(testing::lab_without_keyed(kToSingle)).answer));
   EXPECT_NE(manifest(), before);
   EXPECT_EQ(name_of(keyed("d")->status()), "completed");
 }
 
-TEST_F(ApplyTickTest, is_refused_while_anything_is_under_way_and_lists_exactly_what_blocks) {
+TEST_F(ApplyTickTest, is_refused_while_what_it_touches_is_under_way_and_lists_exactly_that) {
   // a waits for an effect; b is idle but has not ended; c is paused and has mail; d has ended.
   begin(kToKeyed);
   keyed_ = testing::work;
@@ -94,6 +96,10 @@ TEST_F(ApplyTickTest, is_refused_while_anything_is_under_way_and_lists_exactly_w
   };
   EXPECT_THAT(answer.blockers, ::testing::UnorderedElementsAreArray(all));
   EXPECT_EQ(answer.count, 3u);
+  ASSERT_EQ(answer.workflows.size(), 1u);
+  EXPECT_EQ(answer.workflows[0].workflow, "lab/Keyed@1");
+  EXPECT_EQ(answer.workflows[0].count, 3u);
+  EXPECT_THAT(answer.workflows[0].because, ElementsAre("the route of lab/Go@1"));
   EXPECT_EQ(*bench().world().snapshot(), before);
   EXPECT_EQ(manifest(), manifest_before);
 
@@ -122,6 +128,89 @@ TEST_F(ApplyTickTest, to_ask_whether_it_could_be_applied_changes_nothing) {
   EXPECT_NE(*bench().world().snapshot(), before);  // it was cancelled
   EXPECT_EQ(manifest(), bench().replayed().program().manifest_hash());
   EXPECT_TRUE(std::holds_alternative<Accepted>(bench().apply(lab(kToSingle)).answer));
+}
+
+TEST_F(ApplyTickTest, the_manifest_that_is_there_is_not_applied_again) {
+  begin(kToKeyed);
+  keyed_ = testing::keep;
+  send("a", 1);
+  const std::uint64_t next = bench().world().next_record();
+  const Outcome outcome = bench().apply(lab(kToKeyed));
+  EXPECT_TRUE(std::holds_alternative<Unchanged>(outcome.answer));
+  EXPECT_TRUE(outcome.record.empty());
+  EXPECT_EQ(bench().world().next_record(), next);
+  const base::Bytes same = value(lab(kToKeyed));
+  EXPECT_TRUE(std::holds_alternative<Unchanged>(bench().world().try_apply(same, {.strict = true})));
+}
+
+TEST_F(ApplyTickTest, what_is_only_added_is_applied_beside_work_and_numbers_stay) {
+  // Without Keyed first: it comes in front of the others, in the order of the manifest.
+  keyed_ = numbered_ = testing::work;
+  bench().apply(testing::lab_without_keyed(kToNumbered));
+  const base::Hash intent = opened(send("a", 7)).at(0);
+  bench().put_away();
+  const Numbering before = bench().world().program().numbering();
+
+  const base::Bytes more = value(lab(std::string(kToKeyed) + "," + kToNumbered));
+  EXPECT_EQ(std::get<Blocked>(bench().world().try_apply(more, {.strict = true})).count, 1u)
+      << "strict";
+  const Outcome outcome = bench().apply(lab(std::string(kToKeyed) + "," + kToNumbered));
+  ASSERT_TRUE(std::holds_alternative<Accepted>(outcome.answer));
+  EXPECT_THAT(json_of(outcome.record), HasSubstr("beside work"));
+  EXPECT_THAT(std::get<Accepted>(outcome.answer).change->added, ElementsAre("lab/Keyed@1"));
+  EXPECT_TRUE(std::get<Accepted>(outcome.answer).change->changed.empty());
+  const Numbering after = bench().world().program().numbering();
+  for (std::size_t i = 0; i < before.workflows.size(); ++i)
+    EXPECT_EQ(after.workflows[i], before.workflows[i]);
+  for (std::size_t i = 0; i < before.effects.size(); ++i)
+    EXPECT_EQ(after.effects[i], before.effects[i]);
+  EXPECT_FALSE(bench().world().program().is_numbered_in_order());
+
+  // Both run, over a snapshot, and the one from before hears of its effect.
+  EXPECT_EQ(std::get<Accepted>(send("b", 8).answer).deliveries, 2u);
+  bench().put_away();
+  bench().receipt(intent, R"({"ok":true})");
+  EXPECT_EQ(bench().find("lab/Numbered@1", "7")->status(), Status::kCompleted);
+  EXPECT_EQ(bench().find("lab/Numbered@1", "8")->status(), Status::kWaiting);
+  EXPECT_EQ(keyed("b")->status(), Status::kWaiting);
+  bench().expect_replays();
+}
+
+TEST_F(ApplyTickTest, when_all_is_quiet_numbers_are_those_of_the_manifest_again) {
+  keyed_ = numbered_ = testing::keep;
+  bench().apply(testing::lab_without_keyed(kToNumbered));
+  send("a", 7);
+  bench().apply(lab(std::string(kToKeyed) + "," + kToNumbered));
+  EXPECT_FALSE(bench().world().program().is_numbered_in_order());
+  bench().control(Control::kCancel, "lab/Numbered@1", "7");
+  ASSERT_TRUE(std::holds_alternative<Accepted>(bench().apply(lab(kToNumbered)).answer));
+  EXPECT_TRUE(bench().world().program().is_numbered_in_order());
+  bench().put_away();
+  EXPECT_EQ(bench().find("lab/Numbered@1", "7")->status(), Status::kCancelled);
+  bench().expect_replays();
+}
+
+TEST_F(ApplyTickTest, an_addition_looks_at_no_instance) {
+  testing::CountingBlobs blobs;
+  World world(machines_, blobs, {{.clean_cells = 0}});
+  single_ = keyed_ = testing::keep;
+  const auto reduce = [&](decltype(Tick::input) input) {
+    Tick tick;
+    tick.input = input;
+    return world.reduce(tick);
+  };
+  const base::Bytes first = testing::document(lab(kToKeyed));
+  const base::Bytes more = testing::document(lab(std::string(kToKeyed) + "," + kToSingle));
+  reduce(ApplyManifest{first});
+  for (int i = 0; i < 500; ++i) {
+    const base::Bytes event = value(go(std::to_string(i), 1));
+    reduce(EventArrived{"lab/Go@1", event, ""});
+  }
+  ASSERT_TRUE(world.snapshot());
+  blobs.gets = blobs.puts = 0;
+  EXPECT_TRUE(std::holds_alternative<Accepted>(reduce(ApplyManifest{more}).answer));
+  EXPECT_EQ(blobs.gets, 0);
+  EXPECT_EQ(blobs.puts, 0);
 }
 
 TEST_F(ApplyTickTest, what_is_queued_blocks) {
@@ -155,8 +244,9 @@ TEST_F(ApplyTickTest, looks_at_a_bounded_number_of_instances_and_writes_nothing_
     tick.input = input;
     return world.reduce(tick);
   };
-  const base::Bytes definitions = testing::document(lab(kToKeyed));
-  reduce(ApplyManifest{definitions});
+  const base::Bytes first = testing::document(lab(kToKeyed));
+  const base::Bytes definitions = testing::document(lab(kToSingle));
+  reduce(ApplyManifest{first});
   for (std::size_t i = 0; i < 2 * kMaxLookedAtForBlockers; ++i) {
     const base::Bytes event = value(go(std::to_string(i), 1));
     reduce(EventArrived{"lab/Go@1", event, ""});

@@ -91,11 +91,13 @@ Cell& Cells::begin(const base::Hash& id, base::ByteView key) {
   cell.dirty = true;
   dirty_.add_newest(cell);
   ++active_;
+  ++size_;
   return cell;
 }
 
 void Cells::erase(Cell& cell) {
   if (!cell.terminal()) --active_;
+  --size_;
   bytes_with(cell) -= cell.spillable;
   order_of(cell).remove(cell);
   // What came and went between two flushes leaves nothing behind.
@@ -295,6 +297,17 @@ base::Result<void> Cells::write(const std::vector<Cell*>& cells, HashTrie::Chang
     clean_.add_newest(*cell);
   }
   return {};
+}
+
+base::Result<HashTrie> Cells::joined_with(const Cells& other) {
+  HashTrie::Changes changes;
+  TRY(other.index_.visit(blobs_, [&](const base::Hash& id, base::ByteView entry) {
+    changes[id] = base::Bytes(entry.begin(), entry.end());
+    return true;
+  }));
+  HashTrie made = index_;
+  TRY(made.apply(blobs_, cache_, std::move(changes)));
+  return made;
 }
 
 base::Result<void> Cells::flush() {

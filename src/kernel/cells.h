@@ -59,6 +59,9 @@ class Cells {
   // How many have not ended.
   std::uint64_t active() const noexcept { return active_; }
 
+  // How many there are.
+  std::uint64_t size() const noexcept { return size_; }
+
   void set_state(Cell& cell, base::ByteView state);
   void clear_state(Cell& cell);
 
@@ -91,10 +94,18 @@ class Cells {
   // written is taken off the budget. False: the round is over.
   base::Result<bool> flush_ahead(std::size_t& budget);
 
+  // The index with what another one has besides; both must be flushed. Nothing changes yet.
+  base::Result<HashTrie> joined_with(const Cells& other);
+  void use_joined(const HashTrie& index) {
+    index_ = index;
+    size_ = index.size();
+  }
+
   const HashTrie& index() const noexcept { return index_; }
   void restore(HashTrie index, std::uint64_t active) {
     index_ = index;
     active_ = active;
+    size_ = index.size();
   }
 
   const std::optional<base::Error>& failure() const noexcept { return failure_; }
@@ -143,6 +154,7 @@ class Cells {
   HashTrie index_;
   TrieCache cache_;
   std::uint64_t active_ = 0;
+  std::uint64_t size_ = 0;
   std::optional<base::Error> failure_;
 };
 

@@ -30,7 +30,8 @@ base::Result<void> World::check_code() {
   if (auto failure = failure_of(world)) return std::move(*failure);
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
     const WorkflowProgram& workflow = world.program->workflow(i);
-    if (workflow.objection.empty()) continue;
+    // Instances of an earlier version wait for their code.
+    if (workflow.objection.empty() || workflow.is_pinned) continue;
     auto active = find_active(world.cells[i], workflow);
     // Without room for what was to be put away the world is as it was, and can be asked again.
     if (!active && active.error().code() != base::ErrorCode::kUnavailable) fail(active.error());

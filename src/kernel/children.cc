@@ -100,7 +100,9 @@ void run_workflow(WorldState& world, Cell& cell, const base::Hash& hash, const I
 Cell* child_of(WorldState& world, const Intent& intent) {
   const ChildName name = child_named_by(intent);
   const auto workflow = world.program->workflow_named(name.workflow);
-  return workflow ? world.cells[*workflow].find(key_hash(name.key)) : nullptr;
+  if (!workflow) return nullptr;
+  const base::Hash id = key_hash(name.key);
+  return world.cells[version_of(world, *workflow, id)].find(id);
 }
 
 // No code is run for it, so it needs no message; but it waits for its turn, as what it has open may

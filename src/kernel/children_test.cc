@@ -417,14 +417,18 @@ TEST_F(ChildrenTest, a_world_without_room_in_memory_comes_to_the_same) {
   expect_replays();
 }
 
-TEST_F(ChildrenTest, children_stand_in_the_way_of_another_manifest) {
+TEST_F(ChildrenTest, children_stand_in_the_way_of_a_manifest_that_touches_them) {
   go("p");
-  const Outcome blocked = bench().apply(testing::kFamilyDefinitions);
+  std::string other = testing::kFamilyDefinitions;
+  EXPECT_TRUE(std::holds_alternative<Unchanged>(bench().apply(other).answer));
+  const std::string_view state = R"("fam/State@1","type":{"record":{)";
+  other.insert(other.find(state) + state.size(), R"("m":{"option":{"nat":{}}},)");
+  const Outcome blocked = bench().apply(other);
   ASSERT_TRUE(std::holds_alternative<Blocked>(blocked.answer));
   EXPECT_EQ(std::get<Blocked>(blocked.answer).count, 2u);
   cancel("fam/Parent@1", "p");
   go_on();
-  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().apply(testing::kFamilyDefinitions).answer));
+  EXPECT_TRUE(std::holds_alternative<Accepted>(bench().apply(other).answer));
   expect_replays();
 }
 

@@ -17,7 +17,8 @@ Answer reduce_control(WorldState& world, const ControlRequested& request) {
     return Refused{base::ErrorCode::kInvalid, "the reason is too long, or not UTF-8"};
   if (const auto refused = check_by(request.by)) return *refused;
   const auto workflow = world.program->workflow_named(request.workflow);
-  Cell* cell = workflow ? world.cells[*workflow].find(key_hash(request.key)) : nullptr;
+  const base::Hash id = key_hash(request.key);
+  Cell* cell = workflow ? world.cells[version_of(world, *workflow, id)].find(id) : nullptr;
   if (cell == nullptr) return Refused{base::ErrorCode::kNotFound, "there is no such instance"};
   if (cell->terminal()) return Refused{base::ErrorCode::kConflict, "the instance has ended"};
   switch (request.control) {

@@ -33,8 +33,21 @@ void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter) {
   }
 }
 
+bool takes(const WorldState& world, const Target& target, std::string_view schema,
+           base::ByteView value) {
+  const WorkflowProgram& workflow = world.program->workflow(target.workflow);
+  if (!workflow.is_pinned || workflow.arm_of_schema(schema) != nullptr) return true;
+  if (workflow.event != schema) return false;
+  return workflow.arms.empty() || arm_inside(workflow, schema, value) != nullptr;
+}
+
 Cell& deliver_event(WorldState& world, const EventProgram& event, base::ByteView value,
                     const Target& target) {
+  if (target.cell != nullptr && !takes(world, target, event.schema_name, value)) {
+    ++touch(world, *target.cell).ignored;
+    ++world.draft.ignored;
+    return *target.cell;
+  }
   std::unique_ptr<Letter> letter = world.letters.take();
   Mail& mail = letter->mail;
   mail.schema = event.schema_name;

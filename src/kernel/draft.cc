@@ -10,7 +10,7 @@ Touched& Draft::add(std::string_view workflow, Cell& cell) {
   entry.key = cell.key;
   entry.previous_record = cell.last_record;
   entry.cell = &cell;
-  entry.ended = false;
+  entry.ended = entry.is_unhandled = false;
   entry.steps = 0;
   entry.ignored = 0;
   entry.opened.clear();
@@ -44,7 +44,7 @@ void Draft::clear() {
   commands.clear();
   deliveries = ignored = steps = 0;
   output_bytes = quiet_intents = 0;
-  used_rules_2 = used_rules_3 = false;
+  used_rules_2 = used_rules_3 = used_rules_4 = false;
 }
 
 }  // namespace holdfast::kernel

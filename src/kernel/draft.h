@@ -43,6 +43,7 @@ struct Touched {
   Cell* cell = nullptr;  // null: it was deleted
   std::uint16_t steps = 0;
   bool ended = false;         // by this tick: its outcome belongs into the record
+  bool is_unhandled = false;  // it was not there, and what came did not begin it
   std::uint32_t ignored = 0;  // messages that came after its end
   std::vector<Opened> opened;
   std::vector<Settled> settled;
@@ -70,6 +71,7 @@ class Draft {
   std::size_t quiet_intents = 0;  // opened or settled without a command, each time
   bool used_rules_2 = false;      // kRules2 in record.h
   bool used_rules_3 = false;
+  bool used_rules_4 = false;
 
   // What the record has besides what came in, or more.
   std::size_t weight() const noexcept {

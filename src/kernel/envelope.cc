@@ -16,9 +16,10 @@ class EnvelopeWriter {
   EnvelopeWriter(const Program& program, const WorkflowProgram& workflow, base::ByteView key,
                  const Mail& mail, codec::Buffer& out)
       : workflow_(workflow), key_(key), mail_(mail), out_(out) {
-    const auto index = program.effect_named(mail.origin.effect);
-    CHECK(index.has_value());  // no manifest is applied while mail waits; see also read_back.h
-    effect_ = &program.effect(*index);
+    // That of the version which opened it: another may have an effect of that name, too.
+    const auto* allowed = workflow.effects.find(mail.origin.effect);
+    CHECK(allowed != nullptr);  // a version stays while mail waits; see also read_back.h
+    effect_ = &program.effect(allowed->second.effect);
   }
 
   void receipt() {

@@ -14,8 +14,9 @@ Answer reduce_forget(WorldState& world, const ForgetEnded& forget) {
                    "what is to be forgotten is no list of 1 to 256 instances"};
   }
   for (const ForgetName& name : *names) {
-    const NamedCells place = cells_named(world, name.workflow);
-    Cell* cell = place.cells == nullptr ? nullptr : place.cells->find(key_hash(name.key));
+    const base::Hash id = key_hash(name.key);
+    const NamedCells place = cells_named(world, name.workflow, id);
+    Cell* cell = place.cells == nullptr ? nullptr : place.cells->find(id);
     if (cell == nullptr || !cell->terminal() || cell->last_record > name.last_record) continue;
     world.draft.add(place.workflow, *cell);
     world.draft.end_life(*cell);

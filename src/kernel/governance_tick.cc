@@ -121,9 +121,9 @@ Answer reduce_apply_proposal(WorldState& world, const ApplyProposal& apply) {
   auto definitions = world.blobs.get(proposal.definitions);
   if (!definitions) return could_not_keep(world, std::move(definitions).error());
   Refused refusal;
-  auto program = load_program(world, *definitions, refusal);
+  auto program = load_program(world, *definitions, false, refusal);
   if (program == nullptr) return refusal;
-  Answer answer = replace_program(world, std::move(program));
+  Answer answer = replace_program(world, std::move(program), {});
   if (std::holds_alternative<Accepted>(answer)) proposal.stage = Stage::kApplied;
   return answer;
 }

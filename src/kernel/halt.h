@@ -18,6 +18,7 @@ enum class HaltKind : std::uint8_t {
   kUnreadable = 1,   // the same, as the state or the message of the step cannot be read
   kThrew = 2,        // of a step: its instance fails with this text
   kStateUnread = 3,  // of a touched instance: its state stands in the record by its blob
+  kNoCode = 4,  // as kOutOfMemory: the program has no code for the version that it goes on with
 };
 
 struct Halt {

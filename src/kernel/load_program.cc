@@ -25,27 +25,46 @@ std::optional<codec::View> read(codec::Normaliser& normaliser, base::ByteView do
   return std::nullopt;
 }
 
-std::shared_ptr<const Program> build(const WorldState& world, const defs::Bundle& bundle,
-                                     Refused& refusal) {
+std::shared_ptr<const Program> build_as(const WorldState& world, const defs::Bundle& bundle,
+                                        Program::BuildOptions options, Refused& refusal) {
   if (!bundle.errors.empty()) {
     refusal = refused("the definitions are not good", bundle.errors);
     return nullptr;
   }
   codec::Errors errors;
-  auto program = Program::build(bundle, world.machines, world.origin, errors);
+  auto program = Program::build(bundle, world.machines, world.origin, errors, options);
   if (program == nullptr) refusal = refused("the definitions cannot be run here", errors);
   return program;
+}
+
+// What was applied is applied again on replay, whatever code is here.
+std::shared_ptr<const Program> build(const WorldState& world, const defs::Bundle& bundle, bool pin,
+                                     Refused& refusal) {
+  const auto numbers = numbers_to_keep(world);
+  const std::vector<Pin> pins = versions_to_keep(world, pin);
+  return build_as(world, bundle, {numbers ? &*numbers : nullptr, world.replaying, &pins}, refusal);
 }
 
 }  // namespace
 
 std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
-                                            Refused& refusal) {
+                                            bool pin, Refused& refusal) {
   codec::Normaliser normaliser;
   const auto document = read(normaliser, definitions, "the definitions", refusal);
   if (!document) return nullptr;
   const defs::Catalogue builtin = defs::builtin_catalogue();
-  return build(world, defs::load(*document, "$", &builtin), refusal);
+  return build(world, defs::load(*document, "$", &builtin), pin, refusal);
+}
+
+std::shared_ptr<const Program> load_program_again(const WorldState& world,
+                                                  base::ByteView definitions,
+                                                  const Numbering* numbering,
+                                                  const std::vector<Pin>& pins, Refused& refusal) {
+  codec::Normaliser normaliser;
+  const auto document = read(normaliser, definitions, "the definitions", refusal);
+  if (!document) return nullptr;
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  return build_as(world, defs::load(*document, "$", &builtin), {numbering, true, &pins}, refusal);
 }
 
 std::shared_ptr<const Program> load_candidate(const WorldState& world, base::ByteView proposal,
@@ -55,13 +74,13 @@ std::shared_ptr<const Program> load_candidate(const WorldState& world, base::Byt
   if (!document) return nullptr;
   const defs::Catalogue builtin = defs::builtin_catalogue();
   if (document->kind() == codec::ViewKind::kList)
-    return build(world, defs::load(*document, "$", &builtin), refusal);
+    return build(world, defs::load(*document, "$", &builtin), false, refusal);
   if (world.program->closure().empty()) {
     refusal = {base::ErrorCode::kConflict, "there is no manifest to patch"};
     return nullptr;
   }
   const defs::Bundle present = defs::load(codec::View::of(world.program->closure()), "$", &builtin);
-  return build(world, defs::apply_patch(present, *document, &builtin), refusal);
+  return build(world, defs::apply_patch(present, *document, &builtin), false, refusal);
 }
 
 }  // namespace holdfast::kernel

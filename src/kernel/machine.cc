@@ -25,7 +25,7 @@ void StepOutput::clear() {
   dropped_ = 0;
   gave_up_ = false;
   has_thrown_ = false;
-  holds_ = uses_rules_2_ = false;
+  holds_ = uses_rules_2_ = is_unhandled_ = false;
   last_ = Last::kNone;
 }
 

@@ -129,6 +129,12 @@ class StepOutput {
 
   void drop_effects();  // those asked for so far; an instance that ends cannot wait for them
   void remove();        // deletes the instance
+  // The same, of an instance that was not there: what came does not begin it, whatever it says.
+  void leave_unhandled() noexcept {
+    fate_ = Fate::kDeleted;
+    is_unhandled_ = true;
+  }
+  bool is_unhandled() const noexcept { return is_unhandled_; }
   void fail(std::string code, std::string message);
   void cancel() noexcept { fate_ = Fate::kCancelled; }  // ends the instance as cancelled
 
@@ -190,6 +196,7 @@ class StepOutput {
   bool has_thrown_ = false;
   bool holds_ = false;
   bool uses_rules_2_ = false;
+  bool is_unhandled_ = false;
   enum class Last : std::uint8_t { kNone, kState, kAnnotation, kResult, kEvent, kEffect };
   Last last_ = Last::kNone;
 };

@@ -13,9 +13,10 @@ struct NamedCells {
   Cells* cells = nullptr;     // null: there never was such a workflow
 };
 
-inline NamedCells cells_named(WorldState& world, std::string_view workflow) {
+// Those that have the key, if several versions of the workflow have instances.
+inline NamedCells cells_named(WorldState& world, std::string_view workflow, const base::Hash& id) {
   if (const auto index = world.program->workflow_named(workflow))
-    return {world.program->workflow(*index).name, &world.cells[*index]};
+    return {world.program->workflow(*index).name, &world.cells[version_of(world, *index, id)]};
   const auto retired = world.retired.find(workflow);
   if (retired == world.retired.end()) return {};
   return {retired->first, &retired->second};

@@ -22,7 +22,8 @@
 
 namespace holdfast::kernel {
 
-struct EffectProgram;  // kernel/program.h
+struct EffectProgram;   // kernel/program.h
+struct ManifestChange;  // kernel/manifest_change.h
 
 // Make sure that this effect is started. The intent is the idempotency key.
 struct OpenIntent {
@@ -34,6 +35,7 @@ struct OpenIntent {
   std::shared_ptr<const std::uint8_t[]> bytes;  // that key and params are part of
   std::uint64_t opened_ns = 0;                  // the time of the tick that opened it
   base::ByteView trace = {};                    // of the instance; part of `bytes`; empty: none
+  std::uint64_t last_progress = 0;              // the number of the last frame that came of it
 };
 
 // Nobody waits for this effect any more; stop it if that can be done.
@@ -88,9 +90,13 @@ struct Accepted {
   std::optional<ReceiptStatus> settled = std::nullopt;  // a receipt: how the effect ended
   std::vector<WorkVerdict> verdicts = {};               // in the order of what the tick names
   std::uint64_t leases_left = 0;                        // WorkerChanged: that it still holds
+  // Of the deliveries: to instances that were not there, and that the event did not begin.
+  std::uint32_t unhandled = 0;
+  std::shared_ptr<const ManifestChange> change = {};  // of a manifest that was applied
 };
 
-// It is so already, or nothing of it counts: nothing happened, and there is no record.
+// It is so already, or nothing of it counts: nothing happened, and there is no record. So it is
+// with a manifest that the world has.
 struct Unchanged {
   std::vector<WorkVerdict> verdicts = {};
 };
@@ -129,10 +135,18 @@ struct Blocker {
   friend bool operator==(const Blocker&, const Blocker&) = default;
 };
 
-// A manifest cannot be applied while anything is under way.
+// The instances of a workflow that stand in the way, and what of its definition changes.
+struct BlockedWorkflow {
+  std::string workflow;
+  std::uint64_t count = 0;
+  std::vector<std::string> because;  // up to 16: names of definitions, and routes; empty: strict
+};
+
+// A manifest cannot be applied while instances are under way that it touches.
 struct Blocked {
   std::vector<Blocker> blockers;  // up to 1000 of them, by workflow; fewer where most have ended
   std::uint64_t count = 0;        // of all
+  std::vector<BlockedWorkflow> workflows = {};
 };
 
 // An instance by its name, which borrows from the world, until the next tick.

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,11 +25,38 @@ namespace holdfast::kernel {
 // What the reducer performs itself (kernel/children.cc); everything else leaves as a command.
 enum class InKernel : std::uint8_t { kNo, kRunWorkflow, kStopWorkflow };
 
-struct EffectProgram {
+// A definition by its name, and what it says by its hash.
+struct Named {
   std::string name;
   base::Hash hash;
-  codec::Schema params;
-  codec::Schema receipt;
+
+  friend bool operator==(const Named&, const Named&) = default;
+  friend auto operator<=>(const Named&, const Named&) = default;
+};
+
+// Which number each workflow and each effect has. Open intents, and the lists of a snapshot, know
+// them by it, so it stays while anything is under way. The hash is the form: of the definition and
+// all that it leads to. An empty name is a number that is free.
+struct Numbering {
+  std::vector<Named> workflows;
+  std::vector<Named> effects;
+};
+
+// A version of a workflow that instances keep which were begun with it.
+struct Pin {
+  Named workflow;                              // its form, which has a number
+  std::shared_ptr<const base::Bytes> closure;  // the definitions that it is of
+};
+
+// How many a world may have.
+inline constexpr std::size_t kMaxPins = 256;
+
+struct EffectProgram {
+  std::string name;  // empty: the number is free
+  base::Hash hash;
+  base::Hash form;
+  codec::Schema params = codec::Schema::any();
+  codec::Schema receipt = codec::Schema::any();
   defs::Executor executor;
   std::optional<std::uint64_t> timeout_ns;
   InKernel in_kernel = InKernel::kNo;
@@ -49,8 +77,10 @@ struct Arm {
 };
 
 struct WorkflowProgram {
-  std::string name;
+  std::string name;  // empty: the number is free
   base::Hash hash;
+  base::Hash form;
+  bool is_pinned = false;  // an earlier version: instances go on with it, and none begins
   codec::Schema state = codec::Schema::any();
   std::optional<codec::Schema> key;
   std::optional<codec::Schema> annotations;
@@ -66,7 +96,10 @@ struct WorkflowProgram {
   const Machine* machine = nullptr;
   std::shared_ptr<const Machine> defined_machine;  // then it is that one; see MachineSource::make
   std::string objection;  // why the code does not fit, see MachineSource; empty: it does
-  std::vector<std::string> woken_by;  // the schemas of the events that are routed to it
+  std::vector<std::string> woken_by;    // the schemas of the events that are routed to it
+  std::vector<std::string> key_fields;  // how each of them names the instance; empty: it does not
+  std::vector<Named> uses;              // itself and all that its definition leads to, by name
+  std::vector<Named> taken;             // the same for its key and its events
 
   const Arm* arm_of_schema(std::string_view schema) const;
   const Arm* arm_of_tag(std::string_view tag) const;
@@ -107,6 +140,16 @@ class MachineSource {
     return nullptr;
   }
 
+  // The same as `find`, where there may be code for several versions of a workflow: that which
+  // fits, or else any, and then `why` says why it does not.
+  virtual const Machine* find_fitting(const defs::ModuleDef& module,
+                                      const defs::WorkflowDef& workflow,
+                                      const defs::Catalogue& catalogue, std::string& why) const {
+    const Machine* found = find(module, workflow.impl.entrypoint);
+    if (found != nullptr) why = objection(workflow, catalogue).value_or(std::string());
+    return found;
+  }
+
   // Why the code of a workflow does not fit its definition, as when code is newer than the
   // definitions of a world; nothing: it does. Nothing new happens to such a workflow. A machine
   // that was found, and not made of the definition, is not even run for records of the past: its
@@ -121,11 +164,27 @@ class MachineSource {
 
 class Program {
  public:
+  struct BuildOptions {
+    // What has a number there keeps it; null: the numbers are those of the manifest's order.
+    const Numbering* numbering = nullptr;
+
+    // A workflow without code is not an error: its objection says so. For what was applied once.
+    bool without_code = false;
+
+    // Earlier versions that stay.
+    const std::vector<Pin>* pins = nullptr;
+  };
+
   // `origin` is that of the world that will run it. All errors are reported: workflows without a
   // machine, first of all.
   static std::shared_ptr<const Program> build(const defs::Bundle& bundle,
                                               const MachineSource& machines, const Entropy& origin,
-                                              codec::Errors& errors);
+                                              codec::Errors& errors, BuildOptions options);
+  static std::shared_ptr<const Program> build(const defs::Bundle& bundle,
+                                              const MachineSource& machines, const Entropy& origin,
+                                              codec::Errors& errors) {
+    return build(bundle, machines, origin, errors, {});
+  }
 
   // What a world runs before its first manifest: the system's own workflows, and nothing else.
   static std::shared_ptr<const Program> none(const MachineSource& machines, const Entropy& origin);
@@ -137,6 +196,27 @@ class Program {
 
   // The definitions it was built from, as one canonical value (defs/load.h).
   const base::Bytes& closure() const noexcept { return closure_; }
+
+  // What the manifest lists, by name.
+  const std::vector<Named>& definitions() const noexcept { return definitions_; }
+
+  // The events that are routed, and all that their schemas lead to.
+  const std::vector<Named>& routed() const noexcept { return routed_; }
+
+  // Earlier versions of a workflow of the manifest, by number.
+  std::span<const std::uint32_t> earlier_versions(std::uint32_t workflow) const {
+    const auto found = earlier_versions_.find(workflow);
+    if (found == earlier_versions_.end()) return {};
+    return found->second;
+  }
+  bool has_pins() const noexcept { return !pins_.empty(); }
+  const std::vector<Pin>& pins() const noexcept { return pins_; }
+
+  Numbering numbering() const;
+
+  // Whether the numbers are those that the manifest's order gives.
+  bool is_numbered_in_order() const noexcept { return is_numbered_in_order_; }
+
   const EventProgram* event(std::string_view schema) const;
 
   // Events that this workflow sends and takes. Those of the system's own workflows are apart from
@@ -158,6 +238,11 @@ class Program {
 
   base::Hash manifest_hash_;
   base::Bytes closure_;
+  std::vector<Named> definitions_;
+  std::vector<Named> routed_;
+  std::vector<Pin> pins_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> earlier_versions_;
+  bool is_numbered_in_order_ = true;
   std::vector<WorkflowProgram> workflows_;
   std::vector<EffectProgram> effects_;
   std::map<std::string, std::uint32_t, std::less<>> workflow_names_;

@@ -38,11 +38,12 @@ bool ReadBack::mail_fits(std::uint32_t workflow, const Mail& mail) {
     return program_->workflow(workflow).arm_of_schema(mail.schema) != nullptr &&
            value_fits(codec::Schema::item(), mail);
   }
-  const auto effect = program_->effect_named(mail.origin.effect);
-  if (!effect) return false;
+  const auto* allowed = program_->workflow(workflow).effects.find(mail.origin.effect);
+  if (allowed == nullptr) return false;
+  const std::uint32_t effect = allowed->second.effect;
   switch (mail.kind) {
     case MailKind::kReceipt:
-      return value_fits(mail.status == ReceiptStatus::kOk ? program_->effect(*effect).receipt
+      return value_fits(mail.status == ReceiptStatus::kOk ? program_->effect(effect).receipt
                                                           : program_->error_schema(),
                         mail);
     case MailKind::kProgress: return value_fits(codec::Schema::item(), mail);

@@ -87,7 +87,15 @@ struct TickWriter {
     codec::write_text(out, request.reason);
     write_by(request.by);
   }
+  // What is said of it besides who asked comes last.
   void operator()(const ApplyManifest& apply) {
+    if (apply.pin) {
+      write_kind(out, TickKind::kApply, 3);
+      codec::write_bytes(out, apply.definitions);
+      codec::write_text(out, apply.by);
+      codec::write_nat(out, 1);
+      return;
+    }
     write_kind(out, TickKind::kApply, 1 + !apply.by.empty());
     codec::write_bytes(out, apply.definitions);
     write_by(apply.by);

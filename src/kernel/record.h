@@ -41,6 +41,13 @@ inline constexpr std::string_view kRules2 = "rules.2";
 // what names them. Instead of the other.
 inline constexpr std::string_view kRules3 = "rules.3";
 
+// The same as both, and a circle of more than Waiting::kMostInARow instances was found, in which
+// programs before would have waited for ever.
+inline constexpr std::string_view kRules4 = "rules.4";
+// The second detail of the note "manifest.applied": instances that it does not touch were under
+// way. Records of before do not have it.
+inline constexpr std::string_view kAppliedBesideWork = "beside work";
+
 // As people read it: "event", "apply proposal".
 std::string_view name_of(TickKind kind) noexcept;
 

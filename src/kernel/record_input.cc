@@ -75,7 +75,11 @@ void read(ListReader& list, ControlRequested& request) {
 
 void read(ListReader& list, ApplyManifest& apply) {
   apply.definitions = list.bytes();
-  read_by(list, apply.by);
+  if (list.at_end()) return;
+  apply.by = list.text();
+  if (list.at_end()) return list.require(!apply.by.empty());
+  list.require(list.nat() == 1);
+  apply.pin = true;
 }
 
 void read(ListReader& list, Propose& propose) {

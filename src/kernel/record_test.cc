@@ -154,7 +154,8 @@ TEST_F(RecordTest, who_asked_stands_at_the_end_of_the_tick_and_only_where_it_is_
   bench().tick(Decide{id, true, "eve", "reason"});
   bench().tick(ApplyProposal{id, "dan"});
   EXPECT_EQ(std::get<ApplyProposal>(tick_of(bench().journal().back())->input).by, "dan");
-  bench().tick(ApplyManifest{document, "fay"});
+  const base::Bytes other = value(testing::lab(kToKeyed));
+  bench().tick(ApplyManifest{other, "fay"});
   EXPECT_EQ(std::get<ApplyManifest>(tick_of(bench().journal().back())->input).by, "fay");
   bench().expect_replays();
   const std::size_t records = bench().journal().size();

@@ -107,7 +107,7 @@ bool read_note(View view, std::vector<std::string_view>& note) {
 
 bool read_halt(View view, Halt& halt) {
   ListReader list(view);
-  halt.kind = list.choice(HaltKind::kStateUnread);
+  halt.kind = list.choice(HaltKind::kNoCode);
   halt.at = list.nat();
   halt.text = list.text();
   return list.done();

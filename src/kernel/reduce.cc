@@ -46,6 +46,21 @@ void close_tick(WorldState& world, Outcome& outcome) {
   ++world.next_record;
 }
 
+// What was not there before, and is not there now: nobody took what came for it.
+std::uint32_t unhandled(WorldState& world) {
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < world.draft.touched_count(); ++i) {
+    const Touched& touched = world.draft.touched(i);
+    if (touched.cell != nullptr || touched.previous_record != 0) continue;
+    // A workflow that says nothing of it, leaves nothing and does nothing has not taken it either.
+    const bool is_nothing = touched.steps == 1 && touched.opened.empty() &&
+                            touched.settled.empty() && touched.annotations.empty() &&
+                            world.draft.emitted.empty();
+    if (touched.is_unhandled || is_nothing) ++count;
+  }
+  return count;
+}
+
 }  // namespace
 
 void trim(WorldState& world) {
@@ -75,6 +90,7 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
   if (auto* accepted = std::get_if<Accepted>(&outcome.answer)) {
     take_turns(world);
     accepted->record = world.next_record;
+    if (std::holds_alternative<EventArrived>(tick.input)) accepted->unhandled = unhandled(world);
     encode_record(world);
     outcome.record.assign(world.record.view().begin(), world.record.view().end());
     std::swap(outcome.commands, world.draft.commands);

@@ -4,6 +4,7 @@
 #include "kernel/cell_codec.h"
 #include "kernel/chunks.h"
 #include "kernel/hash_trie_node.h"
+#include "kernel/list_reader.h"
 #include "kernel/mail_codec.h"
 #include "kernel/proposal.h"
 #include "kernel/snapshot_parts.h"
@@ -33,6 +34,19 @@ base::Result<References> of_snapshot(base::ByteView bytes) {
   for (const auto& list : {parts.waiting, parts.workers, parts.cordons}) {
     if (!list) continue;
     for (const base::Hash& chunk : TRY(chunk_hashes(*list))) add(found, chunk, BlobKind::kPlain);
+  }
+  if (parts.numbering) {
+    ListReader numbering(*parts.numbering);
+    numbering.next();
+    numbering.next();
+    ListReader pins(numbering.next());
+    while (pins.good() && !pins.at_end()) {
+      pins.text();
+      pins.hash();
+      add(found, pins.hash(), BlobKind::kPlain);
+    }
+    if (!pins.done())
+      return base::Error(base::ErrorCode::kCorrupt, "the snapshot's numbers cannot be used");
   }
   for (const base::Hash& chunk : TRY(chunk_hashes(parts.proposals)))
     add(found, chunk, BlobKind::kProposals);

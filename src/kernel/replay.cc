@@ -79,11 +79,12 @@ base::Result<Outcome> World::replay(base::ByteView record) {
     return std::move(read).error().within("record " + std::to_string(number));
   const Tick tick = TRY(std::move(read));
   state_->replaying = true;
-  state_->has_rules_3 = ends_with_note(kRules3, record, tick);
+  state_->has_rules_4 = ends_with_note(kRules4, record, tick);
+  state_->has_rules_3 = state_->has_rules_4 || ends_with_note(kRules3, record, tick);
   state_->has_rules_2 = state_->has_rules_3 || ends_with_note(kRules2, record, tick);
   Outcome outcome = reduce(tick);
   state_->replaying = false;
-  state_->has_rules_2 = state_->has_rules_3 = true;
+  state_->has_rules_2 = state_->has_rules_3 = state_->has_rules_4 = true;
   if (outcome.failure) return std::move(*outcome.failure);
   if (base::equal(record, outcome.record)) return outcome;
   // What was done is not what was recorded: nobody may go on from here.

@@ -39,12 +39,16 @@ Room room_at(const WorldState& world, const CellName& sender, const Target& targ
   const Waiting::Way way = world.waiting.leads_to(name, sender);
   if (way == Waiting::Way::kNo) return {Room::Verdict::kWaits, name};
   if (passes_on || has_room_in_circle(world, target.cell)) return {};
-  if (way == Waiting::Way::kTooLong) return {Room::Verdict::kWaits, name};
+  // The whole way is followed only here: few mailboxes have so much mail.
+  const bool is_long = way == Waiting::Way::kTooLong;
+  if (is_long && !(world.has_rules_4 && world.waiting.leads_far_to(name, sender)))
+    return {Room::Verdict::kWaits, name};
   const std::string& workflow = world.program->workflow(target.workflow).name;
   return {Room::Verdict::kNever, name,
           "instances send each other more mail than they take: " +
               std::to_string(target.cell->mail.counted()) + " messages wait for " +
-              instance_text(workflow, target.key)};
+              instance_text(workflow, target.key),
+          is_long};
 }
 
 // Of what the step sends, and of what starts the instances that it runs.

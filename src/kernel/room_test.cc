@@ -168,6 +168,41 @@ TEST_F(RoomTest, instances_that_fill_each_others_mailboxes_go_on) {
   bench().expect_replays();
 }
 
+// One that is longer than a way that is followed at every step. "f0" fills the mailbox of "n0"
+// beyond what a circle may have, and each of these sends to the next one.
+TEST_F(RoomTest, a_long_circle_of_full_mailboxes_does_not_wait_for_ever) {
+  constexpr std::uint64_t kMany = Waiting::kMostInARow + 36;
+  const auto name = [](std::uint64_t i) { return "n" + std::to_string(i % kMany); };
+  bench_.emplace(testing::lab(kToKeyed), machines_,
+                 WorldOptions{.cells = {}, .mail_per_instance = 2});
+  keyed_ = [&](const StepInput& input, StepOutput& output) {
+    state(output, heard_by(input.state) + 1);
+    if (number(input) == 0) return;
+    const std::string key = testing::json_of(input.context.key());
+    const std::uint64_t own = std::stoull(key.substr(2));
+    const std::string to = key[1] == 'f' ? name(own) : name(own + 1);
+    for (int i = 0; i < 16; ++i) emit(output, "lab/Go@1", go(to, number(input) - 1));
+  };
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    send(name(i), 0);
+    pause(name(i));
+    send("f" + std::to_string(i), 2);
+    ASSERT_EQ(keyed(name(i))->mail.size(), 16u);
+  }
+  for (std::uint64_t i = 0; i < kMany; ++i) resume(name(i));
+  go_on();
+  std::size_t failed = 0;
+  for (std::uint64_t i = 0; i < kMany; ++i) {
+    const Cell* cell = keyed(name(i));
+    EXPECT_TRUE(cell->terminal() || cell->mail.empty()) << i << " waits for ever";
+    if (!cell->terminal()) continue;
+    ++failed;
+    EXPECT_EQ(error_of(cell), "step.too_much_mail");
+  }
+  EXPECT_EQ(failed, 1u);
+  bench().expect_replays();
+}
+
 TEST_F(RoomTest, a_flood_of_its_own_mail_fails_the_instance_that_sends_it) {
   begin(kToKeyed);
   keyed_ = [&](const StepInput&, StepOutput& output) {

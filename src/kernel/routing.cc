@@ -51,10 +51,12 @@ bool take_key(WorldState& world, const WorkflowProgram& workflow, base::ByteView
 }
 
 // The instance of the key, and what the event will weigh in its mailbox.
-void find_cell(WorldState& world, base::ByteView value, Target& target) {
+void find_cell(WorldState& world, std::string_view schema, base::ByteView value, Target& target) {
   target.id = key_hash(target.key);
+  target.workflow = version_of(world, target.workflow, target.id);
   target.cell = world.cells[target.workflow].find(target.id);
-  const bool ignores = target.cell != nullptr && target.cell->terminal();
+  const bool ignores =
+      target.cell != nullptr && (target.cell->terminal() || !takes(world, target, schema, value));
   target.bytes = ignores ? 0 : Mail::kBesides + value.size();
 }
 
@@ -140,7 +142,7 @@ bool find_targets(WorldState& world, const EventProgram& event, base::ByteView v
       }
       if (!take_key(world, workflow, found->encoded(), target, refusal)) return false;
     }
-    find_cell(world, value, target);
+    find_cell(world, event.schema_name, value, target);
     if (!may_go(world, target, targets, refusal)) return false;
     targets.add(target);
   }
@@ -175,7 +177,7 @@ bool find_addressee(WorldState& world, const EventArrived& event, Targets& targe
     refusal = {base::ErrorCode::kInvalid, "'" + workflow.name + "' has no key"};
     return false;
   }
-  find_cell(world, event.value, target);
+  find_cell(world, event.schema, event.value, target);
   if (event.starts && target.cell != nullptr) {
     refusal = {base::ErrorCode::kConflict, "the instance is there already"};
     return false;

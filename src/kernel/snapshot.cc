@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A snapshot is one canonical value: the roots of what is kept in blobs, and the rest in full. The
 // same state gives the same bytes, however it came about.
+#include <map>
 #include <utility>
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
+#include "codec/well_formed.h"
 #include "kernel/cell_codec.h"
 #include "kernel/chunks.h"
 #include "kernel/list_reader.h"
@@ -120,6 +122,7 @@ bool read_proposal_into(codec::View entry, WorldState& world) {
 // Workflows of the system that have no instances are left out: a world that does not use them has
 // the snapshot of a program without them.
 bool is_written(const WorldState& world, std::uint32_t workflow) {
+  if (world.program->workflow(workflow).name.empty()) return false;
   return !world.program->workflow(workflow).is_system || world.cells[workflow].index().size() != 0;
 }
 
@@ -143,6 +146,7 @@ void write_cells(Buffer& out, const WorldState& world) {
 bool restore_cells(const SnapshotParts& parts, WorldState& world) {
   auto next = parts.workflows.begin();
   for (std::uint32_t i = 0; i < world.cells.size(); ++i) {
+    if (world.program->workflow(i).name.empty()) continue;
     const bool is_there =
         next != parts.workflows.end() && next->name == world.program->workflow(i).name;
     if (!is_there && world.program->workflow(i).is_system) continue;
@@ -163,13 +167,68 @@ base::Result<void> check_roots(const WorldState& world) {
   return world.intents.trie().check_root(world.blobs);
 }
 
+// The names and forms by number, and the versions that are kept.
+base::Result<void> write_numbering(Buffer& out, const WorldState& world) {
+  const Numbering numbering = world.program->numbering();
+  codec::write_list_head(out, 3);
+  for (const auto* names : {&numbering.workflows, &numbering.effects}) {
+    codec::write_list_head(out, 2 * names->size());
+    for (const Named& each : *names) {
+      codec::write_text(out, each.name);
+      codec::write_bytes(out, each.hash.bytes);
+    }
+  }
+  const std::vector<Pin>& pins = world.program->pins();
+  codec::write_list_head(out, 3 * pins.size());
+  for (const Pin& pin : pins) {
+    codec::write_text(out, pin.workflow.name);
+    codec::write_bytes(out, pin.workflow.hash.bytes);
+    codec::write_bytes(out, TRY(world.blobs.put(*pin.closure)).bytes);
+  }
+  return {};
+}
+
+base::Result<void> read_numbering(const WorldState& world, codec::View view, Numbering& numbering,
+                                  std::vector<Pin>& pins) {
+  ListReader list(view);
+  for (auto* names : {&numbering.workflows, &numbering.effects}) {
+    ListReader each(list.next());
+    while (each.good() && !each.at_end()) {
+      std::string name(each.text());
+      names->push_back({std::move(name), each.hash()});
+    }
+    list.require(each.done());
+  }
+  std::map<base::Hash, std::shared_ptr<const base::Bytes>> closures;
+  ListReader each(list.next());
+  while (each.good() && !each.at_end() && pins.size() <= kMaxPins) {
+    std::string name(each.text());
+    const base::Hash form = each.hash();
+    const base::Hash hash = each.hash();
+    if (!each.good()) break;
+    auto& closure = closures[hash];
+    if (closure == nullptr)
+      closure = std::make_shared<const base::Bytes>(TRY(world.blobs.get(hash)));
+    if (!codec::is_well_formed(*closure))
+      return corrupt("definitions of an earlier version are no value");
+    pins.push_back({{std::move(name), form}, closure});
+  }
+  list.require(each.done());
+  if (!list.done()) return corrupt("the snapshot's numbers cannot be used");
+  return {};
+}
+
 // The program whose definitions are in a blob; the zero hash is the program that does nothing.
-base::Result<std::shared_ptr<const Program>> read_program(const WorldState& world,
-                                                          const base::Hash& hash) {
+base::Result<std::shared_ptr<const Program>> read_program(
+    const WorldState& world, const base::Hash& hash, const std::optional<codec::View>& numbers) {
   if (hash.is_zero()) return Program::none(world.machines, world.origin);
   const base::Bytes definitions = TRY(world.blobs.get(hash));
+  std::optional<Numbering> numbering;
+  std::vector<Pin> pins;
+  if (numbers) TRY(read_numbering(world, *numbers, numbering.emplace(), pins));
   Refused refusal;
-  auto program = load_program(world, definitions, refusal);
+  auto program =
+      load_program_again(world, definitions, numbering ? &*numbering : nullptr, pins, refusal);
   if (program != nullptr) return program;
   for (const std::string& detail : refusal.details) refusal.message += "; " + detail;
   return base::Error(refusal.code, refusal.message);
@@ -185,11 +244,12 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
     definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  const bool has_workers = !world.workers.empty();
+  const bool has_numbering = !world.program->is_numbered_in_order();
+  const bool has_workers = has_numbering || !world.workers.empty();
   const bool has_waiting = has_workers || !world.waiting.empty();
   const bool has_ids = has_waiting || world.event_ids.size() != 0;
-  codec::write_list_head(
-      out, 14u + (has_ids ? 1u : 0u) + (has_waiting ? 1u : 0u) + (has_workers ? 2u : 0u));
+  codec::write_list_head(out, 14u + (has_ids ? 1u : 0u) + (has_waiting ? 1u : 0u) +
+                                  (has_workers ? 2u : 0u) + (has_numbering ? 1u : 0u));
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
   codec::write_nat(out, world.latest_ns);
@@ -205,6 +265,7 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
   if (has_ids) world.event_ids.write_times(out);
   if (has_waiting) TRY(write_waiting(out, world));
   if (has_workers) TRY(world.workers.write_chunks(out, world.blobs));
+  if (has_numbering) TRY(write_numbering(out, world));
   return out.to_bytes();
 }
 
@@ -255,7 +316,7 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
   world.latest_ns = parts.latest_ns;
   world.mail_bytes = parts.mail_bytes;
   world.origin = parts.origin;
-  world.program = TRY(read_program(world, parts.definitions));
+  world.program = TRY(read_program(world, parts.definitions, parts.numbering));
   begin_cells(world);
   if (!restore_cells(parts, world)) {
     return base::Error(base::ErrorCode::kCorrupt,

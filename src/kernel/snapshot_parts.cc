@@ -64,7 +64,7 @@ bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b) 
                     [](const auto& x, const auto& y) { return same(x, y); }) &&
          same(a.intents, b.intents) && same(a.settled, b.settled) && same(a.ready, b.ready) &&
          same(a.proposals, b.proposals) && same(a.waiting, b.waiting) &&
-         same(a.workers, b.workers) && same(a.cordons, b.cordons);
+         same(a.workers, b.workers) && same(a.cordons, b.cordons) && same(a.numbering, b.numbering);
 }
 
 base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
@@ -97,6 +97,7 @@ base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
     parts.workers = list.next();
     parts.cordons = list.next();
   }
+  if (!list.at_end()) parts.numbering = list.next();
   if (!list.done()) return damaged("form");
   return parts;
 }

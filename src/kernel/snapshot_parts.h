@@ -47,6 +47,8 @@ struct SnapshotParts {
   std::optional<codec::View> waiting;         // a list of chunks; absent: nobody waits for room
   std::optional<codec::View> workers;  // lists of chunks; absent: no worker was ever enrolled
   std::optional<codec::View> cordons;
+  // The names by number; absent: numbers are those of the manifest's order.
+  std::optional<codec::View> numbering;
 };
 
 // Whether both say the same of a world but for the ids of events, where one was taken before ids

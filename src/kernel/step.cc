@@ -237,6 +237,7 @@ StepEnd halt(WorldState& world, Cell& cell, Halt halted) {
     case HaltKind::kOutOfMemory:
       note(world, "step.out_of_memory", {instance_text(workflow, cell.key)});
       break;
+    case HaltKind::kNoCode: note(world, "step.no_code", {instance_text(workflow, cell.key)}); break;
     case HaltKind::kUnreadable:
     case HaltKind::kStateUnread:
       note(world, "step.unreadable", {instance_text(workflow, cell.key)});
@@ -272,6 +273,8 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   // What the definition says has happened so, and happens so again.
   const bool is_past = world.replaying && workflow.defined_machine != nullptr;
+  if (!workflow.objection.empty() && workflow.is_pinned && !world.replaying)
+    return halt(world, cell, {HaltKind::kNoCode, delivery, {}});
   if (!workflow.objection.empty() && !is_past)
     return cannot_step(world, cell, "its code does not fit: " + workflow.objection);
   if (auto back = world.cells[cell.workflow].bring_back(mail); !back)
@@ -307,6 +310,7 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
   if (!objection && world.has_rules_2 && (!plan.targets.all.empty() || !plan.effects.empty())) {
     Room room = room_for(world, cell, mail, plan);
     if (room.verdict != Room::Verdict::kYes) world.draft.used_rules_2 = true;
+    if (room.is_of_long_circle) world.draft.used_rules_4 = true;
     if (room.verdict == Room::Verdict::kWaits) return {StepEnd::Kind::kWaits, room.of};
     if (room.verdict == Room::Verdict::kNever)
       objection = Objection{"step.too_much_mail", std::move(room.why)};
@@ -334,7 +338,10 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
   open_intents(world, cell, plan, delivery);
   switch (output.fate()) {
     case Fate::kGoesOn: break;
-    case Fate::kDeleted: remove_instance(world, cell); break;
+    case Fate::kDeleted:
+      if (output.is_unhandled()) touch(world, cell).is_unhandled = true;
+      remove_instance(world, cell);
+      break;
     case Fate::kCompleted: end(world, cell, Phase::kCompleted, bytes_of(plan.result)); break;
     case Fate::kFailed: fail(world, cell, output.error_code(), output.error_message()); break;
     case Fate::kCancelled: end(world, cell, Phase::kCancelled, {}); break;

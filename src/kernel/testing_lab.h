@@ -54,9 +54,9 @@ inline std::string lab(std::string_view subscriptions) {
          R"(,"routing":{"subscriptions":[)" + std::string(subscriptions) + "]}}]";
 }
 
-// The same without lab/Keyed@1 and without routes.
-inline std::string lab_without_keyed() {
-  std::string all = lab("");
+// The same without lab/Keyed@1.
+inline std::string lab_without_keyed(std::string_view routes = "") {
+  std::string all = lab(routes);
   const std::string listed = R"({"name":"lab/Keyed@1"},)";
   all.erase(all.find(listed), listed.size());
   return all;

@@ -348,8 +348,10 @@ class Model {
   // Manifests.
   std::string apply(Rules rules) {
     std::string blocked = "blocked";
-    for (const Name& name : active())
-      blocked += "\n" + words(name) + " " + describe(instances_.at(name));
+    for (const Name& name : active()) {
+      if (touches(rules_, rules, name.first))
+        blocked += "\n" + words(name) + " " + describe(instances_.at(name));
+    }
     if (blocked != "blocked") return blocked;
     rules_ = rules;
     return {};
@@ -357,7 +359,8 @@ class Model {
 
   std::string apply_document(const Input& input) {
     const Rules rules = rules_of(input.document);
-    return rules == Rules::kNone ? refused(Code::kInvalid) : apply(rules);
+    if (rules == Rules::kNone) return refused(Code::kInvalid);
+    return rules == rules_ ? "unchanged" : apply(rules);
   }
 
   std::string propose(const Input& input) {

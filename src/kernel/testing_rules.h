@@ -43,6 +43,13 @@ inline bool has_workflow(Rules rules, std::string_view name) {
   return rules != Rules::kNone && (name == "w/Full@1" || name == "w/Some@1" || name == "w/Whole@1");
 }
 
+// Whether instances of a workflow would notice another manifest: theirs goes, or an event does not
+// reach them any more.
+inline bool touches(Rules before, Rules after, std::string_view workflow) {
+  if (before == Rules::kNone || before == Rules::kOther || after != Rules::kOther) return false;
+  return workflow == "w/Deaf@1" || workflow == "w/Full@1";
+}
+
 inline bool has_schema(Rules rules, std::string_view name) {
   static const std::set<std::string_view> common{"t/Text@1",      "t/Number@1",    "t/Both@1",
                                                  "t/Plain@1",     "t/Nobody@1",    "t/FullEvent@1",

@@ -216,7 +216,7 @@ class Teller {
 
   Input propose() {
     Input input = of(Input::Kind::kPropose);
-    input.document = one_of({Document::kPatch, Document::kOther, Document::kFirst, Document::kPatch,
+    input.document = one_of({Document::kPatch, Document::kOther, Document::kFirst, Document::kOther,
                              Document::kBroken, Document::kNotCbor});
     if (rarely()) input.fault = Fault::kBadText;
     return input;

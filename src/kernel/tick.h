@@ -95,10 +95,17 @@ struct ControlRequested {
   std::string_view by = {};
 };
 
-// Makes a manifest the world's own, if nothing is under way.
+// Makes a manifest the world's own, if no instance that has not ended is touched by what changes.
 struct ApplyManifest {
   base::ByteView definitions;  // CBOR: a list of definitions, the manifest among them
   std::string_view by = {};
+
+  // Every instance must have ended. Not recorded: what is applied is the same.
+  bool strict = false;
+
+  // Instances that are touched keep the version of their workflow that they began with, where that
+  // can be.
+  bool pin = false;
 };
 
 // A manifest that somebody would like to have. The proposal is named by the record of this tick.
@@ -122,7 +129,7 @@ struct Decide {
   std::string_view reason;
 };
 
-// Applies an approved proposal, if nothing is under way.
+// Applies an approved proposal, as ApplyManifest does.
 struct ApplyProposal {
   std::uint64_t proposal = 0;
   std::string_view by = {};

@@ -85,7 +85,9 @@ void take_turns(WorldState& world) {
   // Nothing else would bring the turn of one that waits for room in the world.
   if (world.ready.empty() && !world.waiting.empty()) tell_room(world, kWholeWorld);
   if (!world.ready.empty()) world.draft.commands.emplace_back(ContinueSoon{});
-  if (world.draft.used_rules_3) {
+  if (world.draft.used_rules_4) {
+    note(world, kRules4, {});
+  } else if (world.draft.used_rules_3) {
     note(world, kRules3, {});
   } else if (world.draft.used_rules_2) {
     note(world, kRules2, {});

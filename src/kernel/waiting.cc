@@ -42,6 +42,17 @@ Waiting::Way Waiting::leads_to(const CellName& from, const CellName& to) const {
   return Way::kTooLong;
 }
 
+bool Waiting::leads_far_to(const CellName& from, const CellName& to) const {
+  const CellName* at = &from;
+  // No longer than all of them: what waits in a circle without `to` has no end.
+  for (std::size_t i = 0; i <= by_waiter_.size(); ++i) {
+    if (*at == to) return true;
+    at = room_wanted_by(*at);
+    if (at == nullptr) return false;
+  }
+  return false;
+}
+
 std::vector<Waiting::Wait> Waiting::in_order() const {
   std::vector<std::pair<std::uint64_t, Wait>> all;
   all.reserve(by_waiter_.size());

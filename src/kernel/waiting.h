@@ -50,6 +50,10 @@ class Waiting {
   Way leads_to(const CellName& from, const CellName& to) const;
   static constexpr std::size_t kMostInARow = 64;
 
+  // The same over all of them. Each of these has a mailbox that was full, so the limits of mail
+  // bound how many there are.
+  bool leads_far_to(const CellName& from, const CellName& to) const;
+
   // All of them in the order in which they began to wait.
   std::vector<Wait> in_order() const;
 

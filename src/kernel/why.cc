@@ -53,7 +53,11 @@ std::vector<Reason> reasons_of(WorldState& world, const Cell& cell) {
   std::vector<Reason> reasons;
   if (cell.terminal()) return reasons;
   if (cell.paused) {
-    reasons.emplace_back(IsPaused{cell.mail.size()});
+    const WorkflowProgram& version = world.program->workflow(cell.workflow);
+    IsPaused paused{cell.mail.size()};
+    if (version.is_pinned && !version.objection.empty())
+      paused.missing_code = version.hash.to_text() + ": " + version.objection;
+    reasons.emplace_back(std::move(paused));
   } else if (const CellName* of = world.waiting.room_wanted_by(name_of(cell))) {
     reasons.emplace_back(waits_for_room(world, cell, *of));
   } else if (cell.ready || cell.doomed) {

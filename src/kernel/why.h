@@ -51,9 +51,10 @@ struct HoldsEvents {
   std::uint64_t mail = 0;
 };
 
-// Somebody paused it.
+// Somebody paused it, or it could not take a step.
 struct IsPaused {
   std::uint64_t mail = 0;
+  std::string missing_code = {};  // for the version that it goes on with; empty: nothing is missing
 };
 
 // Nothing is under way; an event of one of these schemas would wake it.

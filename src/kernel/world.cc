@@ -2,6 +2,7 @@
 // A world between ticks: how it begins, and what it is asked. What ticks do is in reduce.cc.
 #include "kernel/world.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "kernel/cell_codec.h"
@@ -70,13 +71,21 @@ const Workers& World::workers() const noexcept { return state_->workers; }
 std::uint64_t World::open_intents() const noexcept { return state_->intents.size(); }
 
 std::vector<World::OpenEffects> World::open_effects() const {
-  std::vector<OpenEffects> open;
+  std::vector<OpenEffects> open;  // an effect has several forms if versions of workflows do
   const OpenCounts& counts = state_->intents.counts();
   for (std::uint32_t i = 0; i < state_->program->effect_count(); ++i) {
     const auto oldest = counts.oldest_ns(i);
     if (!oldest) continue;
     const EffectProgram& effect = state_->program->effect(i);
-    open.push_back({effect.name, effect.executor.kind, counts.open(i), *oldest});
+    const auto same = std::ranges::find_if(open, [&](const OpenEffects& each) {
+      return each.effect == effect.name && each.executor == effect.executor.kind;
+    });
+    if (same == open.end()) {
+      open.push_back({effect.name, effect.executor.kind, counts.open(i), *oldest});
+    } else {
+      same->count += counts.open(i);
+      same->oldest_ns = std::min(same->oldest_ns, *oldest);
+    }
   }
   return open;
 }
@@ -86,23 +95,29 @@ void World::count_intent(const Intent& intent) { state_->intents.count(intent); 
 
 base::Result<const Cell*> World::find(std::string_view workflow, base::ByteView key) {
   TRY(begin_question(*state_));
-  Cells* const cells = cells_named(*state_, workflow).cells;
-  const Cell* cell = cells != nullptr ? cells->find(key_hash(key)) : nullptr;
+  const base::Hash id = key_hash(key);
+  Cells* const cells = cells_named(*state_, workflow, id).cells;
+  const Cell* cell = cells != nullptr ? cells->find(id) : nullptr;
   if (auto failure = take_failure(*state_)) return std::move(*failure);
   return cell;
 }
 
 bool World::is_in_memory(std::string_view workflow, base::ByteView key) const {
   const auto index = state_->program->workflow_named(workflow);
-  return index && state_->cells[*index].holds(key_hash(key));
+  if (!index) return false;
+  const base::Hash id = key_hash(key);
+  const auto holds = [&](std::uint32_t version) { return state_->cells[version].holds(id); };
+  return holds(*index) || std::ranges::any_of(state_->program->earlier_versions(*index), holds);
 }
 
 base::Result<std::optional<InstanceValues>> World::read(std::string_view workflow,
                                                         base::ByteView key) {
   TRY(begin_question(*state_));
+  const base::Hash id = key_hash(key);
   const auto index = state_->program->workflow_named(workflow);
-  const Machine* const machine = index ? state_->program->workflow(*index).machine : nullptr;
-  auto values = read_values(cells_named(*state_, workflow).cells, machine, key_hash(key));
+  const Machine* const machine =
+      index ? state_->program->workflow(version_of(*state_, *index, id)).machine : nullptr;
+  auto values = read_values(cells_named(*state_, workflow, id).cells, machine, id);
   if (auto failure = take_failure(*state_)) return std::move(*failure);
   return values;
 }
@@ -127,7 +142,8 @@ OpenIntent command_of(const WorldState& world, const base::Hash& hash, const Int
           intent.params(),
           intent.bytes(),
           intent.opened_ns(),
-          intent.trace()};
+          intent.trace(),
+          intent.last_progress};
 }
 
 OpenIntent World::command_of(const base::Hash& hash, const Intent& intent) const {

@@ -66,6 +66,12 @@ struct ProposalView {
   std::string reason;
 };
 
+// See ApplyManifest.
+struct HowToApply {
+  bool strict = false;
+  bool pin = false;
+};
+
 // How often something was turned away since this world was opened; for metrics.
 struct Counters {
   std::uint64_t refused = 0;
@@ -176,7 +182,7 @@ class World {
 
   // What would be answered to a tick that applies these definitions; nothing is applied. A
   // question, as those above.
-  Answer try_apply(base::ByteView definitions);
+  Answer try_apply(base::ByteView definitions, HowToApply how = {});
 
   // The command that an open intent was opened by, for whoever has to start it again.
   OpenIntent command_of(const base::Hash& hash, const Intent& intent) const;

@@ -63,6 +63,7 @@ struct WorldState {
   bool replaying = false;   // the tick comes from a record: what was admitted is not asked again
   bool has_rules_2 = true;  // false: the record came about by the rules of before, see kRules2
   bool has_rules_3 = true;
+  bool has_rules_4 = true;
   Draft draft;
   LetterPool letters;
   codec::Buffer record;
@@ -83,11 +84,25 @@ struct WorldState {
   }
 };
 
+// The number of the version that an instance of this workflow goes on with, or would begin with.
+inline std::uint32_t version_of(WorldState& world, std::uint32_t workflow, const base::Hash& id) {
+  if (!world.program->has_pins()) return workflow;
+  if (world.cells[workflow].find(id) != nullptr) return workflow;
+  for (const std::uint32_t earlier : world.program->earlier_versions(workflow)) {
+    if (world.cells[earlier].find(id) != nullptr) return earlier;
+  }
+  return workflow;
+}
+
 // The entry of a cell in the present draft.
 Touched& touch(WorldState& world, Cell& cell);
 
 // Puts a message in the mailbox of an instance; one that has ended ignores it.
 void deliver(WorldState& world, Cell& cell, std::unique_ptr<Letter> letter);
+
+// Whether an instance takes this event: an earlier version of its workflow may not know of it.
+bool takes(const WorldState& world, const Target& target, std::string_view schema,
+           base::ByteView value);
 
 // Adds everybody who subscribes to the event to those who get mail already. False: some mailbox
 // would be too full or some key does not fit; `refusal` says why.
@@ -110,8 +125,9 @@ bool had_room_before(const WorldState& world, const Target& target, Targets& pla
 struct Room {
   enum class Verdict : std::uint8_t { kYes, kWaits, kNever };
   Verdict verdict = Verdict::kYes;
-  CellName of = kWholeWorld;  // kWaits: whose room it waits for
-  std::string why = {};       // kNever
+  CellName of = kWholeWorld;       // kWaits: whose room it waits for
+  std::string why = {};            // kNever
+  bool is_of_long_circle = false;  // kRules4 in record.h
 };
 Room room_for(const WorldState& world, const Cell& sender, const Mail& taken, const Plan& plan);
 
@@ -294,16 +310,34 @@ Answer reduce_leased(WorldState& world, const Leased& leased);
 Answer reduce_returned(WorldState& world, const Returned& returned);
 Answer reduce_stop(WorldState& world, const StopAsked& asked);
 
-// A program out of definitions: a canonical list of them. Nothing: `refusal` says why.
+// A program out of definitions, a canonical list of them, that could follow the present one; with
+// pins for what is under way, if it is to have them.
+// Nothing: `refusal` says why.
 std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteView definitions,
-                                            Refused& refusal);
+                                            bool pin, Refused& refusal);
+
+// The same for what was applied once, with the numbers that it had then; null: those of its order.
+// Of what has no code any more, nothing can be stepped.
+std::shared_ptr<const Program> load_program_again(const WorldState& world,
+                                                  base::ByteView definitions,
+                                                  const Numbering* numbering,
+                                                  const std::vector<Pin>& pins, Refused& refusal);
 
 // The same for a proposal: such a list, or a patch of what runs.
 std::shared_ptr<const Program> load_candidate(const WorldState& world, base::ByteView proposal,
                                               Refused& refusal);
 
-// Runs another program from now on, if nothing is under way.
-Answer replace_program(WorldState& world, std::shared_ptr<const Program> program);
+// The numbers that a program must keep which follows the present one. Nothing: none, as every
+// instance has ended.
+std::optional<Numbering> numbers_to_keep(const WorldState& world);
+
+// Runs another program from now on, unless instances are under way that it touches; strict: unless
+// any is.
+Answer replace_program(WorldState& world, std::shared_ptr<const Program> program, HowToApply how);
+
+// The earlier versions that a program must keep which follows the present one; with the present
+// versions of workflows that have instances under way, too.
+std::vector<Pin> versions_to_keep(const WorldState& world, bool also_present);
 
 // What a tick wanted to write or read in blobs it could not. Without room it is refused, and may be
 // tried again: nothing has changed. (On replay there was room once, and the record says so.) With
@@ -312,6 +346,9 @@ Answer could_not_keep(WorldState& world, base::Error error);
 
 // Everything is empty, and the workflows are those of the program.
 void begin_cells(WorldState& world);
+
+// The cells of the next workflow: those that ended when it was there before, or none.
+void begin_cells_of(WorldState& world, std::uint32_t workflow, const std::string& name);
 
 // A world that has no record yet gets its origin.
 void begin_world(WorldState& world, const Entropy& origin);

@@ -5,6 +5,8 @@
 
 #include "defs/name.h"
 #include "defs/references.h"
+#include "steps/graph.h"
+#include "steps/graph_codec.h"
 
 namespace holdfast::native {
 namespace {
@@ -63,7 +65,51 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
+std::vector<std::string> schemas_of(const steps::Graph& graph,
+                                    const std::vector<steps::TypeIndex>& types) {
+  std::vector<std::string> names;
+  for (const steps::TypeIndex type : types) names.push_back(graph.type(type).schema);
+  return names;
+}
+
+// What a body is called with, and may answer.
+bool is_called_alike(const steps::Graph& own, const steps::StepDef& body, const steps::Graph& other,
+                     const steps::StepDef& step) {
+  const auto join_of = [](const steps::Graph& graph, const steps::StepDef& of) {
+    return of.join ? graph.type(of.join->type).schema : std::string();
+  };
+  return schemas_of(own, body.accepts) == schemas_of(other, step.accepts) &&
+         schemas_of(own, body.slots) == schemas_of(other, step.slots) &&
+         schemas_of(own, body.returns) == schemas_of(other, step.returns) &&
+         schemas_of(own, body.returns_list) == schemas_of(other, step.returns_list) &&
+         join_of(own, body) == join_of(other, step) && body.is_handler == step.is_handler;
+}
+
 }  // namespace
+
+std::optional<std::string> misfit_of_steps(const defs::Catalogue& compiled,
+                                           const defs::WorkflowDef& own,
+                                           const defs::Catalogue& defined,
+                                           const defs::WorkflowDef& other) {
+  constexpr const char* kAnother = "the graph of its steps is another one in the code";
+  if (!own.graph || !other.graph) return kAnother;
+  const auto code = steps::read_graph(codec::View::of(*own.graph), own.name);
+  const auto graph = steps::read_graph(codec::View::of(*other.graph), other.name);
+  if (!code || !graph) return kAnother;
+  for (const steps::StepDef& step : graph->steps()) {
+    const auto body = code->step_named(step.name);
+    if (!body || !is_called_alike(*code, code->step(*body), *graph, step))
+      return std::string(kAnother) + ": the step '" + step.name + "' is " +
+             (body ? "called otherwise" : "not there");
+  }
+  Comparison comparison(compiled, defined);
+  for (const steps::EventType& type : graph->types()) comparison.same_schema(type.schema);
+  comparison.same_names("the key", own.key_schema.value_or("none"),
+                        other.key_schema.value_or("none"));
+  if (own.key_schema) comparison.same_schema(*own.key_schema);
+  for (const std::string& effect : other.effects_emitted) comparison.same_effect(effect);
+  return comparison.take();
+}
 
 std::optional<std::string> misfit(const defs::Catalogue& compiled, const defs::WorkflowDef& own,
                                   const std::vector<std::string>& emits,

@@ -18,4 +18,12 @@ std::optional<std::string> misfit(const defs::Catalogue& compiled, const defs::W
                                   const std::vector<std::string>& emits,
                                   const defs::Catalogue& defined, const defs::WorkflowDef& other);
 
+// The same for a step workflow that is defined with another graph than the code has now: whether
+// the bodies in the code can run its steps. They can if each step is there, takes and returns the
+// same, and no event that it is about has changed; steps that are new in the code do not matter.
+std::optional<std::string> misfit_of_steps(const defs::Catalogue& compiled,
+                                           const defs::WorkflowDef& own,
+                                           const defs::Catalogue& defined,
+                                           const defs::WorkflowDef& other);
+
 }  // namespace holdfast::native

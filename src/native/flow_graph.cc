@@ -51,8 +51,7 @@ class Maker {
   }
 
   steps::Graph graph(const detail::Flow& flow, Rules rules) && {
-    return {std::move(types_), std::move(steps_), flow.timeout_ns, flow.children,
-            rules == Rules::kToday};
+    return {std::move(types_), std::move(steps_), flow.timeout_ns, flow.children, rules};
   }
 
  private:
@@ -132,7 +131,7 @@ std::optional<steps::Graph> graph_in(const defs::WorkflowDef& workflow,
   std::vector<steps::EventType> types = graph->types();
   for (steps::EventType& type : types) add_form(type, catalogue);
   return steps::Graph(std::move(types), graph->steps(), graph->timeout_ns(), graph->children(),
-                      graph->keeps_early());
+                      graph->rules());
 }
 
 base::Bytes graph_bytes(const detail::Flow& flow, Rules rules) {

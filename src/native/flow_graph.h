@@ -13,23 +13,23 @@
 
 namespace holdfast::native {
 
-// Those of a graph that is made today, and of definitions that were applied by earlier programs,
-// under which the same bodies can go on: it does not keep what comes early.
-enum class Rules : std::uint8_t { kToday, kEarlier };
+using steps::Rules;
 
-// With a catalogue: values are held against its schemas, as far as it has them.
+// By the rules of today, or by those of definitions that earlier programs applied, under which the
+// same bodies can go on. With a catalogue: values are held against its schemas, as far as it has
+// them.
 steps::Graph graph_of(const detail::Flow& flow, const defs::Catalogue* catalogue = nullptr,
-                      Rules rules = Rules::kToday);
+                      Rules rules = steps::kNewestRules);
 
 // Whether it can run.
 void check_flow(const detail::Flow& flow, base::Errors& errors);
 
 // The workflow and the digest of its graph, and the workflow of such an entry point.
-std::string entrypoint_of(const detail::Flow& flow, Rules rules = Rules::kToday);
+std::string entrypoint_of(const detail::Flow& flow, Rules rules = steps::kNewestRules);
 std::string_view workflow_of(std::string_view entrypoint);
 
 // The graph as it stands in the definition of the workflow: canonical, and as JSON.
-base::Bytes graph_bytes(const detail::Flow& flow, Rules rules = Rules::kToday);
+base::Bytes graph_bytes(const detail::Flow& flow, Rules rules = steps::kNewestRules);
 std::string graph_json(const detail::Flow& flow);
 
 // The graph in a definition, if it is there, can be read, and is the one that its entry point

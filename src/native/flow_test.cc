@@ -5,6 +5,7 @@
 #include "base/hex.h"
 #include "codec/normaliser.h"
 #include "defs/builtin.h"
+#include "defs/system_names.h"
 #include "holdfast/steps.h"
 #include "native/bundle.h"
 #include "native/flow_graph.h"
@@ -168,19 +169,28 @@ TEST(Flow, definitions_of_earlier_programs_go_on_by_the_rules_of_their_time) {
   const Machines machines({&module, 1});
   const defs::ModuleDef code{"test/code.steps@1", defs::Runtime::kSteps, {}};
   const auto keeps_early = [](const kernel::Machine* machine) {
-    return static_cast<const steps::StepsMachine*>(machine)->graph().keeps_early();
+    return static_cast<const steps::StepsMachine*>(machine)->graph().has(steps::Rules::kKeepsEarly);
   };
   defs::WorkflowDef workflow = *bundle.catalogue.get<defs::WorkflowDef>("test/Flow@1");
   EXPECT_TRUE(keeps_early(machines.make(code, workflow, bundle.catalogue).get()));
-  workflow.impl.entrypoint = entrypoint_of(flow, Rules::kEarlier);
+  workflow.impl.entrypoint = entrypoint_of(flow, Rules::kFirst);
   EXPECT_EQ(machines.make(code, workflow, bundle.catalogue), nullptr) << "it names another graph";
-  workflow.graph = graph_bytes(flow, Rules::kEarlier);
+  workflow.graph = graph_bytes(flow, Rules::kFirst);
   EXPECT_EQ(machines.objection(workflow, bundle.catalogue), std::nullopt);
   EXPECT_FALSE(keeps_early(machines.make(code, workflow, bundle.catalogue).get()));
   workflow.graph.reset();  // there was a time when definitions had none
   EXPECT_EQ(machines.objection(workflow, bundle.catalogue), std::nullopt);
   EXPECT_EQ(machines.make(code, workflow, bundle.catalogue), nullptr);
   EXPECT_FALSE(keeps_early(machines.find(code, workflow.impl.entrypoint)));
+
+  workflow.impl.entrypoint = entrypoint_of(flow, Rules::kKeepsEarly);
+  workflow.graph = graph_bytes(flow, Rules::kKeepsEarly);
+  workflow.annotations = defs::kStepEntry1;
+  EXPECT_EQ(machines.objection(workflow, bundle.catalogue), std::nullopt);
+  const auto second = machines.make(code, workflow, bundle.catalogue);
+  EXPECT_TRUE(keeps_early(second.get()));
+  EXPECT_EQ(static_cast<const steps::StepsMachine*>(second.get())->graph().rules(),
+            Rules::kKeepsEarly);
 }
 
 TEST(Flow, its_machine_is_made_of_the_definition_whatever_the_code_is) {

@@ -8,6 +8,16 @@
 #include "native/flow_graph.h"
 
 namespace holdfast::native {
+namespace {
+
+constexpr Rules kAllRules[] = {Rules::kFirst, Rules::kKeepsEarly, Rules::kTellsAttempts};
+
+// What has become of the entries of step workflows does not keep the code from running them.
+std::optional<std::string> entries_of(const std::optional<std::string>& annotations) {
+  return annotations == defs::kStepEntry1 ? std::string(defs::kStepEntry) : annotations;
+}
+
+}  // namespace
 
 // The definitions that the code was compiled with, and the events that each workflow emits.
 struct Machines::Compiled {
@@ -19,8 +29,11 @@ struct Machines::Compiled {
       for (const detail::Flow& flow : module.flows()) {
         for (const detail::Flow::Type& type : flow.types)
           emits[flow.workflow].push_back(type.schema);
-        earlier[flow.workflow] = {entrypoint_of(flow, Rules::kEarlier),
-                                  graph_bytes(flow, Rules::kEarlier)};
+        for (const Rules rules : kAllRules) {
+          if (rules != steps::kNewestRules)
+            earlier[flow.workflow].push_back(
+                {entrypoint_of(flow, rules), graph_bytes(flow, rules)});
+        }
       }
     }
   }
@@ -28,27 +41,37 @@ struct Machines::Compiled {
   defs::Catalogue builtin;
   defs::Bundle bundle;
   std::map<std::string, std::vector<std::string>, std::less<>> emits;
-  // Of step workflows: what an earlier program would have put into their definitions.
+  // Of step workflows: what earlier programs would have put into their definitions.
   struct Earlier {
     std::string entrypoint;
     base::Bytes graph;
   };
-  std::map<std::string, Earlier, std::less<>> earlier;
+  std::map<std::string, std::vector<Earlier>, std::less<>> earlier;
+
+  const Earlier* find_earlier(std::string_view workflow, std::string_view entrypoint) const {
+    const auto found = earlier.find(workflow);
+    if (found == earlier.end()) return nullptr;
+    for (const Earlier& one : found->second) {
+      if (one.entrypoint == entrypoint) return &one;
+    }
+    return nullptr;
+  }
 };
 
 Machines::Machines(std::span<const Module> modules)
     : compiled_(std::make_shared<const Compiled>(modules)) {
   for (const Module& module : modules) {
+    for (const Module& earlier : module.earlier())
+      earlier_.push_back(std::make_unique<const Machines>(std::span(&earlier, 1)));
     for (const Module::Code& code : module.code())
       machines_.emplace(std::pair(module.name(), code.workflow), code.step);
     for (const detail::Flow& flow : module.flows()) {
-      const auto machine = [&](Rules rules) {
-        return steps::StepsMachine(graph_of(flow, &compiled_->bundle.catalogue, rules),
-                                   flow.workflow);
-      };
-      flows_.emplace(
-          std::pair(module.name_of_flows(), flow.workflow),
-          FlowMachines{entrypoint_of(flow), machine(Rules::kToday), machine(Rules::kEarlier)});
+      std::vector<FlowMachine>& all = flows_[std::pair(module.name_of_flows(), flow.workflow)];
+      for (const Rules rules : kAllRules) {
+        all.push_back({entrypoint_of(flow, rules),
+                       steps::StepsMachine(graph_of(flow, &compiled_->bundle.catalogue, rules),
+                                           flow.workflow)});
+      }
     }
   }
 }
@@ -63,15 +86,17 @@ std::optional<std::string> Machines::objection(const defs::WorkflowDef& workflow
            compiled_->bundle.errors.begin()->to_string();
   const auto* own = compiled_->bundle.catalogue.get<defs::WorkflowDef>(emits->first);
   if (own == nullptr) return "it was compiled without definition";
-  const auto earlier = compiled_->earlier.find(emits->first);
-  const bool is_earlier =
-      earlier != compiled_->earlier.end() && earlier->second.entrypoint == workflow.impl.entrypoint;
-  if (own->impl.entrypoint != workflow.impl.entrypoint && !is_earlier)
-    return "the graph of its steps is another one in the code";
+  const auto* earlier = compiled_->find_earlier(emits->first, workflow.impl.entrypoint);
+  if (own->impl.entrypoint != workflow.impl.entrypoint && earlier == nullptr)
+    return misfit_of_steps(compiled_->bundle.catalogue, *own, catalogue, workflow);
   // One that only shows another picture than it runs.
-  if (workflow.graph && (is_earlier ? earlier->second.graph : own->graph) != workflow.graph)
+  if (workflow.graph && (earlier != nullptr ? earlier->graph : own->graph) != workflow.graph)
     return "the graph in its definition is not that of its steps";
-  return misfit(compiled_->bundle.catalogue, *own, emits->second, catalogue, workflow);
+  if (earlier == nullptr)
+    return misfit(compiled_->bundle.catalogue, *own, emits->second, catalogue, workflow);
+  defs::WorkflowDef defined = workflow;
+  defined.annotations = entries_of(workflow.annotations);
+  return misfit(compiled_->bundle.catalogue, *own, emits->second, catalogue, defined);
 }
 
 const kernel::Machine* Machines::find(const defs::ModuleDef& module,
@@ -79,17 +104,37 @@ const kernel::Machine* Machines::find(const defs::ModuleDef& module,
   if (module.runtime == defs::Runtime::kSteps) {
     const auto flow = flows_.find(std::pair(module.name, std::string(workflow_of(entrypoint))));
     if (flow == flows_.end()) return nullptr;
-    const FlowMachines& found = flow->second;
-    return found.entrypoint == entrypoint ? &found.today : &found.earlier;
+    for (const FlowMachine& one : flow->second) {
+      if (one.entrypoint == entrypoint) return &one.machine;
+    }
+    return &flow->second.front().machine;
   }
   if (module.runtime != defs::Runtime::kNative) return nullptr;
   const auto found = machines_.find(std::pair(module.name, std::string(entrypoint)));
   return found == machines_.end() ? nullptr : &found->second;
 }
 
+const kernel::Machine* Machines::find_fitting(const defs::ModuleDef& module,
+                                              const defs::WorkflowDef& workflow,
+                                              const defs::Catalogue& catalogue,
+                                              std::string& why) const {
+  const kernel::Machine* const own = MachineSource::find_fitting(module, workflow, catalogue, why);
+  if (own != nullptr && why.empty()) return own;
+  for (const auto& earlier : earlier_) {
+    std::string why_not;
+    const kernel::Machine* found = earlier->find_fitting(module, workflow, catalogue, why_not);
+    if (found == nullptr || !why_not.empty()) continue;
+    why.clear();
+    return found;
+  }
+  return own;
+}
+
 const kernel::Machine* Machines::find_system(std::string_view workflow) const {
   if (workflow == defs::kGraphWorkflow) return &graph_;
-  return workflow == defs::kTaskWorkflow ? &task_ : nullptr;
+  if (workflow == defs::kFlowWorkflow) return &flow_;
+  if (workflow == defs::kTaskWorkflow) return &task_;
+  return workflow == defs::kScheduleWorkflow ? &schedule_ : nullptr;
 }
 
 std::shared_ptr<const kernel::Machine> Machines::make(const defs::ModuleDef& module,

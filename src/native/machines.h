@@ -10,9 +10,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "flows/machine.h"
 #include "holdfast/module.h"
 #include "kernel/program.h"
+#include "schedules/machine.h"
 #include "steps/machine.h"
 #include "tasks/graph_machine.h"
 #include "tasks/task_machine.h"
@@ -30,6 +33,10 @@ class Machines : public kernel::MachineSource {
   std::shared_ptr<const kernel::Machine> make(const defs::ModuleDef& module,
                                               const defs::WorkflowDef& workflow,
                                               const defs::Catalogue& catalogue) const override;
+  const kernel::Machine* find_fitting(const defs::ModuleDef& module,
+                                      const defs::WorkflowDef& workflow,
+                                      const defs::Catalogue& catalogue,
+                                      std::string& why) const override;
   const kernel::Machine* find_system(std::string_view workflow) const override;
   std::optional<std::string> objection(const defs::WorkflowDef& workflow,
                                        const defs::Catalogue& catalogue) const override;
@@ -44,21 +51,24 @@ class Machines : public kernel::MachineSource {
     StepFunction function_;
   };
 
-  // For definitions without a graph: which it was is told by the entry point.
-  struct FlowMachines {
-    std::string entrypoint;  // of today
-    steps::StepsMachine today;
-    steps::StepsMachine earlier;
+  // For definitions without a graph: which rules they were made by is told by the entry point.
+  struct FlowMachine {
+    std::string entrypoint;
+    steps::StepsMachine machine;
   };
 
   struct Compiled;
 
   std::map<std::pair<std::string, std::string>, Machine, std::less<>> machines_;
   // By module and workflow.
-  std::map<std::pair<std::string, std::string>, FlowMachines, std::less<>> flows_;
+  // The oldest rules first.
+  std::map<std::pair<std::string, std::string>, std::vector<FlowMachine>, std::less<>> flows_;
   std::shared_ptr<const Compiled> compiled_;
+  std::vector<std::unique_ptr<const Machines>> earlier_;  // code of earlier versions
   tasks::GraphMachine graph_;
   tasks::TaskMachine task_;
+  flows::FlowMachine flow_;
+  schedules::ScheduleMachine schedule_;
 };
 
 }  // namespace holdfast::native

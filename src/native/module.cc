@@ -109,6 +109,7 @@ void Module::add_workflow(const WorkflowParts& parts) {
   if (!parts.key.empty()) json += field("key_schema", parts.key);
   if (!parts.entry.empty()) json += field("annotations", parts.entry);
   if (!parts.graph.empty()) json += R"(,"graph":)" + parts.graph;
+  if (!parts.context.empty()) json += field("context", parts.context);
   workflows_.emplace(parts.name, json + "}");
 }
 

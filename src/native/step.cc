@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "codec/buffer.h"
 #include "defs/system_names.h"
 #include "holdfast/workflow.h"
 #include "kernel/halt.h"
@@ -16,6 +17,11 @@ Hash Step::entropy() const { return {input_.context.entropy().bytes}; }
 Uuid Step::uuid() { return native::derive_uuid(input_.context.entropy(), uuids_++); }
 std::string_view Step::workflow() const { return input_.context.workflow(); }
 Reader Step::key() const { return Reader(input_.context.key()); }
+Bytes Step::declared_context() const {
+  codec::Buffer out;
+  if (!input_.context.write_context(input_.mail, out)) return {};
+  return out.to_bytes();
+}
 
 bool Step::has_state() const { return input_.state.has_value(); }
 Reader Step::state() const { return Reader(input_.state.value_or(base::ByteView())); }

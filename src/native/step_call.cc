@@ -82,8 +82,10 @@ bool StepCall::read(Reader& in) {
 
 bool StepCall::read_work(Reader in) {
   std::uint64_t parts = 0;
-  if (!list_of(in, 10) || !in.bytes(key_) || !in.boolean(is_list_) || !in.bytes(value_) ||
-      !in.nat(item_) || !in.nat(first_ns_) || !in.nat(now_ns_) || !in.list(parts))
+  std::uint64_t all = 0;
+  if (!in.list(all) || (all != 10 && all != 11) || !in.bytes(key_) || !in.boolean(is_list_) ||
+      !in.bytes(value_) || !in.nat(item_) || !in.nat(first_ns_) || !in.nat(now_ns_) ||
+      !in.list(parts))
     return false;
   if (parts == 2) {
     std::string_view code;
@@ -106,7 +108,18 @@ bool StepCall::read_work(Reader in) {
       if (!list_of(in, 2) || !in.text(event.schema) || !in.bytes(event.value)) return false;
     }
   }
-  return read_waits(in) && read_store(in);
+  return read_waits(in) && read_store(in) && (all == 10 || read_last_error(in));
+}
+
+bool StepCall::read_last_error(Reader& in) {
+  std::uint64_t parts = 0;
+  if (!in.list(parts) || (parts != 0 && parts != 2)) return false;
+  if (parts == 0) return true;
+  std::string_view code;
+  std::string_view message;
+  if (!in.text(code) || !in.text(message)) return false;
+  last_error_.emplace(code, message);
+  return true;
 }
 
 bool StepCall::read_waits(Reader& in) {
@@ -185,6 +198,7 @@ void StepCall::add(const std::function<void(Writer&)>& write) {
 std::string StepCall::wrong_send(std::string_view schema, std::string_view step) const {
   if (routes_ == nullptr) return {};
   const std::string event = "'" + std::string(schema) + "'";
+  if (std::string unknown = wrong_put(schema); !unknown.empty()) return unknown;
   if (schema == routes_->stop)
     return event + " ends the run: it is returned by a step, and not sent";
   if (step.empty()) return {};
@@ -197,7 +211,16 @@ std::string StepCall::wrong_send(std::string_view schema, std::string_view step)
   return is_taken ? std::string() : "step " + name + " does not take " + event;
 }
 
+std::string StepCall::wrong_put(std::string_view schema) const {
+  if (routes_ == nullptr) return {};
+  if (std::find(routes_->types.begin(), routes_->types.end(), schema) != routes_->types.end())
+    return {};
+  return "the workflow does not name '" + std::string(schema) +
+         "': name it in Events, Asks, Publishes or Sends, or return it from a step";
+}
+
 std::string StepCall::wrong_wait(std::string_view schema) const {
+  if (std::string unknown = wrong_put(schema); !unknown.empty()) return unknown;
   if (routes_ == nullptr || schema != routes_->stop) return {};
   return "'" + std::string(schema) + "' ends the run: nobody sends it";
 }
@@ -362,8 +385,13 @@ void StepCall::fail(std::string_view code, std::string_view message) {
   message_ = kernel::shown(message);
 }
 
+void StepCall::policy_threw(std::string_view what) {
+  message_ = kernel::shown(message_ + " (not tried again: the retry policy threw" +
+                           (what.empty() ? "" : " " + kernel::shown(what)) + ")");
+}
+
 // A run that only judges has not failed itself: its failure was counted before.
-void StepCall::judge(const Retry& retry, Duration took) {
+void StepCall::judge(const RetryPolicy& policy, Duration took) {
   codec::Buffer seed;
   codec::write_bytes(seed, key_);
   codec::write_text(seed, step_);
@@ -374,7 +402,7 @@ void StepCall::judge(const Retry& retry, Duration took) {
   StepFailure failure{.code = code_, .message = message_, .failures = failures};
   failure.elapsed = to_duration(now_ns_ > first_ns_ ? now_ns_ - first_ns_ : 0) + took;
   failure.seed = codec::load_big_endian(hash.bytes.data(), 8);
-  const std::optional<Duration> delay = retry.judge(failure);
+  const std::optional<Duration> delay = policy(failure);
   results_->clear();
   count_ = 0;
   add([&](Writer& out) {

@@ -39,6 +39,8 @@ class BodyOf {
             state_.arena.keep(detail::bytes_of_value(value))};
   }
 
+  std::optional<steps::Failure> last_error;  // of the attempt before
+
   // A wait of the item is over, with an answer or without.
   template <class Event>
   void answer(std::string_view step, std::string_view id, const Event& value) {
@@ -58,6 +60,7 @@ class BodyOf {
     steps::Running running;
     running.attempt.event = taken;
     running.attempt.item = 1;
+    running.attempt.last = last_error;
     codec::Buffer params;
     codec::Buffer key;
     codec::write_text(key, "k");

@@ -117,13 +117,12 @@ void Core::let_go() {
   watchers_ = listeners_ = {};
 }
 
-// News come before the answers that follow from the same ticks: who hears that something is leased
-// knows already that it is.
+// Effects begin before the answers to the same ticks: who hears that an event was taken finds what
+// it opened among the open effects, and who hears that something is leased knows that it is.
 void Core::release(const Batch& batch) {
-  if (batch.has_news) carry_out(batch);
+  carry_out(batch);
   for (const Batch::Reply& reply : batch.replies) reply.heard(reply.answer);
   for (const auto& seen : batch.seen) seen();
-  if (!batch.has_news) carry_out(batch);
 }
 
 void Core::carry_out(const Batch& batch) {

@@ -47,7 +47,9 @@ History::History(store::WorldFolder& folder, store::Journal& journal, env::Clock
       options_(std::move(options)),
       sealing_(folder, journal, clock, options_.slice, options_.trouble),
       delay_ns_(kFirstDelayNs),
-      wake_at_(kNever) {}
+      wake_at_(kNever) {
+  told_of_ = journal.durable();
+}
 
 History::~History() = default;
 
@@ -227,6 +229,15 @@ base::Result<void> History::open() {
     TRY(index_->apply({}, index_->cursor().record, {}));
   }
   feed_.emplace(TRY(HistoryFeed::start(journal_, *index_)));
+  if (options_.failed) {
+    feed_->shows = [this](const kernel::RecordView& record) {
+      if (record.number <= told_of_) return;
+      told_of_ = record.number;
+      if (const auto failed = failed_effect(record)) options_.failed(*failed);
+      if (!options_.instance_failed) return;
+      for (const FailedInstance& each : failed_instances(record)) options_.instance_failed(each);
+    };
+  }
   seen_ = index_->cursor().record;
   const Retention::Times keep{options_.retention_ns, options_.graph_retention_ns};
   if ((keep.instances_ns != 0 || keep.graphs_ns != 0) && options_.send && !retention_) {

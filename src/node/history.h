@@ -30,6 +30,7 @@
 
 #include "env/clock.h"
 #include "node/batch.h"
+#include "node/failed_effect.h"
 #include "node/history_feed.h"
 #include "node/input.h"
 #include "node/read_stream.h"
@@ -52,6 +53,11 @@ struct HistoryOptions {
   std::uint64_t graph_retention_ns = 0;
   // Sends an input to the world, as Loop::send. Without it nothing is forgotten.
   std::function<base::Result<void>(Input, Heard)> send = {};
+
+  // Is told of effects that failed, each once, a moment later; not of those in records that were
+  // there when it began. On the thread that works, or finishes.
+  std::function<void(const FailedEffect&)> failed = {};
+  std::function<void(const FailedInstance&)> instance_failed = {};  // the same
 
   // Something went wrong that it goes on with. On the thread that works, or finishes.
   std::function<void(const base::Error&)> trouble = {};
@@ -156,6 +162,7 @@ class History {
   // Whoever works:
   std::unique_ptr<store::HistoryIndex> index_;
   std::optional<HistoryFeed> feed_;
+  store::RecordNumber told_of_ = 0;  // the last record whose failed effect was told
   std::optional<Retention> retention_;
   Sealing sealing_;
   std::deque<Query> parked_;            // until the index has gone on

@@ -70,6 +70,7 @@ base::Result<void> HistoryFeed::read_slice(const SliceLimits& limits) {
                          "says that it is record " + std::to_string(view.number));
     }
     for (store::InstanceChange& change : changes_of(view)) batch_.add(std::move(change));
+    if (shows) shows(view);
     last = record->number;
     bytes += record->bytes.size();
     const bool is_end = count + 1 == limits.records || bytes >= limits.bytes;

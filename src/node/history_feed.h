@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "kernel/record_view.h"
 #include "kernel/world.h"
 #include "store/history_index.h"
 #include "store/journal.h"
@@ -24,6 +25,9 @@ class HistoryFeed {
   // Both must outlive it. An error for which store::needs_rebuild holds: the index is not of this
   // journal, or records that it would need next were trimmed. Nothing was changed.
   static base::Result<HistoryFeed> start(store::Journal& journal, store::HistoryIndex& index);
+
+  // Is shown every record that it reads.
+  std::function<void(const kernel::RecordView&)> shows;
 
   // Reads durable records up to the limits, and writes what they change. After kUnavailable
   // (no space) one may try again.

@@ -103,6 +103,10 @@ void Loop::LineReports::report_with_pin(const kernel::ReceiptArrived& receipt,
   loop_.add_result(line_, Input::receipt(receipt), [pin = std::move(pin)](const auto&) {});
 }
 
+bool Loop::LineReports::offer(const kernel::ProgressArrived& progress, HeardProgress heard) {
+  return loop_.add_result(line_, Input::progress(progress), std::move(heard));
+}
+
 executors::Reports& Loop::reports_of(std::string_view workflow, base::ByteView key) {
   constexpr std::size_t kGroups = TurnLines<Waiting>::kGroups;
   const std::size_t group = base::crc32c(key) % kGroups;
@@ -116,11 +120,13 @@ executors::Reports& Loop::reports_of(std::string_view workflow, base::ByteView k
   return found->second[group];
 }
 
-void Loop::add_result(std::size_t line, Input input, Heard heard) {
+bool Loop::add_result(std::size_t line, Input input, Heard heard) {
   const std::lock_guard lock(mutex_);
-  if (!input.ends_work() && !results_.has_room(input, options_.inbox, options_.inbox_bytes)) return;
+  if (!input.ends_work() && !results_.has_room(input, options_.inbox, options_.inbox_bytes))
+    return false;
   results_.add(line, {std::move(input), std::move(heard)});
   for_reducer_.notify_one();
+  return true;
 }
 
 // How it ends.

@@ -45,6 +45,8 @@
 
 namespace holdfast::node {
 
+inline constexpr std::int64_t kSlowSyncNs = 1'000'000'000;
+
 struct LoopOptions {
   std::size_t inbox = 4096;                          // inputs that wait
   std::size_t control = 256;                         // the same, in the lane of control
@@ -81,6 +83,9 @@ struct LoopOptions {
   // Something went wrong that the node goes on with, for whoever looks after it. On any of its
   // threads.
   std::function<void(const base::Error&)> trouble = {};
+
+  // A batch took longer than kSlowSyncNs to become durable. On the thread that wrote it.
+  std::function<void(std::uint64_t took_ns)> slow_disk = {};
 
   // It has ended by itself, with this error, and refuses everything with it from now on. Called
   // once, on any of its threads; not for an end that was asked for.
@@ -185,7 +190,8 @@ class Loop : private Results {
   enum class Stage : std::uint8_t { kIdle, kGiven, kKept, kDurable };
 
   executors::Reports& reports_of(std::string_view workflow, base::ByteView key) override;
-  void add_result(std::size_t line, Input input, Heard heard = nullptr);
+  // False: there is no room for it.
+  bool add_result(std::size_t line, Input input, Heard heard = nullptr);
 
   // The reducer's, with the mutex held.
   bool can_turn() const;
@@ -283,6 +289,7 @@ class Loop : private Results {
     void report(const kernel::ReceiptArrived& receipt) override;
     void report(const kernel::ProgressArrived& progress) override;
     void report_with_pin(const kernel::ReceiptArrived& receipt, executors::BlobPin pin) override;
+    bool offer(const kernel::ProgressArrived& progress, HeardProgress heard) override;
 
    private:
     Loop& loop_;

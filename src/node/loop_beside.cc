@@ -190,6 +190,8 @@ void Loop::end_writing(base::Result<store::RecordNumber> written, std::int64_t t
   if (!is_full_ && !journal_.has_room(store::Room::kNormal)) wants_preparing_ = true;
   if (wants_preparing_) for_preparer_.notify_one();
   lock.unlock();
+  if (took_ns > kSlowSyncNs && options_.slow_disk)
+    options_.slow_disk(static_cast<std::uint64_t>(took_ns));
   if (options_.durable) options_.durable(*written);
 }
 

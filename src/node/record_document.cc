@@ -4,10 +4,12 @@
 #include "base/trace_context.h"
 #include "codec/cbor_writer.h"
 #include "codec/normaliser.h"
+#include "codec/view.h"
 #include "kernel/forget_list.h"
 #include "kernel/lease_list.h"
 #include "kernel/list_reader.h"
 #include "kernel/record.h"
+#include "node/failed_effect.h"
 
 namespace holdfast::node {
 namespace {
@@ -68,7 +70,9 @@ struct TickFields {
     if (trace) field(out, "traceparent", trace->to_text());
   }
   void operator()(const kernel::ReceiptArrived& receipt) {
-    begin(kernel::TickKind::kReceipt, receipt.fence.dispatch == 0 ? 6 : 8);
+    const auto failure = failure_of(receipt);
+    begin(kernel::TickKind::kReceipt,
+          (receipt.fence.dispatch == 0 ? 6U : 8U) + (failure ? 1U : 0U));
     hash(out, "intent", receipt.intent);
     field(out, "status", kernel::name_of(receipt.status));
     if (receipt.is_too_large()) {
@@ -90,6 +94,11 @@ struct TickFields {
     field(out, "signature");
     codec::write_bytes(out, receipt.signature.bytes);
     write_fence(receipt.fence);
+    if (!failure) return;
+    field(out, "failure");
+    codec::write_map_head(out, 2);
+    field(out, "code", failure->code);
+    field(out, "message", failure->message);
   }
   void operator()(const kernel::ProgressArrived& progress) {
     begin(kernel::TickKind::kProgress, progress.fence.dispatch == 0 ? 4 : 6);
@@ -109,8 +118,12 @@ struct TickFields {
     write_by(request.by);
   }
   void operator()(const kernel::ApplyManifest& apply) {
-    begin(kernel::TickKind::kApply, 1 + !apply.by.empty());
+    begin(kernel::TickKind::kApply, 1u + !apply.by.empty() + apply.pin);
     given(out, "definitions", apply.definitions);
+    if (apply.pin) {
+      codec::write_text(out, "pin");
+      codec::write_bool(out, true);
+    }
     write_by(apply.by);
   }
   void operator()(const kernel::Propose& propose) {

@@ -28,6 +28,14 @@ base::Error error_of(const kernel::Blocked& blocked) {
     message += (i == 0 ? "" : ", ") + kernel::instance_text(blocker.workflow, blocker.key);
   }
   if (blocked.count > kMostNamed) message += " and others";
+  for (std::size_t i = 0; i < blocked.workflows.size() && i < kMostNamed; ++i) {
+    const kernel::BlockedWorkflow& each = blocked.workflows[i];
+    if (each.because.empty()) continue;
+    message += "; for " + each.workflow + " this changes: ";
+    for (std::size_t j = 0; j < each.because.size() && j < kMostNamed; ++j)
+      message += (j == 0 ? "" : ", ") + each.because[j];
+    if (each.because.size() > kMostNamed) message += " and more";
+  }
   return {base::ErrorCode::kConflict, std::move(message)};
 }
 

@@ -71,7 +71,7 @@ void SealCheck::look_for_gaps(const store::Seal& seal) {
   // What was trimmed before it could be sealed is nobody's loss.
   if (seal.first > expected && seal.first > journal_first_) {
     wrong(range_of(std::max(expected, journal_first_), seal.first - 1),
-          "not sealed, but what is behind is");
+          "not sealed, but later records are");
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "codec/printable.h"
 #include "postgres/answers.h"
+#include "postgres/flow_events.h"
 
 namespace holdfast::postgres {
 namespace {
@@ -112,7 +113,7 @@ std::vector<Result<Sent>> Admission::send(const std::vector<Request>& requests,
     const Request& request = requests[prepared.request];
     const std::string id = prefix_ + request.id;
     const bool is_addressed = request.verb != Verb::kSend;
-    engine_.send_raw({.schema = request.event,
+    engine_.send_raw({.schema = is_flow(request) ? flow_schema(request.verb) : request.event,
                       .value = prepared.value,
                       .id = id,
                       .workflow = is_addressed ? std::string_view(request.workflow) : "",
@@ -162,7 +163,12 @@ void Admission::judge_conflicts(const std::vector<Request>& requests,
   const auto told = answers.wait();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Request& request = requests[all[i].request];
-    if (told[0] && (*told[0])[i]) {
+    const bool is_there = told[0] && (*told[0])[i];
+    if (is_there && is_flow(request)) {
+      // Its key is the id of the request, so it is this start, from before its id was forgotten.
+      set(all[i].request, Outcome::kAccepted);
+      started_.push_back({request.id, request.workflow, all[i].key});
+    } else if (is_there) {
       set(all[i].request, Outcome::kRefused,
           request.workflow + (request.key ? "/" + *request.key : "") + " exists already");
     }
@@ -222,9 +228,29 @@ void Admission::cancel_before_start(const std::vector<Request>& requests,
   }
 }
 
+// Their end is for their own code, which an event tells.
+void Admission::cancel_flows(const std::vector<Request>& requests, std::vector<Prepared> all) {
+  std::vector<Prepared> prepared;
+  for (Prepared& each : all)
+    if (prepare(requests[each.request], each)) prepared.push_back(std::move(each));
+  if (prepared.empty()) return;
+  keep_known(requests, prepared, Outcome::kIgnored, [](const Request&) { return true; });
+  const auto sent = send(requests, prepared);
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    if (!sent[i]) {
+      judge(prepared[i].request, sent[i].error());
+    } else if (sent[i]->ignored != 0) {
+      set(prepared[i].request, Outcome::kIgnored, "the instance has ended");
+    } else {
+      set(prepared[i].request, Outcome::kAccepted);
+    }
+  }
+}
+
 void Admission::cancel(const std::vector<Request>& requests) {
   std::vector<std::size_t> asked;
   std::vector<Prepared> waiting;  // for a start that is not due yet
+  std::vector<Prepared> flows;
   Answers<Done> answers;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Request& request = requests[i];
@@ -236,6 +262,10 @@ void Admission::cancel(const std::vector<Request>& requests) {
     }
     switch (state_of_target(request)) {
       case Outcome::kAccepted:
+        if (is_flow(request)) {
+          flows.push_back({.request = i, .value = {}, .key = std::move(*key)});
+          break;
+        }
         asked.push_back(i);
         engine_.control_raw(Control::kCancel, request.workflow, std::move(*key), request.reason,
                             answers.next(), request.submitter);
@@ -249,6 +279,7 @@ void Admission::cancel(const std::vector<Request>& requests) {
     }
   }
   cancel_before_start(requests, waiting);
+  cancel_flows(requests, std::move(flows));
   if (asked.empty()) return;
   const auto done = answers.wait();
   for (std::size_t i = 0; i < asked.size(); ++i) {

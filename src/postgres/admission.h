@@ -51,6 +51,7 @@ class Admission {
   void begin(const std::vector<Request>& requests);
   void signal(const std::vector<Request>& requests);
   void cancel(const std::vector<Request>& requests);
+  void cancel_flows(const std::vector<Request>& requests, std::vector<Prepared> all);
   void cancel_before_start(const std::vector<Request>& requests, std::vector<Prepared>& waiting);
 
   bool prepare(const Request& request, Prepared& prepared);

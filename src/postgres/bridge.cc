@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "postgres/bridge.h"
 
-#include <libpq-fe.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "env/quiet_thread.h"
 #include "env/random.h"
+#include "postgres/conninfo.h"
 #include "postgres/session.h"
 #include "postgres/uuid_text.h"
 
@@ -26,22 +25,10 @@ std::string random_holder() {
   return uuid_text(bytes);
 }
 
-base::Result<void> check(const std::string& conninfo) {
-  char* problem = nullptr;
-  PQconninfoOption* const options = PQconninfoParse(conninfo.c_str(), &problem);
-  const std::string message = problem == nullptr ? "" : problem;
-  PQfreemem(problem);
-  if (options != nullptr) {
-    PQconninfoFree(options);
-    return {};
-  }
-  return base::invalid("--postgres", message.empty() ? "no connection string" : message);
-}
-
 }  // namespace
 
 base::Result<std::unique_ptr<Bridge>> Bridge::start(Engine& engine, BridgeOptions options) {
-  TRY(check(options.conninfo));
+  TRY(check_conninfo("--postgres", options.conninfo));
   executors::WakeUp wake = TRY(executors::WakeUp::make());
   std::unique_ptr<Bridge> bridge(new Bridge(engine, std::move(options), std::move(wake)));
   bridge->thread_ = env::quiet_thread([self = bridge.get()] { self->run(); });

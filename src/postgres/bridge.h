@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "holdfast/engine.h"
 #include "postgres/connection.h"
+#include "postgres/figures.h"
 
 namespace holdfast::postgres {
 
@@ -33,6 +34,8 @@ struct BridgeOptions {
   // not so.
   std::chrono::milliseconds poll = std::chrono::milliseconds(0);
   std::chrono::seconds retention = std::chrono::hours(7 * 24);  // 0: rows are kept for ever
+  bool has_sql_steps = false;  // the engine can run the SQL of flows, which are published then
+  std::shared_ptr<BridgeFigures> figures = std::make_shared<BridgeFigures>();
   std::function<void(std::string_view line)> log = {};
 };
 

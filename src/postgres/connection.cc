@@ -17,6 +17,11 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kMostMessageBytes = 1024;
 
+// How often somebody who waits for a statement looks whether it is still wanted, and how long one
+// that was cancelled may take to say so.
+constexpr milliseconds kLookAtStop{50};
+constexpr std::chrono::seconds kCancelLimit{5};
+
 // What libpq says may have several lines.
 std::string one_line(const char* message) {
   std::string text(message == nullptr ? "" : message);
@@ -67,6 +72,7 @@ Patience::Woken Patience::wait(int descriptor, bool for_writing, milliseconds li
 
 void Rows::Clear::operator()(pg_result* result) const noexcept { PQclear(result); }
 int Rows::size() const noexcept { return PQntuples(result_.get()); }
+int Rows::columns() const noexcept { return PQnfields(result_.get()); }
 bool Rows::is_null(int row, int column) const noexcept {
   return PQgetisnull(result_.get(), row, column) != 0;
 }
@@ -141,29 +147,64 @@ base::Result<void> Connection::wait(bool for_writing, Clock::time_point until) {
 
 base::Result<Rows> Connection::results() {
   const Clock::time_point until = Clock::now() + kLimit;
+  return take_results([&](bool for_writing) { return wait(for_writing, until); });
+}
+
+base::Result<Rows> Connection::take_results(
+    const std::function<base::Result<void>(bool writing)>& wait_more) {
+  last_state_.clear();
   for (int sent = PQflush(handle_.get()); sent != 0; sent = PQflush(handle_.get())) {
     if (sent < 0) return unavailable(handle_.get());
-    TRY(wait(true, until));
+    TRY(wait_more(true));
     if (PQconsumeInput(handle_.get()) == 0) return unavailable(handle_.get());
   }
   std::optional<Rows> last;
   std::optional<base::Error> error;
   for (;;) {
     while (PQisBusy(handle_.get()) != 0) {
-      TRY(wait(false, until));
+      TRY(wait_more(false));
       if (PQconsumeInput(handle_.get()) == 0) return unavailable(handle_.get());
     }
     PGresult* const result = PQgetResult(handle_.get());
     if (result == nullptr) break;
     last.emplace(result);
     const ExecStatusType status = PQresultStatus(result);
-    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK && status != PGRES_EMPTY_QUERY &&
-        !error)
-      error.emplace(refused(handle_.get(), result));
+    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY ||
+        error)
+      continue;
+    error.emplace(refused(handle_.get(), result));
+    const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    last_state_ = state == nullptr ? "" : state;
   }
   if (error) return std::move(*error);
   if (!last) return unavailable(handle_.get());
   return std::move(*last);
+}
+
+void Connection::ask_to_cancel() noexcept {
+  PGcancel* const cancel = PQgetCancel(handle_.get());
+  if (cancel == nullptr) return;
+  char why[256];
+  static_cast<void>(PQcancel(cancel, why, sizeof why));
+  PQfreeCancel(cancel);
+}
+
+base::Result<Rows> Connection::run_until(const std::string& statement,
+                                         const std::vector<Value>& values,
+                                         const std::function<bool()>& is_stopped) {
+  if (!send(statement.c_str(), values)) return unavailable(handle_.get());
+  std::optional<Clock::time_point> until;
+  return take_results([&](bool for_writing) -> base::Result<void> {
+    for (;;) {
+      const auto woken = patience_->wait(PQsocket(handle_.get()), for_writing, kLookAtStop);
+      if (woken == Patience::Woken::kReady) return {};
+      if (!until && is_stopped()) {
+        ask_to_cancel();
+        until = Clock::now() + kCancelLimit;
+      }
+      if (until && Clock::now() >= *until) return stopped();
+    }
+  });
 }
 
 bool Connection::send(const char* statement, const std::vector<Value>& values) {

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +59,7 @@ class Rows {
   explicit Rows(pg_result* result) noexcept : result_(result) {}
 
   int size() const noexcept;
+  int columns() const noexcept;
   bool is_null(int row, int column) const noexcept;
   std::string_view text(int row, int column) const noexcept;  // empty if it is null
   std::string string(int row, int column) const { return std::string(text(row, column)); }
@@ -86,6 +88,14 @@ class Connection {
   base::Result<Rows> run(const char* statement, const std::vector<Value>& values);
   base::Result<Rows> run(const std::string& statements);
 
+  // The same without a time limit, until `is_stopped` says that nobody waits any more: then the
+  // server is asked to cancel it. kEnded: it has, or does not answer.
+  base::Result<Rows> run_until(const std::string& statement, const std::vector<Value>& values,
+                               const std::function<bool()>& is_stopped);
+
+  // The SQLSTATE of the last statement that was refused; empty: the connection was lost.
+  const std::string& last_state() const noexcept { return last_state_; }
+
   // Sends a statement and does not wait for its answer; then the connection is of no use any more.
   void run_last(const char* statement, const std::vector<Value>& values);
 
@@ -104,11 +114,14 @@ class Connection {
 
   bool send(const char* statement, const std::vector<Value>& values);
   base::Result<Rows> results();
+  base::Result<Rows> take_results(const std::function<base::Result<void>(bool writing)>& wait_more);
+  void ask_to_cancel() noexcept;
   base::Result<void> wait(bool for_writing, std::chrono::steady_clock::time_point until);
   bool take_notifications();
 
   Handle handle_;
   Patience* patience_;
+  std::string last_state_;
 };
 
 }  // namespace holdfast::postgres

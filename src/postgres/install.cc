@@ -68,7 +68,12 @@ base::Result<void> uninstall_in_transaction(Connection& connection, bool anyway)
                     std::to_string(found->live_instances) +
                     " running instances; --force removes it with them");
   }
-  TRY(connection.run("DROP SCHEMA holdfast CASCADE"));
+  // With the schemas that roles have their functions in; see holdfast.grant_usage.
+  TRY(connection.run(
+      "DO $$ DECLARE place name; BEGIN FOR place IN SELECT n.nspname FROM pg_namespace n WHERE "
+      "n.nspname ~ '^holdfast_[0-9]+$' AND n.nspowner = (SELECT h.nspowner FROM pg_namespace h "
+      "WHERE h.nspname = 'holdfast') LOOP EXECUTE format('DROP SCHEMA %I CASCADE', place); "
+      "END LOOP; END $$; DROP SCHEMA holdfast CASCADE"));
   return {};
 }
 

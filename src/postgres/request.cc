@@ -31,6 +31,8 @@ std::vector<Request> requests_of(const Rows& rows) {
     request.submitter = rows.string(row, 10);
     request.is_cancelled = rows.is_true(row, 11);
     request.target_state = rows.string(row, 12);
+    if (rows.columns() > 14)
+      request.submitter_oid = static_cast<std::uint32_t>(rows.number(row, 14));
   }
   return requests;
 }

@@ -25,6 +25,7 @@ struct Request {
   std::string target;
   std::string reason;
   std::string submitter;
+  std::uint32_t submitter_oid = 0;  // 0: the schema is of version 1, which has no flows
 
   // Of a start: its submitter wants it cancelled already.
   bool is_cancelled = false;

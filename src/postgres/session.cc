@@ -56,6 +56,7 @@ void Session::log(const std::string& line) const {
 base::Result<void> Session::serve(Heard& heard) {
   heard_ = &heard;
   connection_ = std::make_unique<Connection>(TRY(Connection::open(options_.conninfo, *patience_)));
+  ++options_.figures->connections;
   TRY(hold_world());
   TRY(publish());
   if (options_.poll.count() == 0) {
@@ -64,7 +65,9 @@ base::Result<void> Session::serve(Heard& heard) {
   }
   next_sweep_ = Clock::now() + options_.sweep;
   has_served_ = true;
+  options_.figures->is_serving = true;
   auto served = serve_requests();
+  options_.figures->is_serving = false;
   if (!patience_->is_stopped()) return served;
   // The next bridge need not wait for the end of the lease.
   connection_->run_last("SELECT holdfast.release_world($1, $2)", {options_.world, holder_});
@@ -118,7 +121,8 @@ base::Result<void> Session::compare(const std::string& wal) {
 
 base::Result<void> Session::publish() {
   if (!TRY(values_.refresh())) return {};
-  TRY(connection_->run("SELECT holdfast.publish($1, $2)", {options_.world, values_.catalogue()}));
+  TRY(connection_->run("SELECT holdfast.publish($1, $2)",
+                       {options_.world, values_.catalogue(options_.has_sql_steps)}));
   return {};
 }
 
@@ -188,6 +192,9 @@ base::Result<void> Session::mark() {
   TRY(connection_->run(
       "SELECT holdfast.decide($1, $2, $3, $4, $5)",
       {options_.world, epoch_, array_of(ids), array_of(outcomes), array_of(details)}));
+  options_.figures->requests += ids.size();
+  options_.figures->refused += static_cast<std::uint64_t>(
+      std::ranges::count(admission_->decisions(), Outcome::kRefused, &Decision::outcome));
   for (const Started& started : admission_->started()) ends_.watch(started);
   for (const Value& id : ids) heard_->marked.push_back(*id);
   while (heard_->marked.size() > kMostRemembered) heard_->marked.pop_front();
@@ -208,6 +215,7 @@ base::Result<void> Session::write(const std::vector<Ends::Ended>& ended) {
   TRY(connection_->run("SELECT holdfast.write_ends($1, $2, $3, $4, $5, $6)",
                        {options_.world, epoch_, array_of(ids), array_of(statuses),
                         array_of(results), array_of(errors)}));
+  options_.figures->ends += ended.size();
   ends_.forget(ended);
   return {};
 }
@@ -247,6 +255,7 @@ base::Result<bool> Session::fall_asleep() {
 }
 
 base::Result<void> Session::sleep(std::size_t left) {
+  options_.figures->waiting = left;
   // Nothing new: those that the engine had no room for are tried again after a while.
   milliseconds limit = std::chrono::ceil<milliseconds>(next_sweep_ - Clock::now());
   if (left != 0) {
@@ -269,6 +278,7 @@ base::Result<void> Session::sleep(std::size_t left) {
 }
 
 base::Result<void> Session::sweep() {
+  ++options_.figures->sweeps;
   TRY(hold_world());
   TRY(publish());
   has_seen_live_ = false;

@@ -5,8 +5,10 @@
 
 #include "codec/json_writer.h"
 #include "codec/view.h"
+#include "defs/system_names.h"
 #include "gateway/key_word.h"
 #include "gateway/step_documents.h"
+#include "postgres/flow_events.h"
 
 namespace holdfast::postgres {
 
@@ -18,13 +20,15 @@ base::Result<bool> Values::refresh() {
   return true;
 }
 
-std::string Values::catalogue() {
+std::string Values::catalogue(bool has_flows) {
   codec::Buffer document;
   gateway::put_workflows(document, *definitions_);
-  return codec::to_json(codec::View::of(document.view()));
+  const std::string json = codec::to_json(codec::View::of(document.view()));
+  return (has_flows ? R"({"flows":true,)" : R"({"flows":false,)") + json.substr(1);
 }
 
 base::Result<Bytes> Values::event_of(const Request& request) {
+  if (is_flow(request)) return flow_event(normaliser_, request);
   const codec::Schema* schema = definitions_->schema(request.event);
   if (schema == nullptr) {
     return base::Error(base::ErrorCode::kNotFound,
@@ -36,11 +40,13 @@ base::Result<Bytes> Values::event_of(const Request& request) {
 
 base::Result<Bytes> Values::key_of(const std::string& workflow,
                                    const std::optional<std::string>& key) {
+  if (workflow == defs::kFlowWorkflow) return flow_key(key.value_or(std::string()));
   return definitions_->key_of(workflow, key ? gateway::word_of_key(*key) : "-");
 }
 
 base::Result<Bytes> Values::key_of_start(const Request& request, const Bytes& event) {
   Bytes key = TRY(key_of(request.workflow, request.key));
+  if (is_flow(request)) return key;
   const defs::Manifest* manifest = definitions_->manifest();
   if (manifest == nullptr) return key;
   for (const defs::Subscription& route : manifest->subscriptions) {

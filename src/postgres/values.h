@@ -22,8 +22,8 @@ class Values {
   // Reads the definitions again if they have changed. True: they have.
   base::Result<bool> refresh();
 
-  // {"workflows": [...], "schemas": {...}}
-  std::string catalogue();
+  // {"flows": ..., "workflows": [...], "schemas": {...}}
+  std::string catalogue(bool has_flows);
 
   // The event of a start, a signal or a send, in canonical form.
   base::Result<Bytes> event_of(const Request& request);

@@ -169,6 +169,21 @@ TEST_F(RegistryTest, swap_keeps_contrary_leases_out_until_it_is_over) {
   EXPECT_EQ(orphan_lines(), 0u);
 }
 
+// Opening one waits until there is somebody at its other end.
+TEST_F(RegistryTest, fifo_in_the_folder_is_refused_and_not_waited_for) {
+  ASSERT_TRUE(registry->take_lease({.name = "train", .recipe = "llama"}));
+  for (const std::string name : {"workflows.json", ".workflows.lock", ".swap.lock"}) {
+    const std::string path = folder.path() + "/a/b/" + name;
+    std::filesystem::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    const auto swap = registry->begin_swap({.recipe = "qwen"});
+    EXPECT_NE(trouble(swap).find(name + ": is not a regular file"), std::string::npos)
+        << trouble(swap);
+    std::filesystem::remove(path);
+  }
+  EXPECT_TRUE(registry->begin_swap({.recipe = "qwen"}));
+}
+
 TEST_F(RegistryTest, swap_that_is_let_go_is_aborted) {
   {
     auto swap = registry->begin_swap({.recipe = "qwen"});

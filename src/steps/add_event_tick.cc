@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An event: first for those who wait for it, then for all steps that take its type. A step that was
-// woken by it does not get it a second time.
+// woken by it does not get it a second time. An event that was sent to one step is for that alone.
 #include <algorithm>
 #include <bitset>
 
@@ -40,7 +40,9 @@ void reduce_add_event(Work& work, const AddEvent& tick) {
 
   std::bitset<kMaxSteps> woken;
   bool is_handled = false;
+  const bool wakes_all = !work.graph.has(Rules::kTellsAttempts);
   for (StepIndex step = 0; step < steps; ++step) {
+    if (!wakes_all && tick.target && *tick.target != step) continue;
     woken[step] = wake_waiters(work, step, event);
     is_handled |= woken[step];
   }

@@ -26,7 +26,8 @@ void cancel_step(Work& work, const CancelStep& cancelled) {
     work.publish({.kind = EntryKind::kNotRunning,
                   .step = step,
                   .slot = running.slot,
-                  .item = running.attempt.item});
+                  .item = running.attempt.item,
+                  .input = running.attempt.event.type});
     if (cancelled.stops && running.is_issued) work.emit(StopRun{running.run});
   }
   for (const Attempt& attempt : state.queue) left.push_back(attempt.stream);

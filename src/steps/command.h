@@ -24,6 +24,8 @@ enum class EntryKind : std::uint8_t {
   kCancelled,
   kTimedOut,
   kFailed,
+  kAttemptFailed,  // of a step; what becomes of it follows
+  kBeganAgain,     // a body that was lost while it ran: what it put out before may come again
 };
 
 struct Entry {
@@ -31,11 +33,14 @@ struct Entry {
   std::optional<StepIndex> step = std::nullopt;
   std::uint32_t slot = 0;
   std::uint64_t item = 0;
+  std::optional<TypeIndex> input = std::nullopt;   // kPreparing, kRunning, kNotRunning
+  std::optional<TypeIndex> output = std::nullopt;  // kNotRunning: what the body returned
   std::optional<Event> event = std::nullopt;
   bool is_idle = false;                // kUnhandled: nothing else was under way
-  Failure failure = {};                // kFailed; kCancelled: the message says why
-  std::uint64_t attempts = 0;          // kFailed
-  std::uint64_t elapsed_ns = 0;        // kFailed; kTimedOut: how long it was allowed
+  Failure failure = {};                // kFailed, kAttemptFailed; kCancelled: the message says why
+  std::uint64_t attempts = 0;          // kFailed, kAttemptFailed
+  std::uint64_t elapsed_ns = 0;        // likewise; kTimedOut: how long it was allowed
+  std::uint64_t due_ns = 0;            // kAttemptFailed: when the next begins; 0: at once, or never
   std::vector<StepIndex> active = {};  // kTimedOut: steps that were running
 };
 

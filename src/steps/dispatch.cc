@@ -23,13 +23,15 @@ void take_slot(Work& work, StepIndex step, Attempt attempt) {
   attempt.not_before_ns = 0;
   const std::uint64_t run = ++work.state.last_run;
   const std::uint64_t item = attempt.item;
+  const TypeIndex input = attempt.event.type;
   running.insert(running.begin() + slot, Running{.attempt = std::move(attempt),
                                                  .slot = slot,
                                                  .run = run,
                                                  .seen = work.state.last_change,
                                                  .unjudged = std::nullopt});
   work.emit(RunStep{step, slot, run});
-  work.publish({.kind = EntryKind::kRunning, .step = step, .slot = slot, .item = item});
+  work.publish(
+      {.kind = EntryKind::kRunning, .step = step, .slot = slot, .item = item, .input = input});
 }
 
 }  // namespace
@@ -38,8 +40,9 @@ void dispatch(Work& work, StepIndex step, Attempt attempt) {
   if (attempt.item == 0) attempt.item = ++work.state.last_item;
   if (has_free_slot(work, step)) return take_slot(work, step, std::move(attempt));
   const std::uint64_t item = attempt.item;
+  const TypeIndex input = attempt.event.type;
   add_to_queue(work.state.steps[step], std::move(attempt));
-  work.publish({.kind = EntryKind::kPreparing, .step = step, .item = item});
+  work.publish({.kind = EntryKind::kPreparing, .step = step, .item = item, .input = input});
 }
 
 // One that is delayed keeps its place and keeps nobody behind it from running.

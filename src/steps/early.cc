@@ -34,15 +34,18 @@ void tell(Work& work, const Event& event, std::optional<StepIndex> target) {
 // Also in a run that is idle by its state: this tick may not be the last of its message.
 void keep_early(Work& work, const AddEvent& tick) {
   State& state = work.state;
-  if (!work.graph.keeps_early() || !state.is_running || !has_room(state.early, tick.event))
+  if (!work.graph.has(Rules::kKeepsEarly) || !state.is_running ||
+      !has_room(state.early, tick.event))
     return tell(work, tick.event, tick.target);
   state.early.push_back({tick.event, tick.target});
 }
 
-std::optional<Event> take_early(Work& work, const Waiter& waiter) {
+std::optional<Event> take_early(Work& work, StepIndex step, const Waiter& waiter) {
   std::vector<Early>& early = work.state.early;
-  const auto found = std::find_if(early.begin(), early.end(),
-                                  [&](const Early& one) { return answers(one.event, waiter); });
+  const bool all = !work.graph.has(Rules::kTellsAttempts);
+  const auto found = std::find_if(early.begin(), early.end(), [&](const Early& one) {
+    return (all || !one.target || *one.target == step) && answers(one.event, waiter);
+  });
   if (found == early.end()) return std::nullopt;
   const Event event = found->event;
   early.erase(found);

@@ -12,7 +12,7 @@ constexpr char kEarlyGraph[] = R"(
 
 class EarlyTest : public ::testing::Test {
  protected:
-  Table table_{std::string(kEarlyGraph) + "hear: Answer -> A", 0, Table::Keeps::kEarly};
+  Table table_{std::string(kEarlyGraph) + "hear: Answer -> A", 0, Rules::kKeepsEarly};
 };
 
 constexpr char kBusy[] = R"(last i1 r1
@@ -196,7 +196,7 @@ TEST(Early, answers_that_come_before_the_waits_are_taken_in_order_and_what_is_le
 // The same events under the rule of before: nobody hears of them.
 TEST(Early, without_it_they_were_lost) {
   Story story = impatient_story();
-  story.keeps_early = false;
+  story.rules = Rules::kFirst;
   Stage stage(story);
   stage.play();
   EXPECT_EQ(stage.ending(), "idle");

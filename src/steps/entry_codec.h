@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries of a run's stream as values: a sys/StepEntry@1 each. Changes of steps that follow each
-// other become one value: a fan-out of a thousand is then one entry and not thousands.
+// Entries of a run's stream as values: a sys/StepEntry@2 each, in graphs of earlier rules @1.
+// Changes of steps that follow each other become one value: a fan-out of a thousand is then one
+// entry and not thousands.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +24,12 @@ struct Change {
   StepIndex step = 0;
   std::uint32_t slot = 0;
   std::uint64_t item = 0;
+  std::optional<TypeIndex> input = std::nullopt;
+  std::optional<TypeIndex> output = std::nullopt;
 };
+
+// Of the entries of a graph.
+std::string_view entry_schema(Rules rules);
 
 std::string_view word_for(EntryKind kind);
 std::string message_of(const Entry& entry);
@@ -77,6 +84,6 @@ class EntryMeter : public EntryGroups {
 // One entry that stands for all of these, none of them such a one itself, for a record that has
 // room for their bytes and not for so many of them: its kind is `several` and its value their list.
 inline constexpr std::string_view kSeveral = "several";
-void write_several(codec::Buffer& out, std::span<const base::ByteView> entries);
+void write_several(codec::Buffer& out, const Graph& graph, std::span<const base::ByteView> entries);
 
 }  // namespace holdfast::steps

@@ -183,7 +183,12 @@ void ExecutionReader::settle(const Receipt& receipt) {
 void ExecutionReader::fail(const Run& run, std::string_view code, std::string_view message,
                            bool is_given_up) {
   StepTally& tally = execution_.steps[run.step];
-  if (!run.is_judging) ++tally.failed;
+  if (!run.is_judging) {
+    ++tally.failed;
+    if (tally.failures.size() == StepTally::kMostFailures)
+      tally.failures.erase(tally.failures.begin());
+    tally.failures.push_back({run.item, std::string(code), std::string(message)});
+  }
   if (tally.given_up == 0 || is_given_up) {
     tally.last_code = code;
     tally.last_message = message;

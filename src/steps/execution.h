@@ -32,6 +32,13 @@ struct StepTally {
   std::uint64_t ignored = 0;   // whose result counts for nothing
   std::string last_code;       // of the last failure, rather of one that was given up
   std::string last_message;
+  struct Failure {
+    std::uint64_t item = 0;
+    std::string code;
+    std::string message;
+  };
+  static constexpr std::size_t kMostFailures = 8;
+  std::vector<Failure> failures;  // the last few attempts that failed, the oldest first
 
   // Now.
   struct Wait {

@@ -17,8 +17,8 @@ void put(codec::Buffer& out, std::string_view name, std::uint64_t number) {
 
 void write_step(codec::Buffer& out, const Graph& graph, const StepDef& step,
                 const StepTally& tally) {
-  codec::write_map_head(out,
-                        11U + (tally.last_code.empty() ? 0 : 1) + (tally.delayed == 0 ? 0 : 1));
+  codec::write_map_head(out, 11U + (tally.last_code.empty() ? 0 : 1) +
+                                 (tally.delayed == 0 ? 0 : 1) + (tally.failures.empty() ? 0 : 1));
   put(out, "step", step.name);
   put(out, "runs", tally.runs);
   put(out, "completed", tally.completed);
@@ -36,6 +36,16 @@ void write_step(codec::Buffer& out, const Graph& graph, const StepDef& step,
     codec::write_map_head(out, wait.deadline_ns == 0 ? 1 : 2);
     put(out, wait.child.empty() ? "schema" : "child", wait.awaited(graph));
     if (wait.deadline_ns != 0) put(out, "deadline_ns", wait.deadline_ns);
+  }
+  if (!tally.failures.empty()) {
+    codec::write_text(out, "failures");
+    codec::write_list_head(out, tally.failures.size());
+    for (const StepTally::Failure& failure : tally.failures) {
+      codec::write_map_head(out, 3);
+      put(out, "item", failure.item);
+      put(out, "code", failure.code);
+      put(out, "message", failure.message);
+    }
   }
   if (tally.last_code.empty()) return;
   codec::write_text(out, "error");

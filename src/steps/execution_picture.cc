@@ -52,6 +52,21 @@ class Annotator {
     return found == picture_.nodes.end() ? nullptr : &*found;
   }
 
+  // The last few; a box has little room.
+  static void add_failures(const StepTally& tally, Picture::Node& node) {
+    constexpr std::size_t kMostNotes = 3;
+    constexpr std::size_t kMostBytes = 80;
+    const std::size_t count = tally.failures.size();
+    for (std::size_t i = count - std::min(count, kMostNotes); i < count; ++i) {
+      const StepTally::Failure& failure = tally.failures[i];
+      std::string text = failure.code + ": " + failure.message;
+      std::size_t end = std::min(text.size(), kMostBytes);
+      while (end != 0 && end < text.size() && (text[end] & 0xC0) == 0x80) --end;
+      if (end < text.size()) text = text.substr(0, end) + "...";
+      node.notes.push_back(text);
+    }
+  }
+
   void annotate_step(StepIndex step) {
     const StepTally& tally = execution_.steps[step];
     Picture::Node& node = *find(step_id(step));
@@ -59,6 +74,7 @@ class Annotator {
     if (tally.runs != 0) node.notes.push_back("ran " + times(tally.runs));
     if (tally.failed != 0)
       node.notes.push_back("failed " + times(tally.failed) + ": " + tally.last_code);
+    add_failures(tally, node);
     if (tally.running != 0) node.notes.push_back("running now: " + std::to_string(tally.running));
     if (tally.queued != tally.delayed)
       node.notes.push_back("queued: " + std::to_string(tally.queued - tally.delayed));

@@ -2,13 +2,24 @@
 // A step has failed. Whether it is tried again was decided by whoever ran it, and came with the
 // failure; what it could not decide, because it took too long or could not be reached, it is asked
 // for now. Then the error handler of the step, then the end of the run.
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "codec/cbor_writer.h"
 #include "steps/work.h"
 
 namespace holdfast::steps {
 namespace {
+
+// Of what the next attempt is told; many may wait to be tried again.
+constexpr std::size_t kMaxLastMessageBytes = 256;
+
+std::string_view cut(std::string_view text) {
+  std::size_t size = std::min(text.size(), kMaxLastMessageBytes);
+  while (size != 0 && size < text.size() && (text[size] & 0xC0) == 0x80) --size;
+  return text.substr(0, size);
+}
 
 std::uint64_t elapsed(const Work& work, const Attempt& attempt) {
   return work.now_ns > attempt.first_ns ? work.now_ns - attempt.first_ns : 0;
@@ -26,7 +37,8 @@ std::uint32_t& count_of(Lineage& lineage, StepIndex handler) {
 base::ByteView describe(Work& work, StepIndex step, const Attempt& attempt,
                         const Failure& failure) {
   codec::Buffer out;
-  codec::write_map_head(out, 7);
+  const bool has_time = work.graph.has(Rules::kTellsAttempts);
+  codec::write_map_head(out, has_time ? 8 : 7);
   codec::write_text(out, "code");
   codec::write_text(out, failure.code);
   codec::write_text(out, "step");
@@ -41,7 +53,30 @@ base::ByteView describe(Work& work, StepIndex step, const Attempt& attempt,
   codec::write_nat(out, attempt.failures);
   codec::write_text(out, "elapsed_ns");
   codec::write_nat(out, elapsed(work, attempt));
+  if (has_time) {
+    codec::write_text(out, "failed_at_ns");
+    codec::write_nat(out, work.now_ns);
+  }
   return work.state.arena.keep(out.view());
+}
+
+// For whoever follows the run, and for the next attempt.
+void tell_attempt(Work& work, StepIndex step, Attempt& attempt, std::uint32_t slot,
+                  const Failure& failure, std::uint64_t due_ns) {
+  if (!work.graph.has(Rules::kTellsAttempts)) return;
+  const Failure kept{failure.code, cut(failure.message)};
+  attempt.last = kept;
+  std::vector<PastFailure>& past = work.state.failures;
+  if (past.size() == kMaxPastFailures) past.erase(past.begin());
+  past.push_back({step, attempt.item, attempt.failures, work.now_ns, kept});
+  work.publish({.kind = EntryKind::kAttemptFailed,
+                .step = step,
+                .slot = slot,
+                .item = attempt.item,
+                .failure = failure,
+                .attempts = attempt.failures,
+                .elapsed_ns = elapsed(work, attempt),
+                .due_ns = due_ns});
 }
 
 void try_again(Work& work, StepIndex step, Attempt attempt, std::uint64_t delay_ns) {
@@ -85,11 +120,17 @@ void step_failed(Work& work, StepIndex step, std::size_t at, const Failed& faile
   if (!failed.is_judged && !running.unjudged) {
     ++running.attempt.failures;
     running.unjudged = failed.failure;
+    tell_attempt(work, step, running.attempt, running.slot, failed.failure, 0);
     return run_again(work, step, running);
   }
   // Whoever judges says nothing about the failure itself.
   const Failure failure = running.unjudged ? *running.unjudged : failed.failure;
-  if (!running.unjudged) ++running.attempt.failures;
+  if (!running.unjudged) {
+    ++running.attempt.failures;
+    const std::uint64_t delay_ns = failed.is_judged ? failed.retry_ns.value_or(0) : 0;
+    tell_attempt(work, step, running.attempt, running.slot, failure,
+                 delay_ns == 0 ? 0 : after(work.now_ns, delay_ns));
+  }
   Attempt attempt = leave_slot(work, step, at);
   if (failed.is_judged && failed.retry_ns) {
     try_again(work, step, std::move(attempt), *failed.retry_ns);

@@ -83,12 +83,12 @@ void write_types(codec::Buffer& out, const std::vector<TypeIndex>& types) {
 }  // namespace
 
 Graph::Graph(std::vector<EventType> types, std::vector<StepDef> steps, std::uint64_t timeout_ns,
-             std::vector<std::string> children, bool keeps_early)
+             std::vector<std::string> children, Rules rules)
     : types_(std::move(types)),
       steps_(std::move(steps)),
       timeout_ns_(timeout_ns),
       children_(std::move(children)),
-      keeps_early_(keeps_early) {
+      rules_(rules) {
   std::sort(children_.begin(), children_.end());
   children_.erase(std::unique(children_.begin(), children_.end()), children_.end());
   std::sort(steps_.begin(), steps_.end(),
@@ -144,8 +144,11 @@ void Graph::find_joins() {
 
 base::Hash Graph::digest() const {
   codec::Buffer out;
-  const bool has_children = keeps_early_ || !children_.empty();
-  codec::write_list_head(out, 3U + (has_children ? 1 : 0) + (keeps_early_ ? 1 : 0));
+  const bool keeps_early = has(Rules::kKeepsEarly);
+  const bool has_children = keeps_early || !children_.empty();
+  const bool is_newer = rules_ > Rules::kKeepsEarly;
+  codec::write_list_head(out,
+                         3U + (has_children ? 1 : 0) + (keeps_early ? 1 : 0) + (is_newer ? 1 : 0));
   codec::write_nat(out, timeout_ns_);
   codec::write_list_head(out, types_.size());
   for (const EventType& type : types_) {
@@ -174,7 +177,8 @@ base::Hash Graph::digest() const {
     codec::write_list_head(out, children_.size());
     for (const std::string& child : children_) codec::write_text(out, child);
   }
-  if (keeps_early_) codec::write_bool(out, true);
+  if (keeps_early) codec::write_bool(out, true);
+  if (is_newer) codec::write_nat(out, static_cast<std::uint64_t>(rules_));
   return base::sha256(out.view());
 }
 

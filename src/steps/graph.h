@@ -61,11 +61,23 @@ inline constexpr std::size_t kMaxTypes = 1024;
 inline constexpr std::uint32_t kMaxWorkers = 1024;  // of one step
 inline constexpr std::size_t kMaxSlots = 16;        // of one step
 
+// What graphs of earlier programs do otherwise: what became of their runs must come of them again.
+// Each has what the ones before it have.
+enum class Rules : std::uint8_t {
+  kFirst,
+  kKeepsEarly,  // an event that nobody takes yet waits for a wait that begins later (early.cc)
+  // An event for one step wakes nobody else; each failed attempt is an entry and is kept until the
+  // item ends; entries are sys/StepEntry@2; a StepFailed has its time; a run that timed out says
+  // which steps were active.
+  kTellsAttempts,
+};
+inline constexpr Rules kNewestRules = Rules::kTellsAttempts;
+
 class Graph {
  public:
   // Steps are put in the order of their names, which is the order in which they get events.
   Graph(std::vector<EventType> types, std::vector<StepDef> steps, std::uint64_t timeout_ns = 0,
-        std::vector<std::string> children = {}, bool keeps_early = false);
+        std::vector<std::string> children = {}, Rules rules = Rules::kFirst);
 
   const std::vector<EventType>& types() const noexcept { return types_; }
   const std::vector<StepDef>& steps() const noexcept { return steps_; }
@@ -78,9 +90,8 @@ class Graph {
   // The workflows that bodies may run and wait for, by name.
   const std::vector<std::string>& children() const noexcept { return children_; }
 
-  // Whether an event that nobody takes yet waits for a wait that begins later (steps/early.cc).
-  // Graphs of earlier programs do not: what became of their runs must come of them again.
-  bool keeps_early() const noexcept { return keeps_early_; }
+  Rules rules() const noexcept { return rules_; }
+  bool has(Rules rules) const noexcept { return rules_ >= rules; }
 
   // The type of what error handlers get, if there are handlers.
   std::optional<TypeIndex> step_failed() const noexcept { return step_failed_; }
@@ -104,7 +115,7 @@ class Graph {
   std::vector<StepDef> steps_;
   std::uint64_t timeout_ns_;
   std::vector<std::string> children_;
-  bool keeps_early_;
+  Rules rules_;
   std::optional<TypeIndex> step_failed_;
   std::vector<std::optional<StepIndex>> handlers_;
   std::vector<std::vector<StepIndex>> joins_;

@@ -21,8 +21,11 @@ class GraphWriter {
   GraphWriter(codec::Buffer& out, const Graph& graph) : out_(out), graph_(graph) {}
 
   void write() {
-    codec::write_map_head(
-        out_, 3U + (graph_.children().empty() ? 0 : 1) + (graph_.keeps_early() ? 1 : 0));
+    const bool has_rules = graph_.rules() != Rules::kFirst;
+    codec::write_map_head(out_, 3U + (graph_.children().empty() ? 0 : 1) + (has_rules ? 1 : 0));
+    // The first two had a flag between them.
+    if (graph_.rules() > Rules::kKeepsEarly)
+      number("rules", static_cast<std::uint64_t>(graph_.rules()));
     codec::write_text(out_, "steps");
     codec::write_list_head(out_, graph_.steps().size());
     for (const StepDef& step : graph_.steps()) write(step);
@@ -31,7 +34,7 @@ class GraphWriter {
     for (const EventType& type : graph_.types()) write(type);
     if (!graph_.children().empty()) texts("children", graph_.children());
     number("timeout_ns", graph_.timeout_ns());
-    if (graph_.keeps_early()) yes("keeps_early");
+    if (graph_.rules() == Rules::kKeepsEarly) yes("keeps_early");
   }
 
  private:
@@ -102,7 +105,7 @@ class GraphReader {
     const auto steps = fields.list("steps");
     timeout_ns_ = fields.optional_nat("timeout_ns").value_or(0);
     children_ = texts(fields.optional_list("children"));
-    keeps_early_ = flag(fields, "keeps_early");
+    rules_ = rules_in(fields);
     fields.finish();
     if (types.size() > kMaxTypes) fields.refuse("types", "there are too many");
     if (steps.size() > kMaxSteps) fields.refuse("steps", "there are too many");
@@ -112,7 +115,7 @@ class GraphReader {
   }
 
   Graph graph() && {
-    return {std::move(types_), std::move(steps_), timeout_ns_, std::move(children_), keeps_early_};
+    return {std::move(types_), std::move(steps_), timeout_ns_, std::move(children_), rules_};
   }
 
  private:
@@ -172,6 +175,15 @@ class GraphReader {
     if (found && !found->boolean()) fields.refuse(field, "expected true or false");
     return found && found->boolean().value_or(false);
   }
+  static Rules rules_in(defs::Fields& fields) {
+    const bool keeps_early = flag(fields, "keeps_early");
+    const auto number = fields.optional_nat("rules");
+    if (!number) return keeps_early ? Rules::kKeepsEarly : Rules::kFirst;
+    constexpr auto kNewest = static_cast<std::uint64_t>(kNewestRules);
+    if (*number <= static_cast<std::uint64_t>(Rules::kKeepsEarly) || *number > kNewest)
+      fields.refuse("rules", "there are no rules " + std::to_string(*number));
+    return static_cast<Rules>(std::min(*number, kNewest));
+  }
   static std::vector<std::string> texts(const std::vector<codec::View>& list) {
     std::vector<std::string> all;
     for (const codec::View one : list) all.emplace_back(one.text().value_or(""));
@@ -215,7 +227,7 @@ class GraphReader {
   std::set<std::string> names_;
   std::uint64_t timeout_ns_ = 0;
   std::vector<std::string> children_;
-  bool keeps_early_ = false;
+  Rules rules_ = Rules::kFirst;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steps/graph_codec.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "codec/json_writer.h"
@@ -53,19 +54,33 @@ TEST(GraphCodec, slots_and_children_come_back_too) {
   EXPECT_EQ(base::Bytes(canonical->begin(), canonical->end()), bytes);
 }
 
-TEST(GraphCodec, that_it_keeps_what_comes_early_comes_back_and_tells_it_apart) {
+TEST(GraphCodec, its_rules_come_back_and_tell_it_apart) {
   const Graph earlier = graph_of("begin: Start -> Stop");
-  const Graph graph = graph_of("begin: Start -> Stop", 0, true);
-  ASSERT_NE(graph.digest(), earlier.digest());
-  const base::Bytes bytes = bytes_of(graph);
-  const auto again = read_graph(codec::View::of(bytes), "$");
-  ASSERT_TRUE(again) << again.error().to_string();
-  EXPECT_TRUE(again->keeps_early());
-  EXPECT_EQ(again->digest(), graph.digest());
-  codec::Normaliser normaliser;
-  const auto canonical = normaliser.part_from_cbor(codec::Schema::item(), bytes);
-  ASSERT_TRUE(canonical);
-  EXPECT_EQ(base::Bytes(canonical->begin(), canonical->end()), bytes);
+  for (const Rules rules : {Rules::kKeepsEarly, Rules::kTellsAttempts}) {
+    const Graph graph = graph_of("begin: Start -> Stop", 0, rules);
+    ASSERT_NE(graph.digest(), earlier.digest());
+    const base::Bytes bytes = bytes_of(graph);
+    const auto again = read_graph(codec::View::of(bytes), "$");
+    ASSERT_TRUE(again) << again.error().to_string();
+    EXPECT_EQ(again->rules(), rules);
+    EXPECT_EQ(again->digest(), graph.digest());
+    codec::Normaliser normaliser;
+    const auto canonical = normaliser.part_from_cbor(codec::Schema::item(), bytes);
+    ASSERT_TRUE(canonical);
+    EXPECT_EQ(base::Bytes(canonical->begin(), canonical->end()), bytes);
+  }
+}
+
+TEST(GraphCodec, rules_that_are_not_known_are_refused) {
+  for (const char* number : {"0", "1", "3"}) {
+    codec::Normaliser normaliser;
+    const std::string json = R"({"rules":)" + std::string(number) + R"(,"steps":[],"types":[]})";
+    const auto bytes = normaliser.part_from_json(codec::Schema::any(), json);
+    ASSERT_TRUE(bytes);
+    const auto graph = read_graph(codec::View::of(*bytes), "$");
+    ASSERT_FALSE(graph) << number;
+    EXPECT_THAT(graph.error().to_string(), ::testing::HasSubstr("there are no rules"));
+  }
 }
 
 TEST(GraphCodec, its_bytes_are_canonical) {

@@ -2,6 +2,7 @@
 #include "steps/readable.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "codec/cbor_writer.h"
 #include "codec/normaliser.h"
@@ -72,6 +73,10 @@ class ReadableStateWriter {
       write_list(all.value("early"), state.early.size(),
                  [&](codec::Buffer& to, std::size_t i) { return write(to, state.early[i].event); });
     }
+    if (!state.failures.empty()) {
+      write_list(all.value("failures"), state.failures.size(),
+                 [&](codec::Buffer& to, std::size_t i) { return write(to, state.failures[i]); });
+    }
     Members store;
     for (const StoreEntry& entry : state.store)
       if (!entry.value.empty()) store.embedded(entry.key, entry.value);
@@ -104,6 +109,12 @@ class ReadableStateWriter {
     to.number_if("failures", attempt.failures);
     to.number_if("first_ns", attempt.first_ns);
     to.number_if("not_before_ns", attempt.not_before_ns);
+    if (attempt.last) {
+      Members last;
+      last.text("code", attempt.last->code);
+      last.text("message", attempt.last->message);
+      last.write(to.value("last_error"));
+    }
     to.number_if("fan_out", attempt.stream);
   }
 
@@ -191,6 +202,17 @@ class ReadableStateWriter {
     }
     all.write(out);
   }
+  bool write(codec::Buffer& out, const PastFailure& past) const {
+    Members all;
+    all.text("step", graph_.step(past.step).name);
+    all.number("item", past.item);
+    all.number("attempt", past.attempt);
+    all.number("at_ns", past.at_ns);
+    all.text("code", past.failure.code);
+    all.text("message", past.failure.message);
+    all.write(out);
+    return true;
+  }
   bool write(codec::Buffer& out, const Held& held) const {
     Members all;
     add(all, held.event);
@@ -235,6 +257,25 @@ class ReadableStateWriter {
 
 void write_entry(codec::Buffer& out, View view, bool may_be_several);
 
+// Types that stand in a table of the entry, by their names.
+void write_changes(codec::Buffer& out, View changes, View types) {
+  std::vector<std::string_view> names;
+  for (const View name : types.elements()) names.push_back(name.text().value_or(""));
+  codec::write_list_head(out, changes.size());
+  for (const View change : changes.elements()) {
+    Members all;
+    for (const std::string_view name : {"item", "slot", "step", "state"}) {
+      if (const auto member = change.find(name)) all.value(name).append(member->encoded());
+    }
+    for (const std::string_view name : {"input", "output"}) {
+      const auto member = change.find(name);
+      const std::uint64_t number = member ? member->nat().value_or(0) : 0;
+      if (number != 0 && number <= names.size()) all.text(name, names[number - 1]);
+    }
+    all.write(out);
+  }
+}
+
 void write_entries(codec::Buffer& out, base::ByteView bytes) {
   codec::Normaliser normaliser;
   const auto list = normaliser.part_from_cbor(codec::Schema::item(), bytes);
@@ -258,6 +299,7 @@ void write_entry(codec::Buffer& out, View view, bool may_be_several) {
   Members all;
   all.text("kind", text("kind"));
   all.text_if("step", text("step"));
+  all.number_if("item", number("item"));
   if (!is_several) all.text_if("schema", text("schema"));
   const auto value = view.find("value");
   const base::ByteView bytes = value ? value->bytes().value_or(base::ByteView()) : base::ByteView();
@@ -270,9 +312,14 @@ void write_entry(codec::Buffer& out, View view, bool may_be_several) {
   all.text_if("message", text("message"));
   all.number_if("attempts", number("attempts"));
   all.number_if("elapsed_ns", number("elapsed_ns"));
-  for (const std::string_view name : {"steps", "changes"}) {
-    const auto list = view.find(name);
-    if (list && list->size() != 0) all.value(name).append(list->encoded());
+  all.number_if("due_ns", number("due_ns"));
+  const auto steps = view.find("steps");
+  if (steps && steps->size() != 0) all.value("steps").append(steps->encoded());
+  const auto changes = view.find("changes");
+  const auto types = view.find("types");
+  if (changes && changes->size() != 0) {
+    if (types) write_changes(all.value("changes"), *changes, *types);
+    if (!types) all.value("changes").append(changes->encoded());
   }
   all.write(out);
 }

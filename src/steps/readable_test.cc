@@ -94,7 +94,7 @@ TEST(Readable, an_entry_that_stands_for_several_shows_them_one_level_deep) {
   writer.add({.kind = EntryKind::kRunning, .step = 0, .slot = 0, .item = 1});
   writer.finish();
   codec::Buffer several;
-  write_several(several, entries);
+  write_several(several, graph, entries);
   codec::Buffer out;
   write_readable_entry(out, several.view());
   EXPECT_EQ(codec::to_json(codec::View::of(out.view())),
@@ -104,7 +104,7 @@ TEST(Readable, an_entry_that_stands_for_several_shows_them_one_level_deep) {
   const base::Bytes once = several.to_bytes();
   const base::ByteView inner[] = {once};
   codec::Buffer twice;
-  write_several(twice, inner);
+  write_several(twice, graph, inner);
   codec::Buffer shown;
   write_readable_entry(shown, twice.view());
   EXPECT_THAT(codec::to_json(codec::View::of(shown.view())),

@@ -17,6 +17,7 @@ class Finder {
     for_each_step([&](StepIndex step, const StepState& now) { add_waits(step, now); });
     for_each_step([&](StepIndex step, const StepState& now) { add_retries(step, now); });
     for_each_step([&](StepIndex step, const StepState& now) { add_queued(step, now); });
+    for_each_step([&](StepIndex step, const StepState& now) { add_attempts(step, now); });
     if (found_.empty() && !runs_child_ && state_.is_idle()) add_event();
     if (state_.deadline_ns != 0) {
       Reason timeout;
@@ -66,7 +67,22 @@ class Finder {
       if (attempt.not_before_ns == 0) continue;
       Reason reason = of(Reason::Kind::kRetry, step, attempt);
       reason.due_ns = attempt.not_before_ns;
-      reason.failures = attempt.failures;
+      add_last(attempt, reason);
+      add(std::move(reason));
+    }
+  }
+  static void add_last(const Attempt& attempt, Reason& reason) {
+    reason.failures = attempt.failures;
+    if (!attempt.last) return;
+    reason.code = attempt.last->code;
+    reason.message = attempt.last->message;
+  }
+
+  void add_attempts(StepIndex step, const StepState& now) {
+    for (const Running& running : now.running) {
+      if (running.attempt.failures == 0) continue;
+      Reason reason = of(Reason::Kind::kAttempt, step, running.attempt);
+      add_last(running.attempt, reason);
       add(std::move(reason));
     }
   }
@@ -112,8 +128,21 @@ class Finder {
 std::vector<Reason> reasons_of(const Graph& graph, base::ByteView state, std::size_t most) {
   if (state.empty()) return {};
   const auto broker = broker_in(state, graph);
-  if (!broker || !broker->state.is_running) return {};
-  return Finder(graph, broker->state, most).find();
+  if (!broker) return {};
+  std::vector<Reason> found;
+  if (broker->state.is_running) found = Finder(graph, broker->state, most).find();
+  for (const PastFailure& past : broker->state.failures) {
+    Reason reason;
+    reason.kind = Reason::Kind::kFailed;
+    reason.step = graph.step(past.step).name;
+    reason.item = past.item;
+    reason.failures = past.attempt;
+    reason.due_ns = past.at_ns;
+    reason.code = past.failure.code;
+    reason.message = past.failure.message;
+    found.push_back(std::move(reason));
+  }
+  return found;
 }
 
 }  // namespace holdfast::steps

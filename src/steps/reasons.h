@@ -21,13 +21,17 @@ struct Reason {
     kQueued,   // an event has no slot of its step yet
     kEvent,    // nothing is under way, and no step waits: the next event begins something
     kTimeout,  // the whole run ends then
+    kAttempt,  // a step is being tried again
+    kFailed,   // an attempt that failed; the last few of a run, also of one that has ended
   };
   Kind kind = Kind::kWait;
-  std::string step;                 // all but the last two
-  std::uint64_t item = 0;           // 0: it has no number yet
-  std::string schema;               // kWait: of what it waits for; else of what it deals with
-  std::uint64_t due_ns = 0;         // 0: there is no deadline
-  std::uint64_t failures = 0;       // kRetry: so far
+  std::string step;            // all but kEvent and kTimeout
+  std::uint64_t item = 0;      // 0: it has no number yet
+  std::string schema;          // kWait: of what it waits for; else of what it deals with
+  std::uint64_t due_ns = 0;    // 0: there is no deadline; kFailed: when it failed
+  std::uint64_t failures = 0;  // kRetry, kAttempt: so far; kFailed: with this one
+  std::string code;            // likewise: of the last failure, if the state has it
+  std::string message;
   std::uint64_t events_before = 0;  // kQueued: in the same queue
   std::uint64_t running = 0;        // kQueued: slots that are taken
   std::uint64_t workers = 0;        // kQueued: of so many

@@ -19,6 +19,7 @@ struct Switch {
   void operator()(const IdleRelease&) const { reduce_idle_release(work); }
   void operator()(const WakeUp& tick) const { reduce_wake_up(work, tick); }
   void operator()(const ChildEnded& tick) const { reduce_child_ended(work, tick); }
+  void operator()(const BeganAgain& tick) const { reduce_began_again(work, tick); }
   void operator()(const TellEarly&) const { reduce_tell_early(work); }
 };
 

@@ -7,6 +7,7 @@
 
 #include "codec/conforms.h"
 #include "codec/normaliser.h"
+#include "codec/view.h"
 #include "kernel/limits.h"
 #include "steps/scanner.h"
 
@@ -247,6 +248,21 @@ base::Result<Event> read_event(TypeIndex type, base::ByteView value, const Graph
 base::Result<std::vector<Did>> read_results(base::ByteView bytes, const Graph& graph,
                                             Arena& arena) {
   return ResultsReader(bytes, graph, arena).read();
+}
+
+std::optional<Failure> failure_in(base::ByteView results) {
+  codec::Normaliser normaliser;
+  if (results.empty() || !normaliser.part_from_cbor(codec::Schema::item(), results))
+    return std::nullopt;
+  for (const codec::View one : codec::View::of(results).elements()) {
+    std::vector<codec::View> parts;
+    for (const codec::View part : one.elements()) parts.push_back(part);
+    if (parts.size() != 5 || parts[0].nat() != 2U) continue;
+    const auto code = parts[1].text();
+    const auto message = parts[2].text();
+    if (code && message && parts[3].boolean()) return Failure{*code, *message};
+  }
+  return std::nullopt;
 }
 
 }  // namespace holdfast::steps

@@ -4,6 +4,7 @@
 // is held against the schema of its type.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace holdfast::steps {
 
 // What is read borrows from the bytes and from the arena.
 base::Result<std::vector<Did>> read_results(base::ByteView bytes, const Graph& graph, Arena& arena);
+
+// How a body failed, of the `results` of its receipt; nothing: it did not, or they are not results.
+std::optional<Failure> failure_in(base::ByteView results);
 
 // One event of a body. An error: the value is not one of its type.
 base::Result<Event> read_event(TypeIndex type, base::ByteView value, const Graph& graph,

@@ -87,7 +87,8 @@ void RunParams::write(codec::Buffer& out, StepIndex step, const Running& running
 
 void RunParams::write_work(codec::Buffer& out, StepIndex step, const Running& running) const {
   const Attempt& attempt = running.attempt;
-  codec::write_list_head(out, 10);
+  const bool has_last = graph.has(Rules::kTellsAttempts);
+  codec::write_list_head(out, has_last ? 11 : 10);
   codec::write_bytes(out, key);
   codec::write_bool(out, attempt.event.is_list);
   codec::write_bytes(out, attempt.event.value);
@@ -102,6 +103,11 @@ void RunParams::write_work(codec::Buffer& out, StepIndex step, const Running& ru
   write_buffers(out, graph, state.steps[step]);
   write_waits(out, graph, state.steps[step], attempt.item);
   write_store(out, state);
+  if (!has_last) return;
+  codec::write_list_head(out, attempt.last ? 2 : 0);
+  if (!attempt.last) return;
+  codec::write_text(out, attempt.last->code);
+  codec::write_text(out, attempt.last->message);
 }
 
 std::size_t RunParams::weight(StepIndex step, const Running& running) const {

@@ -20,6 +20,7 @@ void State::clear() {
   streams.clear();
   store.clear();
   early.clear();
+  failures.clear();
   arena.clear();
 }
 

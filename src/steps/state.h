@@ -34,6 +34,11 @@ struct Recovery {
 };
 using Lineage = std::vector<Recovery>;
 
+struct Failure {
+  std::string_view code;
+  std::string_view message;
+};
+
 // One event that one step has to deal with, until it has.
 struct Attempt {
   Event event;
@@ -43,11 +48,8 @@ struct Attempt {
   std::uint64_t first_ns = 0;       // when the first attempt began; 0, without failures: none has
   std::uint64_t not_before_ns = 0;  // a delayed retry; 0: at once
   Lineage lineage;
-};
-
-struct Failure {
-  std::string_view code;
-  std::string_view message;
+  // How it failed last; nothing: it has not, or the rules of the graph are older.
+  std::optional<Failure> last = std::nullopt;
 };
 
 // A step that is being run. `run` tells its result from those of runs that nobody waits for any
@@ -168,6 +170,16 @@ struct Early {
   std::optional<StepIndex> target;  // that it was sent to
 };
 
+// An attempt that failed; the last few of a run are kept for whoever asks how it went.
+struct PastFailure {
+  StepIndex step = 0;
+  std::uint64_t item = 0;
+  std::uint64_t attempt = 0;
+  std::uint64_t at_ns = 0;
+  Failure failure;
+};
+inline constexpr std::size_t kMaxPastFailures = 8;
+
 struct State {
   explicit State(std::size_t step_count) : steps(step_count) {}
 
@@ -178,9 +190,10 @@ struct State {
   std::uint64_t last_stream = 0;
   std::uint64_t last_change = 0;  // of a buffer or the store
   std::vector<StepState> steps;
-  std::vector<Stream> streams;    // by id
-  std::vector<StoreEntry> store;  // by key
-  std::vector<Early> early;       // in the order they came; none if nobody goes on by itself
+  std::vector<Stream> streams;        // by id
+  std::vector<StoreEntry> store;      // by key
+  std::vector<Early> early;           // in the order they came; none if nobody goes on by itself
+  std::vector<PastFailure> failures;  // the oldest first
   Arena arena;
 
   // Where parts are read. A state without parts needs none.

@@ -16,7 +16,7 @@ constexpr std::uint64_t kWithoutSlots = 1;
 constexpr std::uint64_t kWithSlots = 2;
 // In 3 something stands beside the state.
 constexpr std::uint64_t kWithParts = 3;
-// One more: what came early, if something has.
+// One more: what came early, if something has. Two more: attempts that failed, too.
 constexpr std::size_t kStateParts = 10;
 constexpr std::size_t kReserved = 1024;  // what bytes may claim before they show it
 
@@ -32,7 +32,8 @@ class StateWriter {
     has_slots_ = std::any_of(state.steps.begin(), state.steps.end(),
                              [](const StepState& step) { return !step.held.empty(); });
     has_parts_ = has_parts(state);
-    codec::write_list_head(out_, kStateParts + (state.early.empty() ? 0 : 1));
+    const bool has_failures = !state.failures.empty();
+    codec::write_list_head(out_, kStateParts + (has_failures ? 2 : state.early.empty() ? 0 : 1));
     codec::write_nat(out_, has_parts_ ? kWithParts : has_slots_ ? kWithSlots : kWithoutSlots);
     codec::write_bool(out_, state.is_running);
     codec::write_nat(out_, state.deadline_ns);
@@ -43,7 +44,8 @@ class StateWriter {
     write_all(state.steps);
     write_all(state.streams);
     write_all(state.store);
-    if (!state.early.empty()) write_all(state.early);
+    if (has_failures || !state.early.empty()) write_all(state.early);
+    if (has_failures) write_all(state.failures);
   }
 
   template <class T>
@@ -82,7 +84,7 @@ class StateWriter {
   }
 
   void write(const Attempt& attempt) {
-    codec::write_list_head(out_, 7);
+    codec::write_list_head(out_, attempt.last ? 9 : 7);
     write(attempt.event);
     codec::write_nat(out_, attempt.item);
     codec::write_nat(out_, attempt.stream);
@@ -90,6 +92,9 @@ class StateWriter {
     codec::write_nat(out_, attempt.first_ns);
     codec::write_nat(out_, attempt.not_before_ns);
     write(attempt.lineage);
+    if (!attempt.last) return;
+    codec::write_text(out_, attempt.last->code);
+    codec::write_text(out_, attempt.last->message);
   }
 
   void write(const Running& running) {
@@ -160,6 +165,16 @@ class StateWriter {
     write(held.lineage);
   }
 
+  void write(const PastFailure& past) {
+    codec::write_list_head(out_, 6);
+    codec::write_nat(out_, past.step);
+    codec::write_nat(out_, past.item);
+    codec::write_nat(out_, past.attempt);
+    codec::write_nat(out_, past.at_ns);
+    codec::write_text(out_, past.failure.code);
+    codec::write_text(out_, past.failure.message);
+  }
+
   void write(const Early& early) {
     codec::write_list_head(out_, early.target ? 2 : 1);
     write(early.event);
@@ -214,7 +229,7 @@ class StateReader {
 
   bool read(State& state) {
     const std::size_t parts = in_.list();
-    in_.require(parts == kStateParts || parts == kStateParts + 1);
+    in_.require(parts >= kStateParts && parts <= kStateParts + 2);
     const std::uint64_t version = in_.nat();
     in_.require(version >= kWithoutSlots && version <= kWithParts);
     has_slots_ = version >= kWithSlots;
@@ -232,9 +247,11 @@ class StateReader {
     }
     read_all(state.streams);
     read_all(state.store);
-    if (parts == kStateParts + 1) {
-      read_all(state.early);
-      in_.require(!state.early.empty());
+    if (parts > kStateParts) read_all(state.early);
+    if (parts == kStateParts + 1) in_.require(!state.early.empty());
+    if (parts == kStateParts + 2) {
+      read_all(state.failures);
+      in_.require(!state.failures.empty() && state.failures.size() <= kMaxPastFailures);
     }
     ascend(state.streams, &Stream::id);
     ascend(state.store, &StoreEntry::key);
@@ -292,7 +309,8 @@ class StateReader {
     recovery.count = in_.nat32();
   }
   void read(Attempt& attempt) {
-    in_.list(7);
+    const std::size_t parts = in_.list();
+    in_.require(parts == 7 || parts == 9);
     read(attempt.event);
     attempt.item = in_.nat();
     attempt.stream = in_.nat();
@@ -300,6 +318,10 @@ class StateReader {
     attempt.first_ns = in_.nat();
     attempt.not_before_ns = in_.nat();
     read_all(attempt.lineage);
+    if (parts != 9) return;
+    Failure& last = attempt.last.emplace();
+    last.code = in_.text();
+    last.message = in_.text();
   }
   void read(Running& running) {
     in_.list(6);
@@ -364,6 +386,15 @@ class StateReader {
     read(held.event);
     held.stream = in_.nat();
     read_all(held.lineage);
+  }
+  void read(PastFailure& past) {
+    in_.list(6);
+    past.step = step();
+    past.item = in_.nat();
+    past.attempt = in_.nat();
+    past.at_ns = in_.nat();
+    past.failure.code = in_.text();
+    past.failure.message = in_.text();
   }
   void read(Early& early) {
     const std::size_t parts = in_.list();

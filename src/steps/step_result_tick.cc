@@ -118,18 +118,30 @@ std::uint64_t let_out_before_wait(Work& work, StepIndex step, const Attempt& att
   return std::max(count, known);
 }
 
+std::optional<TypeIndex> returned_type(const StepResult& tick) {
+  const auto* one = find<Returned>(tick);
+  if (one != nullptr && one->event) return one->event->type;
+  const auto* list = find<ReturnedList>(tick);
+  if (list != nullptr && !list->events.empty()) return list->events.front().type;
+  return std::nullopt;
+}
+
 bool has_returned(const StepResult& tick) {
   return find<Returned>(tick) != nullptr || find<ReturnedList>(tick) != nullptr;
 }
 
 }  // namespace
 
-Attempt leave_slot(Work& work, StepIndex step, std::size_t at) {
+Attempt leave_slot(Work& work, StepIndex step, std::size_t at, std::optional<TypeIndex> output) {
   std::vector<Running>& running = work.state.steps[step].running;
   const auto place = running.begin() + static_cast<std::ptrdiff_t>(at);
   Attempt attempt = std::move(place->attempt);
-  work.publish(
-      {.kind = EntryKind::kNotRunning, .step = step, .slot = place->slot, .item = attempt.item});
+  work.publish({.kind = EntryKind::kNotRunning,
+                .step = step,
+                .slot = place->slot,
+                .item = attempt.item,
+                .input = attempt.event.type,
+                .output = output});
   running.erase(place);
   return attempt;
 }
@@ -154,7 +166,7 @@ void reduce_step_result(Work& work, const StepResult& tick) {
   if (is_stale(work, state, state.running[at], tick))
     return run_again(work, step, state.running[at]);
 
-  const Attempt attempt = leave_slot(work, step, at);
+  const Attempt attempt = leave_slot(work, step, at, returned_type(tick));
   std::uint64_t known = let_out_by(state, attempt.item);
   end_item(work, step, attempt.item);
   const Apply apply{work, step, attempt};

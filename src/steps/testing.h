@@ -36,13 +36,9 @@ inline std::string trimmed(std::string_view text) {
 
 class Table {
  public:
-  // Early: of a graph that keeps what comes early, as all do that are made today.
-  enum class Keeps : std::uint8_t { kNothing, kEarly };
-  explicit Table(std::string_view graph, std::uint64_t timeout_ns = 0,
-                 Keeps keeps = Keeps::kNothing)
-      : graph_(graph_of(graph, timeout_ns, keeps == Keeps::kEarly)),
-        print_(graph_),
-        parse_(graph_) {}
+  // By the first rules, unless a test is about what later ones have added.
+  explicit Table(std::string_view graph, std::uint64_t timeout_ns = 0, Rules rules = Rules::kFirst)
+      : graph_(graph_of(graph, timeout_ns, rules)), print_(graph_), parse_(graph_) {}
 
   std::uint64_t now_ns = 5;
 

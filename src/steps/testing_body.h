@@ -58,6 +58,7 @@ struct Seen {
   std::map<std::string, std::optional<std::uint64_t>> waits;  // nothing: it timed out
   std::map<std::string, std::string> ends;  // of children: "completed 7", "failed code"
   std::map<std::string, std::uint64_t> store;
+  std::string last_error;  // of the attempt before
 
   explicit Seen(base::ByteView params) {
     const codec::View view = codec::View::of(params);
@@ -65,7 +66,8 @@ struct Seen {
     event = short_name(*view.find("event")->text());
     failures = *view.find("failures")->nat();
     Scanner in(*view.find("work")->bytes());
-    in.list(10);
+    const std::size_t parts_of_work = in.list();
+    EXPECT_TRUE(parts_of_work == 10 || parts_of_work == 11);
     in.bytes();
     const bool is_list = in.boolean();
     const base::ByteView value = in.bytes();
@@ -115,6 +117,10 @@ struct Seen {
       in.list(2);
       const std::string key(in.text());
       store[key] = *codec::View::of(in.bytes()).nat();
+    }
+    if (parts_of_work == 11 && in.list() == 2) {
+      last_error = std::string(in.text());
+      last_error += ": " + std::string(in.text());
     }
     EXPECT_TRUE(in.done());
   }

@@ -43,8 +43,8 @@ class GraphText {
   explicit GraphText(std::string_view text) {
     for (const std::string& line : lines_of(text)) add_step(line);
   }
-  Graph graph(std::uint64_t timeout_ns = 0, bool keeps_early = false) const {
-    return {types_, steps_, timeout_ns, {}, keeps_early};
+  Graph graph(std::uint64_t timeout_ns = 0, Rules rules = Rules::kFirst) const {
+    return {types_, steps_, timeout_ns, {}, rules};
   }
 
  private:
@@ -117,8 +117,8 @@ class GraphText {
 };
 
 inline Graph graph_of(std::string_view text, std::uint64_t timeout_ns = 0,
-                      bool keeps_early = false) {
-  return GraphText(text).graph(timeout_ns, keeps_early);
+                      Rules rules = Rules::kFirst) {
+  return GraphText(text).graph(timeout_ns, rules);
 }
 
 }  // namespace holdfast::steps::testing

@@ -223,6 +223,16 @@ class Printer {
         number(out, " elapsed ", entry.elapsed_ns);
         return out;
       }
+      case EntryKind::kAttemptFailed: {
+        std::string out = "attempt-failed " + place(*entry.step, entry.slot) + " " +
+                          std::string(entry.failure.code) + ": " +
+                          std::string(entry.failure.message);
+        number(out, " attempts ", entry.attempts);
+        number(out, " elapsed ", entry.elapsed_ns);
+        number(out, " next @", entry.due_ns);
+        return out;
+      }
+      case EntryKind::kBeganAgain: return "began-again " + graph_.step(*entry.step).name;
     }
     return {};
   }

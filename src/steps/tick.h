@@ -102,6 +102,12 @@ struct ChildEnded {
 
 struct Publish {
   Event event;
+  std::uint64_t run = 0;  // of the step that puts it out
+};
+
+// A run of a step was lost while it ran, and began again.
+struct BeganAgain {
+  std::uint64_t run = 0;
 };
 
 struct IdleCheck {};
@@ -117,6 +123,6 @@ struct WakeUp {
 };
 
 using Tick = std::variant<AddEvent, StepResult, CancelRun, Timeout, WaiterTimeout, Publish,
-                          IdleCheck, IdleRelease, WakeUp, ChildEnded, TellEarly>;
+                          IdleCheck, IdleRelease, WakeUp, ChildEnded, TellEarly, BeganAgain>;
 
 }  // namespace holdfast::steps

@@ -24,6 +24,9 @@ std::optional<std::uint64_t> number_behind(char letter, std::string_view ref) {
 
 constexpr std::size_t kMaxCodeBytes = 255;
 
+// The kind of a frame that says so (executors/progress.h).
+constexpr std::string_view kBeganAgainFrame = "began_again";
+
 // Then a result will come, however long nothing else does.
 bool is_any_running(const State& state) {
   return std::any_of(state.steps.begin(), state.steps.end(),
@@ -121,17 +124,28 @@ void Turn::take_alarm(std::uint64_t due_ns) {
   reduction_.take_due(std::max(now_ns_, due_ns));
 }
 
-// [schema, value], as a body puts it out while it is running.
+// [schema, value], as a body puts it out while it is running; by the newest rules also a list of
+// these, and that the body began again.
 void Turn::take_progress(const kernel::Mail& mail) {
   const auto run = number_behind('r', mail.origin.issuer_ref);
   if (outbox_.ending || !run || !state_.is_running_now(*run)) return;
-  Scanner in(mail.value);
+  if (!graph_.has(Rules::kTellsAttempts)) return publish(*run, mail.value);
+  if (mail.note == kBeganAgainFrame) return reduction_.take(BeganAgain{*run});
+  const codec::View payload = codec::View::of(mail.value);
+  const auto pieces = payload.elements();
+  if (pieces.begin() == pieces.end()) return;
+  if ((*pieces.begin()).text()) return publish(*run, mail.value);
+  for (const codec::View piece : pieces) publish(*run, piece.encoded());
+}
+
+void Turn::publish(std::uint64_t run, base::ByteView piece) {
+  Scanner in(piece);
   in.list(2);
   const auto type = graph_.type_named(in.text());
   const base::ByteView value = in.bytes();
   if (!in.done() || !type) return;
   const auto event = read_event(*type, value, graph_, state_.arena);
-  if (event) reduction_.take(Publish{*event});
+  if (event) reduction_.take(Publish{*event, run});
 }
 
 }  // namespace holdfast::steps

@@ -30,6 +30,7 @@ class Turn {
   void take_alarm(std::uint64_t due_ns);
   void take_child(std::uint64_t number, const kernel::Mail& mail);
   void take_progress(const kernel::Mail& mail);
+  void publish(std::uint64_t run, base::ByteView piece);
 
   // turn_output.cc: what they asked for goes out, as far as it fits.
   void check_size(std::size_t bytes);

@@ -88,7 +88,7 @@ void Turn::finish() {
   // Results make a run smaller, and events larger: those wait until there is room for both.
   if (can_hold_ && bytes > kMaxLiveBytesWithEvents && !outbox_.ending) return output_.hold_event();
   check_size(bytes);
-  if (is_removed_) return issue_entries(), output_.remove();
+  if (is_removed_) return issue_entries(), output_.leave_unhandled();
   if (!outbox_.ending) {
     issue_runs();
     issue_children();
@@ -137,7 +137,7 @@ void Turn::issue_entries() {
   const std::size_t size = (together + kMost - 2) / (kMost - 1);  // of a group
   for (std::size_t at = 0; at < together; at += size) {
     output_.begin_annotation();
-    write_several(output_.bytes(), all.subspan(at, std::min(size, together - at)));
+    write_several(output_.bytes(), graph_, all.subspan(at, std::min(size, together - at)));
   }
   for (const base::ByteView entry : all.subspan(together)) {
     output_.begin_annotation();

@@ -23,8 +23,8 @@ bool has_field(base::ByteView value, const Requirement& wanted) {
 }
 
 // With what has come before it, if something has; null: nothing has.
-const Waiter* answered_early(Work& work, Waiter& waiter) {
-  waiter.resolved = take_early(work, waiter);
+const Waiter* answered_early(Work& work, StepIndex step, Waiter& waiter) {
+  waiter.resolved = take_early(work, step, waiter);
   if (!waiter.resolved) return nullptr;
   waiter.deadline_ns = 0;
   return &waiter;
@@ -42,6 +42,7 @@ bool answers(const Event& event, const Waiter& waiter) {
 void restart_trigger(Work& work, StepIndex step, const Waiter& waiter) {
   Attempt attempt = waiter.trigger;
   attempt.failures = 0;
+  attempt.last.reset();
   attempt.first_ns = 0;
   dispatch(work, step, std::move(attempt));
 }
@@ -69,7 +70,7 @@ const Waiter* add_waiter(Work& work, StepIndex step, const Attempt& attempt, con
     found->type = added.type;
     found->requirements = added.requirements;
     found->let_out = let_out;
-    return answered_early(work, *found);
+    return answered_early(work, step, *found);
   }
   if (found != waiters.end()) waiters.erase(found);
   Waiter waiter{.id = added.id,
@@ -89,7 +90,7 @@ const Waiter* add_waiter(Work& work, StepIndex step, const Attempt& attempt, con
   if (added.asks) work.publish({.event = added.asks});
   waiters.push_back(std::move(waiter));
   Waiter& begun = waiters.back();
-  if (const Waiter* answered = answered_early(work, begun)) return answered;
+  if (const Waiter* answered = answered_early(work, step, begun)) return answered;
   if (added.timeout_ns != 0) {
     begun.deadline_ns = after(work.now_ns, added.timeout_ns);
     work.emit(ScheduleWaiterTimeout{step, attempt.item, added.id, begun.deadline_ns});

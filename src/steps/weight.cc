@@ -55,7 +55,8 @@ std::size_t weight(const Attempt& attempt) {
   const auto number = [](std::uint64_t n) { return n == 0 ? std::size_t{1} : kNumberBytes; };
   return 2 + weight(attempt.event) + number(attempt.item) + number(attempt.stream) +
          number(attempt.failures) + number(attempt.first_ns) + number(attempt.not_before_ns) +
-         of_lineage(attempt.lineage);
+         of_lineage(attempt.lineage) +
+         (attempt.last ? numbers(2) + attempt.last->code.size() + attempt.last->message.size() : 0);
 }
 
 std::size_t weight(const Running& running) {
@@ -88,6 +89,8 @@ std::size_t weight(const State& state) {
   for (const Stream& stream : state.streams) bytes += weight(stream);
   for (const StoreEntry& entry : state.store) bytes += weight(entry);
   for (const Early& early : state.early) bytes += numbers(3) + weight(early.event);
+  for (const PastFailure& past : state.failures)
+    bytes += numbers(7) + past.failure.code.size() + past.failure.message.size();
   return bytes;
 }
 

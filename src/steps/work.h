@@ -35,6 +35,7 @@ void reduce_cancel(Work& work, const CancelRun& tick);
 void reduce_timeout(Work& work);
 void reduce_waiter_timeout(Work& work, const WaiterTimeout& tick);
 void reduce_publish(Work& work, const Publish& tick);
+void reduce_began_again(Work& work, const BeganAgain& tick);
 void reduce_idle_check(Work& work);
 void reduce_idle_release(Work& work);
 void reduce_wake_up(Work& work, const WakeUp& tick);
@@ -51,8 +52,9 @@ void run_again(Work& work, StepIndex step, Running& running);  // on its slot
 void fail_run(Work& work, Entry entry);
 void step_failed(Work& work, StepIndex step, std::size_t at, const Failed& failed);
 
-// step_result_tick.cc. Frees the slot.
-Attempt leave_slot(Work& work, StepIndex step, std::size_t at);
+// step_result_tick.cc. Frees the slot; `output` is the type of what its body returned.
+Attempt leave_slot(Work& work, StepIndex step, std::size_t at,
+                   std::optional<TypeIndex> output = std::nullopt);
 
 // fan_out.cc. What is open in a fan-out is counted: one that ends may have `successors` in it.
 void open_stream(Work& work, StepIndex opener, const Attempt& attempt,
@@ -82,7 +84,7 @@ void edit_store(Work& work, const StoreEdit& edit);
 // early.cc. An event that nobody takes: kept, if there is room for it, or told.
 void keep_early(Work& work, const AddEvent& tick);
 // The first that answers this waiter, which is for nobody else then.
-std::optional<Event> take_early(Work& work, const Waiter& waiter);
+std::optional<Event> take_early(Work& work, StepIndex step, const Waiter& waiter);
 // Nobody will wait for them any more.
 void tell_early(Work& work);
 

@@ -127,12 +127,12 @@ class Backing {
     TRY(remove(stored));
     auto copied = copy_pages(name, stored);
     if (!copied) {
-      if (copied.error().code() == base::ErrorCode::kNotFound) return {};
       static_cast<void>(remove(stored).has_value());  // gives back the space
-      return copied;
+      return std::move(copied).error();
     }
+    if (!*copied) return {};  // there is none
     const auto file = TRY(place_.disk.open(path_of(stored), env::OpenMode::kReadWrite));
-    TRY(file->sync_data());
+    TRY(file->sync_data());  // what is left
     const std::uint64_t bytes = TRY(file->size());
     report_.copied_bytes += bytes;
     const base::Hash hash = TRY(hash_of(*file, bytes, false));
@@ -140,7 +140,8 @@ class Backing {
     return {};
   }
 
-  base::Result<void> copy_pages(const std::string& name, const std::string& stored) {
+  // False: there is no such database.
+  base::Result<bool> copy_pages(const std::string& name, const std::string& stored) {
     // Only the step owns the copy: it goes with it.
     return source_.visit_database(
         name,
@@ -151,7 +152,14 @@ class Backing {
           if (!more || !*more) copy->reset();
           return more;
         },
-        [this] { return advance(kPagesPerStep * kPageBytes); });
+        [this, stored, unsynced = std::uint64_t{0}]() mutable -> base::Result<void> {
+          unsynced += kPagesPerStep * kPageBytes;
+          if (unsynced >= kSyncBytes) {
+            unsynced = 0;
+            TRY(TRY(place_.disk.open(path_of(stored), env::OpenMode::kReadWrite))->sync_data());
+          }
+          return advance(kPagesPerStep * kPageBytes);
+        });
   }
 
   base::Result<void> copy_segments() {

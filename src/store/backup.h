@@ -45,11 +45,11 @@ class BackupSource {
   virtual RecordNumber last() = 0;
 
   // Calls `step` until it gives false, each time while nobody else uses the database, and `between`
-  // after a step, while others may. kNotFound: there is no such database. `step` owns what it needs
-  // of the database, and is let go of while nobody else uses that.
+  // after a step, while others may. False: there is no such database. `step` owns what it needs of
+  // the database, and is let go of while nobody else uses that.
   using Step = std::function<base::Result<bool>(SqliteDatabase& database)>;
   using Between = std::function<base::Result<void>()>;
-  virtual base::Result<void> visit_database(const std::string& name, Step step,
+  virtual base::Result<bool> visit_database(const std::string& name, Step step,
                                             const Between& between) = 0;
 
   // An error: the records from first() on are not there any more.

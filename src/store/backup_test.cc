@@ -23,14 +23,14 @@ class LiveSource : public BackupSource {
   const JournalId& id() const override { return open_.world->folder.id(); }
   RecordNumber first() const override { return pin_->first(); }
   RecordNumber last() override { return open_.journal().durable(); }
-  base::Result<void> visit_database(const std::string& name, Step step,
+  base::Result<bool> visit_database(const std::string& name, Step step,
                                     const Between& between) override {
     if (name != kKernelBlobs)
       return visit_closed_database(WorldPlace::of(open_.world->folder), name, std::move(step),
                                    between);
     const Step own = std::move(step);
     while (TRY(own(open_.blobs->database()))) TRY(between());
-    return {};
+    return true;
   }
   base::Result<void> check() override {
     if (pin_->holds()) return {};
@@ -246,6 +246,42 @@ TEST_F(BackupTest, any_flipped_byte_of_a_file_keeps_it_from_being_restored) {
     EXPECT_EQ(restored.error().code(), base::ErrorCode::kCorrupt);
     EXPECT_THAT(restored.error().where(), HasSubstr(path));
   }
+}
+
+// The folder of the copies was removed, perhaps.
+TEST_F(BackupTest, a_database_that_cannot_be_copied_is_not_left_out) {
+  class Lost : public LiveSource {
+   public:
+    using LiveSource::LiveSource;
+    base::Result<bool> visit_database(const std::string&, Step, const Between&) override {
+      return base::Error(base::ErrorCode::kNotFound, "./backup/data", "open: no such directory");
+    }
+  };
+  fill();
+  Lost source(*open_);
+  const auto made = make_backup(source, {*to_, *random_, *process_, "./backup"});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code(), base::ErrorCode::kNotFound);
+}
+
+TEST_F(BackupTest, databases_are_synced_little_by_little) {
+  open();
+  live();
+  for (std::size_t i = 0; i < 1200; ++i) {  // 24 MB
+    base::Bytes bytes(20'000, static_cast<std::uint8_t>(i));
+    bytes[0] = static_cast<std::uint8_t>(i >> 8);  // no two are the same
+    ASSERT_TRUE(open_->blobs->put(bytes));
+  }
+  ASSERT_TRUE(open_->blobs->sync());
+  ASSERT_TRUE(back_up());
+  std::uint64_t written = 0;
+  std::uint64_t most = 0;
+  for (const env::DiskOperation& each : to_->operations()) {
+    if (each.kind == env::DiskOperation::Kind::kSync) written = 0;
+    if (each.kind == env::DiskOperation::Kind::kWrite) written += each.bytes.size();
+    most = std::max(most, written);
+  }
+  EXPECT_LT(most, std::uint64_t{12} << 20);
 }
 
 TEST_F(BackupTest, a_folder_of_something_else_is_left_alone) {

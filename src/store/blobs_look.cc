@@ -20,18 +20,34 @@ base::Result<std::vector<SnapshotEntry>> BlobsLook::snapshots() {
   return read_snapshots(select);
 }
 
-base::Result<std::uint64_t> BlobsLook::last_number() {
-  auto select = TRY(look_->database().prepare(
-      "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'blobs'"));
-  if (!TRY(select.step())) return std::uint64_t{0};
-  return select.nat(0);
+base::Result<void> BlobsLook::prepare_numbers() {
+  if (has_find_number_) return {};
+  find_number_ = TRY(look_->database().prepare("SELECT hash, bytes FROM blobs WHERE id = ?1"));
+  find_next_ =
+      TRY(look_->database().prepare("SELECT id FROM blobs WHERE id > ?1 ORDER BY id LIMIT 1"));
+  has_find_number_ = true;
+  return {};
+}
+
+base::Result<std::optional<std::uint64_t>> BlobsLook::number_after(std::uint64_t number) {
+  TRY(prepare_numbers());
+  find_next_.bind(1, number);
+  std::optional<std::uint64_t> next;
+  if (TRY(find_next_.step())) next = find_next_.nat(0);
+  find_next_.reset();
+  return next;
+}
+
+std::string BlobsLook::damage() {
+  auto check = look_->database().prepare("PRAGMA quick_check(1)");
+  if (!check) return check.error().message();
+  const auto found = check->step();
+  if (!found) return found.error().message();
+  return !*found || check->text(0) == "ok" ? std::string() : std::string(check->text(0));
 }
 
 base::Result<base::Bytes> BlobsLook::numbered(std::uint64_t number) {
-  if (!has_find_number_) {
-    find_number_ = TRY(look_->database().prepare("SELECT hash, bytes FROM blobs WHERE id = ?1"));
-    has_find_number_ = true;
-  }
+  TRY(prepare_numbers());
   find_number_.bind(1, number);
   const std::string name = look_->path() + ", blob number " + std::to_string(number);
   if (!TRY(find_number_.step()))

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/errors.h"
@@ -20,10 +22,13 @@ class BlobsLook {
   // As BlobStore::get.
   base::Result<base::Bytes> get(const base::Hash& hash) { return read_blob(find_, hash); }
 
-  // Blobs have numbers from 1, with gaps. The last that was given; and the blob of a number: the
-  // same errors as get.
-  base::Result<std::uint64_t> last_number();
+  // Blobs have numbers from 1, with gaps. The number of the first one after this number, or
+  // nothing; and the blob of a number: the same errors as get.
+  base::Result<std::optional<std::uint64_t>> number_after(std::uint64_t number);
   base::Result<base::Bytes> numbered(std::uint64_t number);
+
+  // What SQLite finds wrong with the file; empty: nothing.
+  std::string damage();
 
   // As Snapshots::list.
   base::Result<std::vector<SnapshotEntry>> snapshots();
@@ -38,8 +43,10 @@ class BlobsLook {
 
   std::unique_ptr<DatabaseLook> look_;
   SqliteStatement find_;
-  SqliteStatement find_number_;  // made when it is needed
+  SqliteStatement find_number_;  // both made when they are needed
+  SqliteStatement find_next_;
   bool has_find_number_ = false;
+  base::Result<void> prepare_numbers();
 };
 
 }  // namespace holdfast::store

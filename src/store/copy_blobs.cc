@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/copy_blobs.h"
 
+#include <cstdint>
 #include <utility>
 
 namespace holdfast::store {
 namespace {
 
 constexpr std::size_t kBlobsPerTransaction = 10'000;
+
+// A page that leads to many others may be damaged: after so many numbers nothing is expected.
+constexpr std::uint64_t kMostUnreadable = 100'000;
 
 }  // namespace
 
@@ -42,21 +46,32 @@ base::Result<void> copy_reachable(const BlobsFrom& from, BlobStore& to, const Bl
   return to.transact([&] { return marks.clear(); });
 }
 
-// One number after the other: a damaged page loses the blobs on it, and no others.
+// One number after the other: a damaged page loses the blobs on it, and no others. What the file
+// says of its last number is not asked for, as that may be damaged as well.
 base::Result<std::uint64_t> copy_all_blobs(BlobsLook& from, BlobStore& to, const LostBlob& lost) {
-  const std::uint64_t last = TRY(from.last_number());
   std::uint64_t copied = 0;
-  for (std::uint64_t number = 1; number <= last;) {
+  std::uint64_t number = 0;
+  std::uint64_t unreadable = 0;  // numbers in a row
+  bool is_over = false;
+  const auto copy_next = [&]() -> base::Result<void> {
+    const auto next = from.number_after(number);
+    is_over = next && !*next;
+    if (is_over) return {};
+    number = next ? **next : number + 1;
+    auto bytes = from.numbered(number);
+    if (bytes) {
+      unreadable = 0;
+      ++copied;
+      TRY(to.put(*bytes));
+      return {};
+    }
+    if (bytes.error().code() == base::ErrorCode::kNotFound) return {};
+    is_over = ++unreadable >= kMostUnreadable || number == UINT64_MAX;
+    return lost(number, bytes.error());
+  };
+  while (!is_over) {
     TRY(to.transact([&]() -> base::Result<void> {
-      for (std::size_t i = 0; i < kBlobsPerTransaction && number <= last; ++i, ++number) {
-        auto bytes = from.numbered(number);
-        if (!bytes) {
-          if (bytes.error().code() != base::ErrorCode::kNotFound) TRY(lost(number, bytes.error()));
-          continue;
-        }
-        TRY(to.put(*bytes));
-        ++copied;
-      }
+      for (std::size_t i = 0; i < kBlobsPerTransaction && !is_over; ++i) TRY(copy_next());
       return {};
     }));
   }

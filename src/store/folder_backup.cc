@@ -16,19 +16,19 @@ base::Result<FolderBackup> FolderBackup::open(WorldFolder& world) {
   return FolderBackup(world, std::move(journal));
 }
 
-base::Result<void> FolderBackup::visit_database(const std::string& name, Step step,
+base::Result<bool> FolderBackup::visit_database(const std::string& name, Step step,
                                                 const Between& between) {
   return visit_closed_database(WorldPlace::of(*world_), name, std::move(step), between);
 }
 
-base::Result<void> visit_closed_database(const WorldPlace& world, const std::string& name,
+base::Result<bool> visit_closed_database(const WorldPlace& world, const std::string& name,
                                          BackupSource::Step step,
                                          const BackupSource::Between& between) {
   const auto look = TRY(DatabaseLook::open(world, name));
-  if (!look) return base::Error(base::ErrorCode::kNotFound, name, "is not there");
+  if (!look) return false;
   const BackupSource::Step own = std::move(step);  // goes before the database does
   while (TRY(own(look->database()))) TRY(between());
-  return {};
+  return true;
 }
 
 }  // namespace holdfast::store

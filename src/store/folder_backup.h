@@ -21,7 +21,7 @@ class FolderBackup : public BackupSource {
   const JournalId& id() const override { return world_->id(); }
   RecordNumber first() const override { return journal_.first(); }
   RecordNumber last() override { return journal_.last(); }
-  base::Result<void> visit_database(const std::string& name, Step step,
+  base::Result<bool> visit_database(const std::string& name, Step step,
                                     const Between& between) override;
   base::Result<void> check() override { return {}; }
 
@@ -34,7 +34,7 @@ class FolderBackup : public BackupSource {
 };
 
 // The same for one database that nobody has open.
-base::Result<void> visit_closed_database(const WorldPlace& world, const std::string& name,
+base::Result<bool> visit_closed_database(const WorldPlace& world, const std::string& name,
                                          BackupSource::Step step,
                                          const BackupSource::Between& between);
 

@@ -51,9 +51,11 @@ std::string describe_lost_records(const WorldFolder& world, RecordNumber last) {
   if (witness.record <= last) return {};
   return "the journal ends with record " + std::to_string(last) + ", but " + witness.path +
          " knows record " + std::to_string(witness.record) +
-         ", which was acknowledged and is lost; `holdfast salvage` makes a new world of what can "
-         "be "
-         "read";
+         ", which was acknowledged and is lost. Keep this folder as it is, and restore a backup "
+         "into "
+         "another (holdfast restore BACKUP NEW), or make a new world of the records that are left "
+         "(holdfast salvage " +
+         world.path() + " NEW)";
 }
 
 }  // namespace holdfast::store

@@ -119,8 +119,6 @@ class Salvaging {
     auto old = BlobsLook::open(old_, kEffectBlobs);
     if (!old) return note_lost(kEffectBlobs, old.error()), base::Result<void>();
     if (!*old) return {};
-    const auto readable = (*old)->last_number();
-    if (!readable) return note_lost(kEffectBlobs, readable.error()), base::Result<void>();
     const auto blobs = TRY(BlobStore::open(world_, kEffectBlobs));
     std::uint64_t lost = 0;
     report_.effect_blobs = TRY(copy_all_blobs(
@@ -129,6 +127,9 @@ class Salvaging {
             note_lost(std::string(kEffectBlobs) + ", blob number " + std::to_string(number), why);
           return {};
         }));
+    // Damage need not show in any one blob: whole parts of the file may be out of reach.
+    if (const std::string damage = (*old)->damage(); lost == 0 && !damage.empty())
+      note_lost(kEffectBlobs, base::Error(base::ErrorCode::kCorrupt, damage));
     if (lost > kMostBlobsNamed) {
       note_lost(kEffectBlobs,
                 base::Error(base::ErrorCode::kCorrupt,

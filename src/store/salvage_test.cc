@@ -281,6 +281,27 @@ TEST_F(SalvageSnapshotsTest, the_old_world_stays_as_it_is) {
   }
 }
 
+// Of blobs that workflows put, the file counts the numbers, and that count may be damaged.
+TEST_F(SalvageTest, blobs_are_found_whatever_the_file_says_of_their_number) {
+  for (const std::string last : {"0", "1", "4611686018427387904"}) {
+    SCOPED_TRACE(last);
+    const auto random = env::seeded_random(8);
+    world_ = SimWorld();
+    write(3);
+    {
+      auto open = *open_world(world_.disk(), *random, "./world", small_segments());
+      const auto blobs = BlobStore::open(open->folder, kEffectBlobs).take();
+      for (std::size_t i = 0; i < 20; ++i) ASSERT_TRUE(blobs->put(blob_bytes(i)));
+      ASSERT_TRUE(blobs->sync());
+      ASSERT_TRUE(blobs->database().run("UPDATE sqlite_sequence SET seq = " + last));
+    }
+    const auto report = run();
+    ASSERT_TRUE(report) << report.error().to_string();
+    EXPECT_EQ(report->effect_blobs, 20u);
+    EXPECT_THAT(report->lost.bytes, IsEmpty());
+  }
+}
+
 TEST_F(SalvageTest, one_that_is_interrupted_is_no_world) {
   write(9);
   const std::size_t begin = world_.disk().operations().size();

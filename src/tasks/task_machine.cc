@@ -188,10 +188,12 @@ class TaskTurn {
       spend(mail, 0);
       return finish(TaskPhase::kCancelled);
     }
-    set_error(mail);
+    const bool is_given_up = was_given_up(mail);
+    // What an executor said of it is worth more than that no other worker is left.
+    if (!is_given_up || !cell_.error) set_error(mail);
     // Nobody took it; or the last worker that had it is among those that were lost.
-    const bool was_not_run =
-        cell_.error->code == kernel::kQueueTimeout || cell_.error->code == kernel::kWorkerLost;
+    const bool was_not_run = is_given_up || cell_.error->code == kernel::kQueueTimeout ||
+                             cell_.error->code == kernel::kWorkerLost;
     spend(mail, was_not_run ? 0 : 1);
     const auto most = task().policy.max_attempts;
     const bool may_retry = mail.kind == MailKind::kReceipt && !was_not_run &&
@@ -219,6 +221,14 @@ class TaskTurn {
   static bool is_retryable(const kernel::Mail& mail) {
     const auto retryable = View::of(mail.value).find("retryable");
     return !retryable || retryable->boolean().value_or(true);
+  }
+
+  // Records of before this rule have no such details.
+  static bool was_given_up(const kernel::Mail& mail) {
+    if (mail.kind != MailKind::kReceipt || !mail.origin.worker.empty()) return false;
+    const auto details = View::of(mail.value).find("details");
+    const auto given_up = details ? details->find(kGivenUp) : std::nullopt;
+    return given_up && given_up->boolean().value_or(false);
   }
 
   void set_error(const kernel::Mail& mail) {
@@ -355,6 +365,14 @@ TaskCell created(const kernel::StepInput& input) {
 }
 
 }  // namespace
+
+base::Bytes given_up_details() {
+  codec::Buffer out;
+  codec::write_map_head(out, 1);
+  codec::write_text(out, kGivenUp);
+  codec::write_bool(out, true);
+  return out.to_bytes();
+}
 
 void TaskMachine::step(const kernel::StepInput& input, kernel::StepOutput& output) const {
   const auto key = View::of(input.context.key()).text();

@@ -27,6 +27,11 @@ inline constexpr std::string_view kDependencyFailed = "task.dependency_failed";
 inline constexpr std::string_view kEpochFailed = "task.earlier_epoch_failed";
 inline constexpr std::string_view kResultTooLarge = "task.result_too_large";
 
+// In the details of an error: no worker is left that could run the task. Such an error spends no
+// attempt, and the task ends with what an executor said last, if one did.
+inline constexpr std::string_view kGivenUp = "given_up";
+base::Bytes given_up_details();  // canonical, without tag
+
 class TaskMachine : public kernel::Machine {
  public:
   void step(const kernel::StepInput& input, kernel::StepOutput& output) const override;

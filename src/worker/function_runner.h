@@ -84,7 +84,7 @@ class FunctionRunner : public Runner {
   std::string death_of(Host& host);
 
   const FunctionLanguage language_;
-  const executors::Program program_;
+  executors::Program program_;
   const std::string file_;
   const std::size_t most_idle_;
   const std::string marker_;

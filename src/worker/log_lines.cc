@@ -92,7 +92,10 @@ void LogLines::acknowledge(const std::string& dispatch, std::uint64_t next) {
 }
 
 void LogLines::resend() {
-  for (auto& [dispatch, lines] : all_) change(lines, [&] { lines.sent = lines.first; });
+  for (auto& each : all_) {
+    Lines& lines = each.second;
+    change(lines, [&lines] { lines.sent = lines.first; });
+  }
 }
 
 void LogLines::forget(const std::string& dispatch) {

@@ -45,10 +45,10 @@ std::string text_of_file(const char* path) {
 
 // What a short program prints; empty where it is not there, fails or takes too long.
 std::string output_of(const std::string& program, const std::vector<std::string>& arguments) {
-  const auto found = find_program(program);
+  auto found = find_program(program);
   if (!found) return {};
   executors::ChildPlan plan;
-  plan.program = found->file;
+  plan.program = &*found;
   plan.argv.push_back(found->path);
   plan.argv.insert(plan.argv.end(), arguments.begin(), arguments.end());
   plan.environment = child_environment();

@@ -35,14 +35,14 @@ base::Result<std::unique_ptr<ProcessRunner>> ProcessRunner::of(
   return std::unique_ptr<ProcessRunner>(new ProcessRunner(std::move(found)));
 }
 
-base::Result<executors::ChildPlan> ProcessRunner::plan_of(const Task& task) const {
+base::Result<executors::ChildPlan> ProcessRunner::plan_of(const Task& task) {
   const codec::View input = codec::View::of(task.input);
   const auto member = [&](std::string_view name) -> std::optional<codec::View> {
     if (input.kind() != codec::ViewKind::kMap) return std::nullopt;
     const auto found = input.find(name);
     return found && !found->is_null() ? found : std::nullopt;
   };
-  const executors::Program* chosen = &programs_.front();
+  executors::Program* chosen = &programs_.front();
   if (const auto named = member("program")) {
     const auto name = named->text();
     if (!name) return base::invalid("program", "expected text");
@@ -57,7 +57,7 @@ base::Result<executors::ChildPlan> ProcessRunner::plan_of(const Task& task) cons
     return base::invalid("program", "is needed: this worker runs several programs");
   }
   executors::ChildPlan plan;
-  plan.program = chosen->file;
+  plan.program = chosen;
   plan.argv.push_back(chosen->path);
   if (const auto arguments = member("args")) {
     if (arguments->kind() != codec::ViewKind::kList)

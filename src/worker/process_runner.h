@@ -54,11 +54,11 @@ class ProcessRunner : public Runner {
 
   explicit ProcessRunner(std::vector<executors::Program> programs)
       : programs_(std::move(programs)) {}
-  base::Result<executors::ChildPlan> plan_of(const Task& task) const;
+  base::Result<executors::ChildPlan> plan_of(const Task& task);
   void read(Run& run, const pollfd* polled, bool has_ended, TaskReports& reports);
   Ended ending_of(Run& run);
 
-  const std::vector<executors::Program> programs_;
+  std::vector<executors::Program> programs_;
   std::list<Run> runs_;
 };
 

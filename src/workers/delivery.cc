@@ -28,10 +28,14 @@ Error error_of(const base::Error& error) {
 void Delivery::begin() {
   std::vector<Hash> intents;
   for (const dispatch::Dispatch& each : dispatches_) intents.push_back({each.intent.bytes});
-  engine_.work(
+  engine_->work(
       std::move(intents),
       [self = shared_from_this()](Result<std::vector<Result<WorkInfo>>> found) {
-        if (found) self->found_ = std::move(*found);
+        if (found) {
+          self->found_ = std::move(*found);
+        } else {
+          self->is_complete_ = false;
+        }
         self->go_on();
       },
       kMaxInputsBytes);
@@ -77,9 +81,11 @@ void Delivery::go_on() {
             self->rendered(item, input);
             self->go_on();
           });
+    } else {
+      is_complete_ = false;
     }
   }
-  then_(std::move(work_));
+  then_(std::move(work_), is_complete_);
 }
 
 void Delivery::rendered(WorkItem item, const Result<Bytes>& input) {
@@ -91,6 +97,8 @@ void Delivery::rendered(WorkItem item, const Result<Bytes>& input) {
              input.error().code != ErrorCode::kIo) {
     // Anything that may pass is tried again with the next answer; the rest would never end.
     fail(item, input.error());
+  } else {
+    is_complete_ = false;
   }
 }
 
@@ -100,12 +108,12 @@ void Delivery::fail(const WorkItem& item, const Error& error) const {
   const TaskFailure failure{.code = "task.bad_reference",
                             .message = error.message.substr(0, kMaxErrorMessageBytes),
                             .is_retryable = false};
-  engine_.settle_work(worker_,
-                      {{.intent = item.intent,
-                        .dispatch = dispatch->number,
-                        .status = Status::kError,
-                        .payload = receipt_of_failure(failure)}},
-                      [](const Result<WorkAnswers>&) {});
+  engine_->settle_work(worker_,
+                       {{.intent = item.intent,
+                         .dispatch = dispatch->number,
+                         .status = Status::kError,
+                         .payload = receipt_of_failure(failure)}},
+                       [](const Result<WorkAnswers>&) {});
 }
 
 }  // namespace holdfast::workers

@@ -12,6 +12,7 @@
 #include "dispatch/deliveries.h"
 #include "holdfast/engine.h"
 #include "workers/messages.h"
+#include "workers/recorder.h"
 
 namespace holdfast::workers {
 
@@ -19,12 +20,13 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
  public:
   using Render = std::function<void(const std::string& graph, const Bytes& definition,
                                     Engine::Then<Bytes> then)>;
-  using Then = std::function<void(std::vector<WorkItem> work)>;
+  using Then = std::function<void(std::vector<WorkItem> work, bool is_complete)>;
 
-  // `then` is called once. What is missing in the work is left for the next answer.
-  Delivery(Engine& engine, Render render, std::string worker,
+  // `then` is called once. What is missing in the work is left for the next answer; it is not
+  // complete if something could not be made ready now, and should be tried again a little later.
+  Delivery(std::shared_ptr<Recorder> recorder, Render render, std::string worker,
            std::vector<dispatch::Dispatch> dispatches, Then then)
-      : engine_(engine),
+      : engine_(std::move(recorder)),
         render_(std::move(render)),
         worker_(std::move(worker)),
         dispatches_(std::move(dispatches)),
@@ -38,7 +40,7 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   void rendered(WorkItem item, const Result<Bytes>& input);
   void fail(const WorkItem& item, const Error& error) const;
 
-  Engine& engine_;
+  const std::shared_ptr<Recorder> engine_;
   const Render render_;
   const std::string worker_;
   const std::vector<dispatch::Dispatch> dispatches_;
@@ -47,6 +49,7 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   std::size_t next_ = 0;
   std::vector<WorkItem> work_;
   std::size_t bytes_ = 0;
+  bool is_complete_ = true;
 };
 
 }  // namespace holdfast::workers

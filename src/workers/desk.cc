@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "env/posix_disk.h"
 #include "env/quiet_thread.h"
 #include "workers/identity.h"
 #include "workers/task_of.h"
@@ -30,13 +31,28 @@ std::uint64_t Desk::now_ns() const {
       std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
-void Desk::start(Engine& engine) {
+void Desk::start(std::shared_ptr<Recorder> recorder) {
   {
     const std::lock_guard lock(mutex_);
-    engine_ = &engine;
+    recorder_ = std::move(recorder);
+    engine_ = recorder_.get();
+    if (!options_.log_folder.empty()) open_log_file();
     changed();
   }
   if (!options_.now) thread_ = env::quiet_thread([this] { loop(); });
+}
+
+// The world is open by now, so the folder is ours. Tasks run without it, too.
+void Desk::open_log_file() {
+  auto file = LogFile::open(
+      env::posix_disk(), options_.log_folder, {}, [this](const LogReportOfTask& report) {
+        logs_.append(report.task, report.dispatch, report.attempt, report.from, report.lines);
+      });
+  if (file) {
+    log_file_ = std::move(*file);
+  } else {
+    log("logs of tasks are kept in memory only: " + file.error().to_string());
+  }
 }
 
 void Desk::stop() {
@@ -54,7 +70,9 @@ void Desk::stop() {
   }
   run(actions);
   if (thread_.joinable()) thread_.join();
+  std::unique_ptr<LogFile> file;  // it is written to its end after the lock is let go of
   const std::lock_guard lock(mutex_);
+  file = std::move(log_file_);
   engine_ = nullptr;
 }
 
@@ -143,6 +161,7 @@ DeskFigures Desk::figures() const {
   figures.queues = dispatcher_.queues();
   figures.queues.try_emplace(std::string(kDefaultQueue));  // it is there without a task, too
   figures.log_bytes = logs_.bytes();
+  if (log_file_) figures.dropped_logs = log_file_->dropped();
   for (const auto& [id, worker] : workers_) {
     if (watchdog_.is_live(id)) ++figures.live_workers;
     if (!worker.session.empty()) ++figures.sessions;
@@ -156,9 +175,15 @@ std::optional<LogPage> Desk::read_log(std::string_view task, std::uint64_t after
   return logs_.read(task, after, most);
 }
 
-bool Desk::wait_for_log(const std::string& task, std::uint64_t after, std::function<void()> then) {
+std::uint64_t Desk::wait_for_log(const std::string& task, std::uint64_t after,
+                                 std::function<void()> then) {
   const std::lock_guard lock(mutex_);
   return logs_.wait(task, after, std::move(then));
+}
+
+void Desk::stop_waiting_for_log(std::string_view task, std::uint64_t wait) {
+  const std::lock_guard lock(mutex_);
+  logs_.stop_waiting(task, wait);
 }
 
 }  // namespace holdfast::workers

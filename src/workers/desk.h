@@ -36,8 +36,10 @@
 #include "env/random.h"
 #include "holdfast/engine.h"
 #include "holdfast/workers.h"
+#include "workers/log_file.h"
 #include "workers/log_store.h"
 #include "workers/messages.h"
+#include "workers/recorder.h"
 #include "workers/task_of.h"
 
 namespace holdfast::workers {
@@ -46,6 +48,7 @@ struct DeskOptions {
   dispatch::DispatcherOptions dispatcher = {};
   dispatch::WatchdogOptions watchdog = {};
   LogLimits logs = {};
+  std::string log_folder = {};  // keeps logs across restarts; empty: they are in memory only
   std::uint64_t stop_grace_ms = 10'000;  // how long a task that is asked to stop may take
   std::size_t max_result_bytes = 448 * 1024;
 
@@ -83,6 +86,7 @@ struct DeskFigures {
   std::uint64_t lost_workers = 0;
   std::uint64_t stale_reports = 0;
   std::uint64_t log_bytes = 0;
+  std::uint64_t dropped_logs = 0;  // reports of lines that could not be written to disk
 };
 
 class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
@@ -94,7 +98,8 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
   ~Desk() override;
 
   // The engine that this desk is the feed of. Begins to place tasks.
-  void start(Engine& engine);
+  void start(Engine& engine) { start(recorder_of(engine)); }
+  void start(std::shared_ptr<Recorder> recorder);
   // Answers all that wait, and places nothing more. Before the engine is closed.
   void stop();
 
@@ -118,8 +123,12 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
 
   std::optional<LogPage> read_log(std::string_view task, std::uint64_t after,
                                   std::size_t most) const;
-  // False: there is something to read already, or too many wait.
-  bool wait_for_log(const std::string& task, std::uint64_t after, std::function<void()> then);
+  // Calls `then` once when there are more lines, or when an execution of the task has ended: the
+  // world knows whether that was the last one. 0: there is something to read already, or too many
+  // wait.
+  std::uint64_t wait_for_log(const std::string& task, std::uint64_t after,
+                             std::function<void()> then);
+  void stop_waiting_for_log(std::string_view task, std::uint64_t wait);
 
   // Time has passed, or something has changed. Only where the caller has the clock.
   void step();
@@ -166,6 +175,7 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
     std::set<std::string> drops = {};                // it holds them, and they do not count
     std::set<std::string> told_to_drop = {};
     std::string told_mode = {};
+    std::uint64_t deliver_not_before_ns = 0;  // an input could not be made ready
   };
 
   struct TaskState {
@@ -185,6 +195,7 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
 
   explicit Desk(DeskOptions options);
 
+  void open_log_file();
   void loop();
   // Places, expires and watches once. True: there is more to do at once.
   bool turn(Actions& actions);
@@ -217,6 +228,7 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
   void look_at_parked(Worker& worker, std::uint64_t now, Actions& actions);
   void answer(Worker& worker, const PendingPtr& pending, Actions& actions);
   void unpark(Worker& worker);
+  void delay_delivery(const std::string& worker);
   void end_session(Worker& worker, Actions& actions);
   void session_ready(const std::shared_ptr<SessionRequest>& request,
                      const Then<SessionAnswer>& then);
@@ -233,15 +245,18 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
   bool has_changed_ = false;
   bool is_stopped_ = false;
   bool is_recovered_ = false;
-  Engine* engine_ = nullptr;
+  std::shared_ptr<Recorder> recorder_;
+  Recorder* engine_ = nullptr;  // the same; null: before the start, and after the stop
   dispatch::Dispatcher dispatcher_;
   dispatch::Watchdog watchdog_;
   LogStore logs_;
+  std::unique_ptr<LogFile> log_file_;
   std::map<std::string, Worker, std::less<>> workers_;
   std::map<std::pair<std::string, std::string>, std::set<std::string>> by_name_;  // node and name
   std::unordered_map<base::Hash, TaskState, base::HashOfHash> tasks_;             // looked up only
   std::set<std::pair<std::uint64_t, std::string>> parked_until_;
   std::set<std::string> touched_;  // workers whose parked request may have something to hear
+  std::set<std::pair<std::uint64_t, std::string>> delayed_;  // when to touch them
   std::uint64_t place_not_before_ns_ = 0;
   std::uint64_t last_slow_ns_ = 0;  // when graces and denials were last looked at
   DeskFigures totals_;

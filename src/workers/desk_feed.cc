@@ -101,7 +101,6 @@ bool Desk::put_task(const WorkView& work) {
 void Desk::opened(const WorkView& work) {
   const std::lock_guard lock(mutex_);
   if (!put_task(work)) return;
-  logs_.go_on(tasks_.at({work.intent.bytes}).log);
   if (work.lease) begin_lease(work);
   changed();
 }
@@ -165,7 +164,7 @@ void Desk::ended(const WorkEnd& end) {
   const std::lock_guard lock(mutex_);
   const auto at = tasks_.find({end.intent.bytes});
   if (at == tasks_.end()) return;
-  logs_.end(at->second.log);
+  logs_.nudge(at->second.log);
   dispatcher_.remove(at->first, now_ns());
   tasks_.erase(at);
   if (!end.worker.empty()) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tasks/task_machine.h"
 #include "workers/desk.h"
 #include "workers/payloads.h"
 
@@ -86,6 +87,8 @@ bool Desk::turn(Actions& actions) {
     expire(now, actions);
   }
   place(now, actions);
+  for (; !delayed_.empty() && delayed_.begin()->first <= now; delayed_.erase(delayed_.begin()))
+    touched_.insert(delayed_.begin()->second);
   for (const std::string& id : std::exchange(touched_, {})) {
     const auto at = workers_.find(id);
     if (at != workers_.end()) look_at_parked(at->second, now, actions);
@@ -144,7 +147,8 @@ void Desk::expire(std::uint64_t now, Actions& actions) {
     const TaskFailure failure{
         .code = is_exhausted ? "task.workers_exhausted" : "task.no_eligible_worker",
         .message = give_up_message(each.reason, *each.why),
-        .is_retryable = false};
+        .is_retryable = false,
+        .details = tasks::given_up_details()};
     receipts.push_back({.intent = {each.intent.bytes},
                         .status = Status::kError,
                         .payload = receipt_of_failure(failure)});

@@ -65,16 +65,18 @@ void LogStore::make_room(const Log& keep) {
   }
 }
 
-void LogStore::end(const std::string& task) {
+void LogStore::nudge(std::string_view task) {
   const auto at = logs_.find(task);
   if (at == logs_.end()) return;
-  at->second.has_ended = true;
   wake(at->second);
+  drop_if_empty(at);
 }
 
-void LogStore::go_on(const std::string& task) {
-  const auto at = logs_.find(task);
-  if (at != logs_.end()) at->second.has_ended = false;
+// One that was only waited for leaves nothing.
+void LogStore::drop_if_empty(Logs::iterator log) {
+  if (log->second.next != 1 || !log->second.readers.empty()) return;
+  by_age_.erase(log->second.age);
+  logs_.erase(log);
 }
 
 std::optional<LogPage> LogStore::read(std::string_view task, std::uint64_t after,
@@ -84,24 +86,28 @@ std::optional<LogPage> LogStore::read(std::string_view task, std::uint64_t after
   const Log& log = at->second;
   LogPage page{.entries = {},
                .first = log.entries.empty() ? log.next : log.entries.front().sequence,
-               .next = log.next,
-               .has_ended = log.has_ended};
+               .next = log.next};
   auto entry = std::ranges::upper_bound(log.entries, after, {}, &LogEntry::sequence);
   for (; entry != log.entries.end() && page.entries.size() < most; ++entry)
     page.entries.push_back(*entry);
   return page;
 }
 
-bool LogStore::wait(const std::string& task, std::uint64_t after, Reader reader) {
+std::uint64_t LogStore::wait(const std::string& task, std::uint64_t after, Reader reader) {
   Log& log = log_of(task);
-  if (log.has_ended || log.next > after + 1 || log.readers.size() >= limits_.readers_of_task)
-    return false;
-  log.readers.push_back(std::move(reader));
-  return true;
+  if (log.next > after + 1 || log.readers.size() >= limits_.readers_of_task) return 0;
+  log.readers.emplace(++waits_, std::move(reader));
+  return waits_;
+}
+
+void LogStore::stop_waiting(std::string_view task, std::uint64_t wait) {
+  const auto at = logs_.find(task);
+  if (at == logs_.end() || at->second.readers.erase(wait) == 0) return;
+  drop_if_empty(at);
 }
 
 void LogStore::wake(Log& log) {
-  for (Reader& reader : log.readers) woken_.push_back(std::move(reader));
+  for (auto& [wait, reader] : log.readers) woken_.push_back(std::move(reader));
   log.readers.clear();
 }
 

@@ -38,7 +38,6 @@ struct LogPage {
   std::vector<LogEntry> entries = {};
   std::uint64_t first = 1;  // the oldest that is kept
   std::uint64_t next = 1;   // that the next line will have
-  bool has_ended = false;   // the task has: there will be no more
 };
 
 class LogStore {
@@ -51,16 +50,16 @@ class LogStore {
   // number that is expected next.
   std::uint64_t append(const std::string& task, std::uint64_t dispatch, std::uint64_t attempt,
                        std::uint64_t from, const std::vector<LogLine>& lines);
-  // The task has ended, or waits for its next attempt.
-  void end(const std::string& task);
-  void go_on(const std::string& task);
+  // Calls those who wait for lines of this task: it may have ended.
+  void nudge(std::string_view task);
 
   // Entries after a sequence number, at most `most`. Nothing: there is no log of this task.
   std::optional<LogPage> read(std::string_view task, std::uint64_t after, std::size_t most) const;
 
-  // Calls `reader` once when there is something after `after`, or the end. False: too many wait, or
-  // there is something already.
-  bool wait(const std::string& task, std::uint64_t after, Reader reader);
+  // Calls `reader` once when there is something after `after`, or at a nudge. 0: too many wait, or
+  // there is something already. Anything else is for `stop_waiting`.
+  std::uint64_t wait(const std::string& task, std::uint64_t after, Reader reader);
+  void stop_waiting(std::string_view task, std::uint64_t wait);
 
   // Readers that are to be called now, outside of any lock.
   std::vector<Reader> take_woken();
@@ -74,8 +73,7 @@ class LogStore {
     std::size_t bytes = 0;
     std::uint64_t dispatch = 0;  // the one that writes, and the line that it comes to
     std::uint64_t line = 0;
-    bool has_ended = false;
-    std::vector<Reader> readers = {};
+    std::map<std::uint64_t, Reader> readers = {};
     std::list<std::string>::iterator age;
   };
   using Logs = std::map<std::string, Log, std::less<>>;
@@ -83,6 +81,7 @@ class LogStore {
   Log& log_of(const std::string& task);
   void wake(Log& log);
   void shorten(Log& log);
+  void drop_if_empty(Logs::iterator log);
   void make_room(const Log& keep);
 
   LogLimits limits_;
@@ -90,6 +89,7 @@ class LogStore {
   std::list<std::string> by_age_;  // written to longest ago first
   std::vector<Reader> woken_;
   std::size_t bytes_ = 0;
+  std::uint64_t waits_ = 0;
 };
 
 }  // namespace holdfast::workers

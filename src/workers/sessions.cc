@@ -22,7 +22,7 @@ Bytes description_of(const dispatch::Offer& offer) {
 }
 
 // Gives dispatches back, some at a time, and says when all are.
-void give_back_all(Engine& engine, const std::string& worker, std::vector<WorkReturn> returns,
+void give_back_all(Recorder& engine, const std::string& worker, std::vector<WorkReturn> returns,
                    const std::function<void(std::optional<Error>)>& then) {
   if (returns.empty()) return then(std::nullopt);
   std::vector<WorkReturn> rest;
@@ -43,7 +43,7 @@ void give_back_all(Engine& engine, const std::string& worker, std::vector<WorkRe
 
 void Desk::enrol(const EnrolRequest& request, Then<EnrolAnswer> then) {
   const std::string id = worker_id(request.node, request.name, request.secret);
-  Engine* engine = nullptr;
+  Recorder* engine = nullptr;
   bool is_taken = false;
   bool is_new = false;
   {
@@ -89,7 +89,7 @@ void Desk::end_session(Worker& worker, Actions& actions) {
 void Desk::begin_session(SessionRequest request, Then<SessionAnswer> then) {
   Actions actions;
   Refused refused = Refused::kNo;
-  Engine* engine = nullptr;
+  Recorder* engine = nullptr;
   std::vector<WorkReturn> lost;
   bool is_gone = false;
   {
@@ -173,6 +173,8 @@ void Desk::session_ready(const std::shared_ptr<SessionRequest>& request,
         const bool counts = each.ours && worker.deliveries.has(*each.ours);
         (counts ? answer.keep : answer.drop).push_back(each.text);
       }
+      // It would have reported them.
+      totals_.stale_reports += answer.drop.size();
       changed();
     }
   }
@@ -181,7 +183,7 @@ void Desk::session_ready(const std::shared_ptr<SessionRequest>& request,
 }
 
 void Desk::leave(const LeaveRequest& request, Then<LeaveAnswer> then) {
-  Engine* engine = nullptr;
+  Recorder* engine = nullptr;
   Refused refused = Refused::kNo;
   {
     const std::lock_guard lock(mutex_);

@@ -23,6 +23,9 @@ ReturnReason reason_of(BackReason reason) {
   return ReturnReason::kYield;
 }
 
+// Until an input that could not be made ready is tried again.
+constexpr std::uint64_t kDeliverAgainNs = dispatch::kSecondNs / 2;
+
 // What the engine will never take, however often it is sent.
 bool is_wrong(const Error& error) {
   return error.code == ErrorCode::kInvalid || error.code == ErrorCode::kTooLarge;
@@ -108,8 +111,10 @@ void Desk::take_logs(const SyncRequest& request, SyncAnswer& answer) {
     const auto task = counts ? tasks_.find(each.d.ours->intent) : tasks_.end();
     if (task != tasks_.end()) {
       const TaskState& state = task->second;
-      next = logs_.append(state.log, each.d.ours->number, state.attempt + state.losses, each.from,
-                          each.lines);
+      const LogReportOfTask kept{state.log, each.d.ours->number, state.attempt + state.losses,
+                                 each.from, each.lines};
+      next = logs_.append(kept.task, kept.dispatch, kept.attempt, kept.from, kept.lines);
+      if (log_file_) log_file_->append(kept);
     }
     answer.logs_to.emplace_back(each.d.text, next);
   }
@@ -121,7 +126,7 @@ void Desk::report(const PendingPtr& pending, const SyncRequest& request, Actions
   std::vector<WorkReceipt> receipts;
   std::vector<std::size_t> places;
   auto& results = pending->answer.results;
-  const auto& stopping = workers_.find(request.worker)->second.deliveries.stopping();
+  const dispatch::Deliveries& deliveries = workers_.find(request.worker)->second.deliveries;
   for (const DoneReport& each : request.done) {
     results.push_back({.d = each.d.text});
     if (!each.d.ours) continue;
@@ -134,14 +139,15 @@ void Desk::report(const PendingPtr& pending, const SyncRequest& request, Actions
                                   " are allowed"};
       continue;
     }
-    dispatcher_.reported(each.d.ours->intent, now);
+    // Of a task that another worker holds it would free what that one uses.
+    if (deliveries.has(*each.d.ours)) dispatcher_.reported(each.d.ours->intent, now);
     places.push_back(results.size() - 1);
     WorkReceipt receipt{.intent = {each.d.ours->intent.bytes},
                         .dispatch = each.d.ours->number,
                         .status = each.status};
     if (each.status == Status::kOk) {
       receipt.payload = receipt_of_result(each.payload);
-    } else if (each.status == Status::kCancelled && !stopping.contains(*each.d.ours)) {
+    } else if (each.status == Status::kCancelled && !deliveries.stopping().contains(*each.d.ours)) {
       // Nobody has asked for that: a failure like any other.
       TaskFailure failure = each.error;
       failure.code = "task.cancelled_by_worker";
@@ -157,7 +163,7 @@ void Desk::report(const PendingPtr& pending, const SyncRequest& request, Actions
       self->reports_answered(pending, of, answers);
     };
   };
-  Engine* const engine = engine_;
+  Recorder* const engine = engine_;
   const std::string& id = request.worker;
   if (!receipts.empty()) {
     ++pending->open;
@@ -274,7 +280,7 @@ void Desk::finish(const PendingPtr& pending, Actions& actions) {
 bool Desk::has_news(const Worker& worker, const Pending& pending, std::uint64_t now) const {
   if (now >= pending.until_ns || worker.session.empty()) return true;
   if (pending.has_reports && worker.leasing == 0) return true;
-  if (!worker.deliveries.missing(1).empty()) return true;
+  if (now >= worker.deliver_not_before_ns && !worker.deliveries.missing(1).empty()) return true;
   const auto is_new_stop = [&](const auto& each) {
     return !worker.told_to_stop.contains(each.first);
   };
@@ -299,6 +305,16 @@ void Desk::unpark(Worker& worker) {
   dispatcher_.set_want(worker.info.worker, 0);
 }
 
+// Otherwise the next request would be answered at once, without the work, over and over.
+void Desk::delay_delivery(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto at = workers_.find(id);
+  if (at == workers_.end()) return;
+  delayed_.erase({at->second.deliver_not_before_ns, id});
+  at->second.deliver_not_before_ns = now_ns() + kDeliverAgainNs;
+  delayed_.emplace(at->second.deliver_not_before_ns, id);
+}
+
 void Desk::answer(Worker& worker, const PendingPtr& pending, Actions& actions) {
   SyncAnswer& out = pending->answer;
   out.mode = mode_text(worker);
@@ -318,7 +334,7 @@ void Desk::answer(Worker& worker, const PendingPtr& pending, Actions& actions) {
       out.drop.push_back(d);
       worker.told_to_drop.insert(d);
     }
-    missing = worker.deliveries.missing(kMaxBatch);
+    if (now_ns() >= worker.deliver_not_before_ns) missing = worker.deliveries.missing(kMaxBatch);
     for (const dispatch::Dispatch& each : missing)
       if (!worker.sent.insert(each).second) ++totals_.redelivered;
   }
@@ -326,12 +342,13 @@ void Desk::answer(Worker& worker, const PendingPtr& pending, Actions& actions) {
     actions.push_back([pending] { pending->then(std::move(pending->answer)); });
     return;
   }
-  const auto delivery =
-      std::make_shared<Delivery>(*engine_, options_.render, pending->worker, std::move(missing),
-                                 [pending](std::vector<WorkItem> work) {
-                                   pending->answer.work = std::move(work);
-                                   pending->then(std::move(pending->answer));
-                                 });
+  const auto delivery = std::make_shared<Delivery>(
+      recorder_, options_.render, pending->worker, std::move(missing),
+      [self = shared_from_this(), pending](std::vector<WorkItem> work, bool is_complete) {
+        if (!is_complete) self->delay_delivery(pending->worker);
+        pending->answer.work = std::move(work);
+        pending->then(std::move(pending->answer));
+      });
   actions.push_back([delivery] { delivery->begin(); });
 }
 

@@ -71,7 +71,8 @@ class Governing(ServingTest):
             place = ("--server", url)
             self.ask_at(place, "start", "waits/ForEvent@1", '{"id":"a"}', program=WAITS)
             bundle = self.bundle(place, self.without_routes, program=WAITS)
-            self.assertEqual(self.refused_at(place, "apply", bundle), "holdfast: 1 instances have not ended: waits/ForEvent@1/a (conflict)\n")
+            self.assertRegex(self.refused_at(place, "apply", bundle),
+                             r"\Aholdfast: 1 instances have not ended \(waits/ForEvent@1 uses the route of [^)]*\): waits/ForEvent@1/a \(conflict\)\n\Z")
             done = self.run_program("apply", bundle, *place, "--json")
             self.assertEqual((done.stdout, done.returncode), (b"", 1))
             problem = json.loads(done.stderr)
@@ -119,7 +120,7 @@ class Governing(ServingTest):
             done = self.run_program("apply", bundle, "--check", *place)
             self.assertEqual((done.stderr.decode(), done.returncode), ("", 1))
             self.assertRegex(done.stdout.decode(), r"\AIN THE WAY +STATUS +EFFECTS +MESSAGES\nwaits/ForEvent@1/a +running +0 +0\n"
-                             r"1 instances have not ended: it could not be applied now\.\n\Z")
+                             r"waits/ForEvent@1: 1 instances use the route of [^\n]*\n1 instances have not ended: it could not be applied now\.\n\Z")
             self.assertIn("1 instances have not ended", self.refused_at(place, "apply", bundle))
             proposal = str(ask("gov", "propose", bundle)["proposal"])
             ask("gov", "shadow", proposal)

@@ -65,15 +65,59 @@ class Governance(OrderWorldTest):
         self.assertEqual({name: found["blocking"][0][name] for name in ("workflow", "key", "status", "effects")},
                          {"workflow": "demo/Order@1", "key": "o-3", "status": "waiting", "effects": 2})
         self.assertEqual(self.contents(), before, "nothing is written")
-        self.assertEqual(self.refused("apply", bundle), "holdfast: 1 instances have not ended: demo/Order@1 \"o-3\"\n")
+        self.assertEqual(self.refused("apply", bundle), "holdfast: 1 instances have not ended: demo/Order@1 \"o-3\""
+                         "; for demo/Order@1 this changes: demo/charge@1\n")
 
     def test_definitions_are_applied_where_nothing_is_under_way(self):
         self.make_world(orders=1)
         bundle = self.bundle(change=self.with_a_time_limit)
-        self.assertEqual(self.run_ok("apply", bundle, "--check"), {"record": None, "blocking": [], "blocking_count": 0})
+        self.assertEqual(self.run_ok("apply", bundle, "--check"),
+                         {"record": None, "unchanged": False, "added": [], "changed": ["demo/charge@1"], "removed": [], "pinned": [],
+                          "blocking": [], "blocking_count": 0, "blocking_workflows": []})
         self.assertEqual(self.run_ok("apply", bundle)["record"], 6)
         self.assertIn(60 * 10**9, [each.get("timeout_ns") for each in self.present()])
         self.assertEqual(self.run_program("verify", "world").returncode, 0)
+
+    # The recipes of docs/changing.md. Each command opens the world again.
+    @staticmethod
+    def with_more(definitions):
+        """A schema that nothing uses."""
+        definitions.append({"$kind": "defschema", "name": "demo/More@1", "type": {"text": {}}})
+        for definition in definitions:
+            if definition["$kind"] == "manifest":
+                definition["schemas"].append({"name": "demo/More@1"})
+        return [without_hashes(definition) for definition in definitions]
+
+    def test_what_is_added_is_applied_beside_a_waiting_instance(self):
+        self.make_world(orders=3)
+        before = self.bundle("before.json", lambda definitions: [without_hashes(each) for each in definitions])
+        bundle = self.bundle(change=self.with_more)
+        self.assertIn("1 instances have not ended", self.refused("apply", bundle, "--strict"))
+        applied = self.run_ok("apply", bundle)
+        self.assertEqual((applied["added"], applied["changed"], applied["removed"]), (["demo/More@1"], [], []))
+        self.assertEqual(self.run_ok("apply", bundle)["unchanged"], True)
+        self.assertEqual(self.run_ok("apply", before)["removed"], ["demo/More@1"])
+        self.assertEqual(self.run_program("verify", "world").returncode, 0)
+
+    def test_a_changed_workflow_is_pinned_and_rolled_back(self):
+        self.make_world(orders=3)
+        before = self.bundle("before.json", lambda definitions: [without_hashes(each) for each in definitions])
+        bundle = self.bundle(change=self.with_a_time_limit)
+        self.assertIn("this changes: demo/charge@1", self.refused("apply", bundle))
+        pinned = [{"workflow": "demo/Order@1", "instances": 1}]
+        self.assertEqual(self.run_ok("apply", bundle, "--pin", "--check")["pinned"], pinned)
+        self.assertEqual(self.run_ok("apply", bundle, "--pin")["pinned"], pinned)
+        self.make_world(orders=3)  # one more waits, with the new version
+        listed = self.statuses()
+        self.assertEqual(sorted(listed.values()), ["completed"] * 2 + ["failed"] * 2 + ["waiting"] * 2)
+        self.assertEqual(self.run_ok("apply", before, "--pin")["pinned"], pinned)  # the newer one
+        self.assertEqual(self.statuses(), listed)
+        self.assertEqual(self.run_program("verify", "world").returncode, 0)
+
+    def statuses(self):
+        done = self.run_program("ls", "--world", "world", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {each["key"]: each["status"] for each in json.loads(done.stdout)["instances"]}
 
     def test_a_proposal_goes_its_way(self):
         self.make_world(orders=2)  # one is shipped, one refused: nothing is under way

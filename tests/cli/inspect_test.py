@@ -32,6 +32,7 @@ class Inspect(OrderWorldTest):
         self.assertEqual([row["key"] for row in self.ask("ls", "--status", "waiting")["instances"]], ["o-6", "o-3"])
         self.assertEqual(self.refused("ls", "--workflow", "demo/Other@1"), "holdfast: demo/Other@1: there is no such workflow\n")
         self.assertEqual(self.ask("ls", "--since", "60")["instances"], [], "they are of 1970")
+        self.assertEqual(self.ask("ls", "--since", "15m")["instances"], [])
         self.assertEqual(self.run_program("ls", "--world", "world", "--since", "99999999999999").returncode, 2)
         cut = self.ask("ls", "--limit", "2")
         self.assertEqual(([row["key"] for row in cut["instances"]], cut["next"]), (["o-6", "o-5"], 5))

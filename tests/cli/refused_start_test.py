@@ -3,8 +3,8 @@
 """A server that may not start has touched nothing: what was under way in its world goes on only when it serves."""
 import contextlib
 import json
-import os
 import random
+import signal
 import socket
 import subprocess
 
@@ -67,9 +67,7 @@ class RefusedStart(ServingTest):
                 return free.getsockname()[1]
 
     def test_of_two_that_start_on_one_port_the_second_opens_nothing(self):
-        # The first stands still in the middle of opening its world, for as long as nobody writes there.
-        (self.folder / "first").mkdir()
-        os.mkfifo(self.folder / "first" / "WORLD")
+        # The first is stopped when it has begun to open its world.
         port = self.free_port()
         listen = ("--listen", f"127.0.0.1:{port}", "--any-file-system")
         first = subprocess.Popen([PROGRAM, "serve", "--world", "first", *listen], cwd=self.folder,
@@ -77,6 +75,7 @@ class RefusedStart(ServingTest):
         try:
             wait_until(lambda: first.poll() is not None or (self.folder / "first" / "journal").exists())  # it opens
             self.assertIsNone(first.poll())
+            first.send_signal(signal.SIGSTOP)
             self.make_world(how=("recent",))
             before = self.contents()
             done = self.run_program("serve", "--world", "world", *listen)

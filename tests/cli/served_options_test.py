@@ -199,6 +199,7 @@ class ServedOptions(ServingTest):
                 (("--retention", "40000d"), "--retention: expected a time up to 100 years, as 7d, 12h, 30m or 90s"),
                 (("--snapshot-every", "-1"), "--snapshot-every: expected a number of records"),
                 (("--handler-threads", "0"), "--handler-threads: expected a number from 1 to 1024"),
+                (("--hot-cells", "0"), "--hot-cells: expected a number from 1 to 10000000"),
                 (("--history", "yes"), "--history: expected true or false")):
             for command in (("serve", "--world", "fresh"), ("dev", "fresh")):
                 done = self.run_program(*command, f"{said[0]}={said[1]}")

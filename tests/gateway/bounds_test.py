@@ -76,6 +76,28 @@ class Connections(Bounded):
         with Client(self.port) as newcomer:
             self.assertEqual(newcomer.get("/v1/limits").status, 200)
 
+    def test_a_token_has_its_share_of_the_connections_and_no_more(self):
+        greedy, other = self.token("operator", "greedy"), self.token("operator", "other")
+        self.start_with_files(256, 256)  # 128 connections
+
+        def begin(client, token, body):
+            client.send(b"POST /v1/events HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                        b"Authorization: " + token["Authorization"].encode() +
+                        b"\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:1])
+
+        body = json.dumps(order("slow")).encode()
+        slow, watching = self.client(), self.client()
+        held = lambda: b"\nholdfast_http_connections 128\n" in watching.get("/metrics", **other).body
+        for client in self.silent(126):
+            begin(client, greedy, body)
+        begin(slow, other, body)
+        wait_until(held, "they are not all there")
+        for i in range(5):
+            with Client(self.port) as newcomer:
+                self.assertEqual(newcomer.get("/v1/limits", **other).status, 200, f"newcomer {i}")
+        slow.send(body[1:])
+        self.assertEqual(slow.receive().status, 200, "it had less than its share")
+
     def test_the_soft_limit_is_raised_to_the_hard_one(self):
         self.start_with_files(100, 700)
         limits = pathlib.Path(f"/proc/{self.process.pid}/limits").read_text()
@@ -141,6 +163,22 @@ class Answers(Bounded):
         big = wait_until(lambda: (reply := client.get("/v1/journal?from=2&limit=1")).status == 200 and reply)
         self.assertGreater(len(big.body), 14 * MIB)
         self.assertGreater(self.figure("holdfast_http_cut_readers_total"), 0)
+
+    def test_a_token_has_its_share_of_the_answers_and_no_more(self):
+        greedy, other = self.token("operator", "greedy"), self.token("operator", "other")
+        self.start()
+        client = self.client()
+        big = order("big")
+        big["value"]["sku"] = "m" * (14 * MIB)  # more than sockets hold
+        self.assertEqual(client.post("/v1/events", big, **other).status, 200)
+        for reader in self.silent(12):
+            reader.send(b"GET /v1/journal?from=2&limit=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: " +
+                        greedy["Authorization"].encode() + b"\r\n\r\n")
+        metrics = lambda: client.get("/metrics", **other).body
+        wait_until(lambda: b'status="429"' in metrics(), "nobody is refused")
+        held = float(metrics().split(b"\nholdfast_http_answer_bytes ")[1].split()[0])
+        self.assertLess(held, 48 * MIB)
+        self.assertEqual(client.get("/v1/journal?from=2&limit=1", **other).status, 200)
 
     @unittest.skipIf(SANITIZED, "sanitizers have memory of their own")
     def test_states_that_were_read_do_not_stay_in_memory(self):

@@ -177,6 +177,23 @@ class Dispatching(ServerTest):
         again = self.take_one(worker)
         self.assertEqual((again["resume"], again["attempt"]), ({"step": 5}, 1))
 
+    def test_a_report_about_the_task_of_another_worker_frees_nothing(self):
+        holder, other = self.worker(name="a", slots=1), self.worker(name="b", types=["http"])
+        keyed = document([{"name": "a"}, {"name": "b"}], concurrency={"key": "db", "limit": 1})
+        graph = self.submit(keyed)
+        work = self.take_one(holder)
+        for report in ({"status": "ok", "payload": 1}, {"status": "error", "error": {"code": "x", "message": "m"}}):
+            reply = other.sync(done=[{"d": work["d"], **report}])
+            self.assertEqual(reply.json()["results"][0]["result"], "stale")
+        reply = other.sync(back=[{"d": work["d"], "reason": "drain"}])
+        self.assertEqual(reply.json()["results"][0]["result"], "stale")
+        self.assertEqual(holder.take(want=1, wait_ms=500), [], "its only slot is in use, and so is the key")
+        self.assertIn("concurrency key db", self.why(graph, 1 - work["task"])["sentence"])
+        self.assertEqual(holder.finish(work["d"], payload=1), "ok")
+        self.assertEqual(holder.finish(self.take_one(holder)["d"], payload=1), "ok")
+        self.wait_for(graph)
+        self.assertEqual([task["attempts"] for task in self.tasks(graph)], [1, 1])
+
     def test_a_failed_task_goes_to_another_worker(self):
         first, second = self.worker(name="a"), self.worker(name="b")
         graph = self.submit(chain("a"))
@@ -297,7 +314,20 @@ class ShortGraces(Dispatching):
     def test_a_task_that_no_worker_fits_fails_after_the_grace(self):
         graph = self.submit(chain("a"))
         self.wait_for(graph, "FAILED")
-        self.assertEqual(self.tasks(graph)[0]["error"]["code"], "task.no_eligible_worker")
+        [task] = self.tasks(graph)
+        self.assertEqual((task["error"]["code"], task["attempts"]), ("task.no_eligible_worker", 0))
+
+    def test_a_task_that_every_worker_failed_ends_with_the_error_of_the_executor(self):
+        worker = self.worker()
+        graph = self.submit(chain("a"))
+        error = {"code": "disk.full", "message": "no space left", "retryable": True}
+        self.assertEqual(worker.finish(self.take_one(worker)["d"], "error", error=error), "ok")
+        def has_failed():
+            worker.sync(wait_ms=100)  # it lives on, and is the only one
+            return self.graph(graph)["status"] == "FAILED"
+        wait_until(has_failed, "the task is not given up")
+        [task] = self.tasks(graph)
+        self.assertEqual((task["error"], task["attempts"]), ({"code": "disk.full", "message": "no space left"}, 1))
 
     def test_work_that_a_live_worker_denies_goes_back_for_free(self):
         worker = self.worker()

@@ -13,11 +13,13 @@ CODE = ROOT / "src" / "gateway"
 # Each constant of gateway/limits.h, and how the page says it.
 SAID = {
     "connections": "Connections {};",
+    "connections_of_token": "{} of them with one token before",
     "header_bytes": "header {KiB} KiB and",
     "body_bytes": None,  # of other constants: below
     "all_body_bytes": "all bodies that are being received {MiB} MiB;",
     "body_bytes_of_token": "bodies with one token {MiB} MiB;",
     "all_answer_bytes": "all answers that wait to be sent {MiB} MiB;",
+    "answer_bytes_of_token": "answers with one token {MiB} MiB;",
     "answer_part_bytes": "a part of an answer, of {KiB} KiB;",
     "header_time": "a header within {s} s;",
     "body_time": "a body within {s} s and as long as",
@@ -66,7 +68,7 @@ class ApiPage(ServerTest):
 
     def test_the_problems_are_those_of_the_server(self):
         written = [(code, int(status)) for code, status in re.findall(r"^\| `(\w+)` \| (\d+) \|", PAGE, re.M)]
-        schema = self.document["components"]["responses"]["Problem"]["content"]["application/problem+json"]["schema"]
+        schema = self.document["components"]["schemas"]["Problem"]
         self.assertEqual([code for code, _ in written], schema["properties"]["code"]["enum"])
         table = re.findall(r'ProblemKind\{Code::\w+, "(\w+)", (\d+),', (CODE / "problem.cc").read_text())
         self.assertEqual(written, [(code, int(status)) for code, status in table])

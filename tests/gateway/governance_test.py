@@ -30,6 +30,18 @@ class Governance(ServerTest):
                 definition["schemas"].sort(key=lambda entry: entry["name"])
         return definitions
 
+    def with_another_effect(self):
+        """The present definitions, and an effect of test/House@1 may take an hour at most."""
+        definitions = copy.deepcopy(self.present)
+        house, = [each for each in definitions if each.get("name") == "test/House@1"]
+        name = [each for each in house["effects_emitted"] if not each.startswith("sys/")][0]
+        for definition in definitions:
+            if definition.get("name") == name:
+                definition["timeout_ns"] = 3600 * 10**9
+            if definition["$kind"] == "manifest":
+                definition["effects"] = [{"name": each["name"]} for each in definition["effects"]]
+        return name, definitions
+
     def post(self, path, body, status=200):
         reply = self.client().post(path, body)
         self.assertEqual(reply.status, status, reply.body)
@@ -40,24 +52,41 @@ class Governance(ServerTest):
         self.post("/v1/events", {"schema": "test/Tell@1", "value": {"name": "a", "count": 0, "letters": 0, "leave": False}})
 
     def test_the_present_definitions_can_be_applied_again(self):
+        self.post(START, INPUT, 201)
+        last = self.client().get("/v1/journal").json()["last"]
         applied = self.post("/v1/manifest", {"definitions": self.present})
         self.assertEqual((applied["blocking"], applied["blocking_count"]), ([], 0))
-        self.assertEqual(applied["record"], self.client().get("/v1/journal").json()["last"])
+        self.assertEqual((applied["record"], applied["unchanged"]), (None, True))
+        self.assertEqual(self.client().get("/v1/journal").json()["last"], last)
         self.assertEqual(self.client().get("/v1/manifest").json()["definitions"], self.present)
 
     def test_what_blocks_is_said_and_nothing_is_applied(self):
         self.post(START, INPUT, 201)
         last = self.client().get("/v1/journal").json()["last"]
-        checked = self.post("/v1/manifest?check=1", {"definitions": self.present})
+        name, other = self.with_another_effect()
+        checked = self.post("/v1/manifest?check=1", {"definitions": other})
+        self.assertEqual([(each["workflow"], each["instances"]) for each in checked["blocking_workflows"]], [("test/House@1", 1)])
+        self.assertEqual(checked["blocking_workflows"][0]["because"], [name])
         self.assertEqual(checked["blocking"], [{"workflow": "test/House@1", "key": "a", "status": "waiting",
                                                 "paused": False, "effects": 1, "mail": 0}])
         self.assertIsNone(checked["record"])
-        problem = self.post("/v1/manifest", {"definitions": self.present}, 409)
+        problem = self.post("/v1/manifest", {"definitions": other}, 409)
         self.assertEqual((problem["code"], problem["blocking"]), ("conflict", checked["blocking"]))
         self.assertEqual(self.client().get("/v1/journal").json()["last"], last)
         self.post(HOUSE + "a/cancel", {})
-        self.assertEqual(self.post("/v1/manifest?check=1", {"definitions": self.present})["blocking_count"], 0)
-        self.post("/v1/manifest", {"definitions": self.present})
+        self.assertEqual(self.post("/v1/manifest?check=1", {"definitions": other})["blocking_count"], 0)
+        self.assertEqual(self.post("/v1/manifest", {"definitions": other})["changed"], [name])
+
+    def test_what_is_added_is_applied_beside_work(self):
+        self.post(START, INPUT, 201)
+        more = self.with_another_schema()
+        strict = self.post("/v1/manifest?strict=1&check=1", {"definitions": more})
+        self.assertEqual([(each["workflow"], each["because"]) for each in strict["blocking_workflows"]], [("test/House@1", [])])
+        self.assertEqual(self.post("/v1/manifest?strict=1", {"definitions": more}, 409)["blocking"][0]["key"], "a")
+        applied = self.post("/v1/manifest", {"definitions": more})
+        self.assertEqual((applied["added"], applied["changed"], applied["removed"]), (["test/More@1"], [], []))
+        self.assertEqual(self.client().post("/v1/events", {"schema": "test/More@1", "value": "x"}).status, 200)
+        self.post(HOUSE + "a/cancel", {})
 
     def test_the_server_goes_by_what_was_applied(self):
         event = {"schema": "test/More@1", "value": "x"}
@@ -101,9 +130,10 @@ class Governance(ServerTest):
         kinds = [each["tick"]["kind"] for each in self.client().get(f"/v1/journal?from={tried['record']}").json()["records"]]
         self.assertEqual(kinds[0], "shadow")
         self.post(START, INPUT, 201)
-        self.assertEqual(self.post(path + "/apply", {}, 409)["blocking"][0]["key"], "a")
+        applied = self.post(path + "/apply", {})
+        self.assertIsNotNone(applied["record"])
+        self.assertEqual(applied["added"], ["test/More@1"])
         self.post(HOUSE + "a/cancel", {})
-        self.assertIsNotNone(self.post(path + "/apply", {})["record"])
         self.assertEqual(self.client().get("/v1/proposals").json()["proposals"][0]["stage"], "applied")
         self.assertEqual(self.client().post("/v1/events", {"schema": "test/More@1", "value": "x"}).status, 200)
 

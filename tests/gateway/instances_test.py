@@ -27,6 +27,22 @@ class ListTest(ServerTest):
 
 
 class Instances(ListTest):
+    def test_a_key_with_a_slash_is_written_escaped_and_a_404_says_so(self):
+        self.start()
+        client = self.client()
+        self.assertEqual(client.post("/v1/events", order("a/b", wait=True)).status, 200)
+        self.assertEqual(client.get("/v1/instances/demo/Order@1/a%2Fb").json()["key"], "a/b")
+        plain = client.get("/v1/instances/demo/Order@1/a/b")
+        self.assertEqual(plain.status, 404)
+        self.assertIn("%2F", plain.json()["detail"])
+
+    def test_enums_are_found_by_their_names(self):
+        self.start()
+        self.assertEqual(self.client().post("/v1/events", order("e-1", wait=True)).status, 200)
+        self.settled()
+        self.assertEqual(self.keys("?where=" + quote("state.stage=ship")), ["e-1"])
+        self.assertEqual(self.keys("?where=" + quote("state.stage=refund")), [])
+
     def test_instances_are_listed_the_newest_first_with_how_they_stand(self):
         self.start()
         client = self.client()

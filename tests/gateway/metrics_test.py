@@ -7,6 +7,7 @@ import unittest
 
 from server import ROOT, TELLER, ServerTest, figure_in, wait_until
 
+ALERTS = (ROOT / "docs" / "grafana" / "alerts.yaml").read_text()
 DASHBOARD = json.loads((ROOT / "docs" / "grafana" / "holdfast.json").read_text())
 LINE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\.)*",?)*)\})? ([0-9.e+-]+|\+Inf)$')
 ORDER = {"schema": "test/Order@1", "value": {"house": "a", "colour": "red"}}
@@ -21,7 +22,8 @@ class Metrics(ServerTest):
             """A busy machine may not have all of them within a second."""
             text = self.metrics()
             parts = ("holdfast_open_effects", "holdfast_disk_free_bytes")
-            return text if all(figure_in(text, name) is not None for name in parts) else None
+            has_all = all(figure_in(text, name) is not None for name in parts) and "# TYPE holdfast_instances " in text
+            return text if has_all else None
         samples, kinds = {}, {}
         for line in wait_until(whole, "some figures are always left out").splitlines():
             if line.startswith("# TYPE "):
@@ -109,6 +111,23 @@ class Metrics(ServerTest):
         self.assertEqual(shown - served, set(), "the dashboard names what is not served")
         families = {re.sub(r"_(bucket|sum|count)$", "", name) if name not in kinds else name for name in shown}
         self.assertEqual(set(kinds) - families, set(), "what is served is not on the dashboard")
+
+    def test_alert_rules_name_only_what_is_served(self):
+        self.start()
+        client = self.client()
+        client.post("/v1/events", ORDER)
+        client.post("/v1/instances/test/House@1/nobody/cancel", {})
+        _, kinds = self.read()
+        named = set(re.findall(r"holdfast_[a-z_]+", " ".join(re.findall(r"expr: (.*)", ALERTS))))
+        self.assertGreater(len(named), 8)
+        families = {re.sub(r"_(bucket|sum|count)$", "", name) if name not in kinds else name for name in named}
+        self.assertEqual(families - set(kinds), set())
+
+    def test_instances_are_counted_by_workflow_and_status(self):
+        self.start()
+        self.client().post("/v1/events", ORDER)
+        found = wait_until(lambda: [labels for (name, labels) in self.read()[0] if name == "holdfast_instances"])
+        self.assertIn("test/House@1", str(found))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Workflows(StepsTest):
         self.assertEqual(set(found), {"demo/Order@1", "demo/RefundCase@1"})
         self.assertEqual((found["demo/Order@1"]["kind"], found["demo/Order@1"]["graph"]), ("native", False))
         case = found["demo/RefundCase@1"]
-        self.assertEqual((case["kind"], case["graph"], case["stream"]), ("steps", True, "sys/StepEntry@1"))
+        self.assertEqual((case["kind"], case["graph"], case["stream"]), ("steps", True, "sys/StepEntry@2"))
         self.assertEqual(case["events"], [
             {"schema": "demo/RefundRequested@1", "key_field": "id", "starts": True},
             {"schema": "demo/RefundDecided@1", "key_field": "id", "starts": False}])

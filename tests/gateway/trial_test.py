@@ -113,7 +113,7 @@ class Trial(ServerTest):
             if thread.is_alive():
                 break  # otherwise the first may have been over, on a machine that stood still for that long
         self.assertEqual((second.status, second.code()), (429, "full"), second.body)
-        self.assertIn("another trial is under way", second.json()["detail"])
+        self.assertIn("another trial is running", second.json()["detail"])
         thread.join()
         self.assertEqual(answers[0][0].status, 200, answers[0][0].body)
         again = self.client().post(self.path + "/shadow", {"from": self.proposal - 1})

@@ -13,6 +13,13 @@ import urllib.error
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Read before they are taken from the environment, where the program would take them for settings.
+PICTURES = os.environ.get("HOLDFAST_PICTURES")  # a folder: pictures of the screens are kept there
+DOCS_PICTURES = os.environ.get("HOLDFAST_DOCS_PICTURES")  # set: those of the documentation are taken again
+AXE = os.environ.get("HOLDFAST_AXE")  # axe.min.js of axe-core, which is not part of Debian
+RECORDS = int(os.environ.get("HOLDFAST_RECORDS", "1200"))  # of a long history
+
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 sys.path.insert(0, str(ROOT / "tests" / "gateway"))
 from server import ServerTest
@@ -20,7 +27,6 @@ from waiting import PATIENCE, wait_until
 
 CHROMIUM = shutil.which("chromium")
 DRIVER = shutil.which("chromedriver")
-PICTURES = os.environ.get("HOLDFAST_PICTURES")  # a folder: pictures of the screens are kept there
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 

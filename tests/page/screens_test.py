@@ -1,21 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every screen and action of the page, in a real browser against a real server with real work."""
+import base64
+import gzip
+import pathlib
 import re
+import subprocess
 import unittest
 
-from browser import PageTest, wait_until
+from browser import AXE, DOCS_PICTURES, RECORDS, ROOT, PageTest, wait_until
 
 REFUND = "instances/demo%2FRefundCase%401/r-2"
-SCREENS = {"": "Workflows", "instances": "r-2", "questions": "decide", "workflows": "demo/Order@1", "definitions": "demo/OrderPlaced@1",
-           "journal": "demo/OrderPlaced@1", "engine": "Sync p99", REFUND: "Step decide waits", REFUND + "/history": "receipt",
+GRAPH = {"apiVersion": "holdfast/v1", "kind": "Workflow", "metadata": {"name": "nightly"}, "spec": {"taskType": "echo", "graph": {"nodes": [
+    {"name": "fetch"}, {"name": "report", "dependsOn": ["fetch"]}, {"name": "mail", "dependsOn": ["report"]}]}}}
+LARGEST = "18446744073709551615"
+SCREENS = {"": "What everything waits for", "graphs": "nightly", "graphs/g-1": "fetch", "graphs/g-1/tasks": "report", "batches": "No batch was begun",
+           "workers": "No worker has enrolled yet", "effects": "sys/timer.set@1", "instances": "r-2", "questions": "decide", "workflows": "demo/Order@1", "definitions": "demo/OrderPlaced@1",
+           "journal": "records 1 to", "engine": "Sync p99", REFUND: "Step decide waits", REFUND + "/history": "receipt",
            REFUND + "/state": "requirements", REFUND + "/graph": "bank.busy", REFUND + "/stream": "give back 99.00"}
 
 
 class Screens(PageTest):
+    maxDiff = None
+
     def go_through(self, name, **options):
         self.serve_demo()
+        self.client().post("/v1/graphs", {"id": "g-1", "document": GRAPH})
         browser = self.browser(**options)
+        faults = []
         for path, words in SCREENS.items():
             browser.open("about:blank")
             browser.open(self.page(path))
@@ -24,13 +36,103 @@ class Screens(PageTest):
             self.assertLessEqual(wide, 0, f"{path} is wider than the window")
             self.assertEqual(browser.text(".problem"), "", path)
             browser.picture(f"{name}-{path.rsplit('/', 1)[-1] or 'overview'}")
+            faults += [(path, *each) for each in self.faults_of_access(browser)]
         self.assertEqual(browser.complaints(), [])
+        self.assertEqual(faults, [])
 
     def test_every_screen_shows_what_is_there_in_light_colours(self):
         self.go_through("light")
 
     def test_every_screen_fits_a_telephone_in_dark_colours(self):
         self.go_through("dark-390", width=390, height=844, dark=True)
+
+    @staticmethod
+    def faults_of_access(browser):
+        if not AXE:
+            return []
+        browser.run(pathlib.Path(AXE).read_text())
+        found = browser.call("POST", "/execute/async", {"args": [], "script": "const done = arguments[arguments.length - 1];"
+                             "axe.run().then(r => done(r.violations.map(v => [v.impact, v.id, v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary)])))"})
+        return [each for each in found if each[0] in ("serious", "critical")]
+
+    def test_the_page_is_small(self):
+        with self.subTest("bundled"):
+            files = self.folder / "files"
+            subprocess.run([ROOT / "tools" / "bundle_page.py", "--ui", ROOT / "ui", "--out", self.folder / "files.cc", "--files", files], check=True)
+            sizes = {path.name: len(gzip.compress(path.read_bytes(), 9)) for path in files.iterdir()}
+            first = sum(size for name, size in sizes.items() if not name.startswith("part-"))
+            self.assertLess(first, 80 * 1024, sizes)
+            self.assertLess(sum(sizes.values()), 150 * 1024, sizes)
+
+    def test_every_waiting_instance_shows_its_reason(self):
+        self.serve_demo()
+        client = self.client()
+        for number in range(5):
+            client.post("/v1/workflows/demo/RefundCase@1/start", {"input": {"id": f"r-1{number}", "order": "o-1", "cents": 9900}})
+        browser = self.browser()
+        browser.open(self.page("instances?status=waiting"))
+        wait_until(lambda: len(browser.elements("tbody tr")) == 6 and browser.text("tbody").count("Step decide waits for") == 6,
+                   lambda: "a row has no reason: " + browser.text("tbody"))
+        browser.open(self.page())
+        browser.wait_for_text("decide ← demo/RefundDecided@1")
+        counted = browser.run("return [...document.querySelectorAll('table.waits tbody td.number')].map(e => Number(e.innerText))")
+        wait_until(lambda: sum(browser.run("return [...document.querySelectorAll('table.waits tbody td.number')].map(e => Number(e.innerText))")) == 6, str(counted))
+
+    def test_a_long_history_keeps_few_rows_in_the_document(self):
+        self.serve_demo()
+        client = self.client()
+        count = RECORDS
+        for number in range(count):
+            client.post("/v1/instances/demo/RefundCase@1/r-2/signal",
+                        {"schema": "demo/RefundDecided@1", "value": {"id": "r-2", "by": f"somebody {number}", "approved": True}})
+        browser = self.browser()
+        browser.open(self.page(REFUND + "/history"))
+        browser.wait_for_text("somebody")
+        browser.wait_for_text("and more below")
+
+        def at_the_end():
+            browser.run("const box = document.querySelector('.virtual'); box.scrollTop = box.scrollHeight")
+            return "demo/RefundRequested@1" in browser.text(".virtual")
+        wait_until(at_the_end, "the first record does not come")
+        self.assertLess(len(browser.elements(".record")), 100)
+        self.assertRegex(browser.text(".bar"), rf"{count // 1000} ?\d{{3}} records")
+        self.assertEqual(browser.complaints(), [])
+
+
+class Documentation(PageTest):
+    """The pictures of docs/page.md and README.md. HOLDFAST_DOCS_PICTURES=1 takes them again."""
+    IMAGES = ROOT / "docs" / "images"
+
+    def take(self, browser, name):
+        picture = base64.b64decode(browser.call("GET", "/screenshot"))
+        if DOCS_PICTURES:
+            self.IMAGES.mkdir(exist_ok=True)
+            (self.IMAGES / f"{name}.png").write_bytes(picture)
+
+    def test_every_picture_of_the_page_is_taken_and_shown(self):
+        self.start(self.world, "--live", "5", command="dev")
+        client = self.client()
+        client.post("/v1/graphs", {"id": "g-1", "document": GRAPH})
+        wait_until(lambda: client.get("/v1/journal?limit=1").json()["last"] > 250, "there is no work")
+        browser = self.browser(width=1200, height=720)
+        for name, path, words in (("overview", "", "decide ← demo/RefundDecided@1"), ("instances", "instances", "the order was undone"),
+                                  ("timeline", REFUND, "weigh"), ("state", REFUND + "/state", "requirements"), ("questions", "questions", "Answer")):
+            browser.open("about:blank")
+            browser.open(self.page(path))
+            browser.wait_for_text(words)
+            browser.wait_for_text("live", ".settings")
+            self.take(browser, f"page-{name}")
+        self.assertEqual(browser.complaints(), [])
+
+    def test_the_documents_show_the_pictures_that_are_there(self):
+        there = {path.name for path in self.IMAGES.glob("page-*.png")}
+        for page in (ROOT / "docs" / "page.md", ROOT / "README.md"):
+            shown = set(re.findall(r"images/(page-[a-z]+\.png)", page.read_text()))
+            self.assertTrue(shown, page)
+            self.assertLessEqual(shown, there, page)
+        self.assertEqual(there, set(re.findall(r"images/(page-[a-z]+\.png)", (ROOT / "docs" / "page.md").read_text())))
+        for name in there:
+            self.assertLess((self.IMAGES / name).stat().st_size, 200_000, name)
 
 
 class Actions(PageTest):
@@ -93,11 +195,76 @@ class Actions(PageTest):
         browser = self.browser()
         browser.open(self.page("instances?status=waiting"))
         browser.click("tbody .tick input")
+        browser.wait_for_text("1 selected", ".bar")
         browser.click(".bar button", "cancel")
-        browser.click("dialog button.primary")
-        browser.wait_for_text("1 of 1 done", ".toasts")
+        browser.wait_for_text("cancel 1", "dialog button[type=submit]")
+        browser.click("dialog button[type=submit]")
+        browser.wait_for_text("1 done of 1", "dialog")
+        browser.click("dialog button", "Close")
         browser.open(self.page(REFUND))
         browser.wait_for_text("cancelled", ".badge")
+
+    def test_all_that_match_are_counted_and_then_paused(self):
+        self.serve_demo()
+        client = self.client()
+        for number in range(20):
+            client.post("/v1/workflows/demo/RefundCase@1/start", {"input": {"id": f"b-{number}", "order": "o-1", "cents": 9900}})
+        wait_until(lambda: client.get("/v1/waits").json()["waiting"] == 21)
+        browser = self.browser()
+        browser.open(self.page("instances?workflow=demo%2FRefundCase%401&status=waiting"))
+        browser.click(".bar button", "pause all")
+        browser.wait_for_text("pause 21 instances", "dialog h2")
+        self.assertNotIn("paused", {row["paused"] for row in client.get("/v1/instances?limit=100").json()["instances"]})
+        browser.wait_for_text("and 11 more", "dialog")
+        browser.type("dialog #reason", "a test of many")
+        browser.wait_for_text("pause 21", "dialog button[type=submit]")
+        browser.click("dialog button[type=submit]")
+        browser.wait_for_text("21 done of 21", "dialog")
+        browser.picture("light-batch")
+        browser.open(self.page("batches"))
+        browser.wait_for_text("a test of many")
+        self.assertEqual(sum(row["paused"] for row in client.get("/v1/instances?limit=100").json()["instances"]), 21)
+        self.assertEqual(browser.complaints(), [])
+
+    def test_a_viewer_is_offered_nothing_that_it_may_not_do(self):
+        made = self.run_program("token", "add", "--new", "--world", self.world, "--role", "viewer", "--name", "v")
+        token = re.search(r"hf_\S+", made.stdout)[0]
+        self.start(self.world, command="dev")
+        browser = self.browser()
+        browser.open(self.page(REFUND))
+        browser.type("#token", token)
+        browser.click("dialog button[type=submit]")
+        browser.wait_for_text("v, viewer", ".settings")
+        browser.wait_for_text("copy CLI", ".actions")
+        for path, css in ((REFUND, ".actions"), ("instances?status=waiting", "main"), ("questions", "main"), ("workflows", "main")):
+            browser.open(self.page(path))
+            browser.wait_for_text("demo/")
+            for word in ("signal", "cancel", "pause", "Answer", "Start"):
+                self.assertNotIn(word, [text.strip() for text in browser.text(css + " button").split("\n")], path)
+
+    def test_the_largest_number_survives_a_signal_and_a_copy(self):
+        self.serve_demo()
+        browser = self.browser()
+        browser.open(self.page(REFUND))
+        browser.click(".actions button", "signal")
+        browser.run("const s = document.querySelector('#event-schema'); s.value = 'demo/RefundRequested@1'; s.dispatchEvent(new Event('change', {bubbles: true}))")
+        browser.find("dialog #field-\\.cents")
+        browser.run("document.querySelector('dialog #field-\\\\.cents').select()")
+        browser.type("dialog #field-\\.cents", LARGEST)
+        browser.click("dialog button[type=submit]")
+        browser.wait_for_text("was sent", ".toasts")
+        browser.open(self.page(REFUND + "/history"))
+        browser.wait_for_text('"cents":' + LARGEST)
+        client = self.client()
+        self.assertEqual(client.post("/v1/workflows/demo/Order@1/start", {"input": {"id": "large", "sku": "mug", "count": 1, "cents": int(LARGEST)}, "wait": True}).status, 200)
+        browser.open(self.page("instances/demo%2FOrder%401/large"))
+        browser.click(".actions button", "start like this")
+        wait_until(lambda: browser.run("return document.querySelector('dialog #field-\\\\.cents')?.value") == LARGEST, "the form has lost digits")
+        browser.run("document.querySelector('dialog #field-\\\\.id').select()")
+        browser.type("dialog #field-\\.id", "large-again")
+        browser.click("dialog button[type=submit]")
+        browser.wait_for_text("Started", ".toasts")
+        self.assertIn('"cents":' + LARGEST, client.get("/v1/instances/demo/Order@1/large-again/timeline").body.decode())
 
     def test_keys_lead_to_screens_and_instances(self):
         self.serve_demo()
@@ -130,6 +297,54 @@ class Restart(PageTest):
         wait_until(lambda: "No connection." not in browser.text(), "the page does not notice that the server is back")
         browser.wait_for_text("r-2")
 
+    def test_the_page_kills_the_server_and_proves_that_nothing_was_lost(self):
+        self.start(self.world, "--live", "10", "--supervise", command="dev")
+        browser = self.browser()
+        browser.open(self.page())
+        browser.wait_for_text("demo/Order@1")
+        browser.click(".settings button", "Kill -9")
+        browser.click("dialog button", "Kill it")
+        browser.wait_for_text("0 lost, 0 counted twice.", ".report.good")
+        browser.wait_for_text("the counters say the same", ".report.good")
+        browser.picture("light-killed")
+        browser.wait_for_text("live", ".settings")
+        before = self.client().get("/v1/journal?limit=1").json()["last"]
+        wait_until(lambda: self.client().get("/v1/journal?limit=1").json()["last"] > before, "the work does not go on")
+
+    def test_ten_tabs_share_one_stream_and_all_of_them_see_a_change(self):
+        self.serve_demo()
+        browser = self.browser()
+        browser.open(self.page("instances"))
+        tabs = [browser.call("GET", "/window")]
+        for _ in range(9):
+            tabs.append(browser.call("POST", "/window/new", {"type": "tab"})["handle"])
+            browser.call("POST", "/window", {"handle": tabs[-1]})
+            browser.open(self.page("instances"))
+            browser.wait_for_text("live", ".settings")
+            browser.wait_for_text("r-2")
+        self.assertEqual(self.figure("holdfast_http_streams"), 1)
+        self.assertEqual(self.client().post("/v1/instances/demo/RefundCase@1/r-2/cancel", {"reason": "now"}).status, 200)
+        for tab in tabs:
+            browser.call("POST", "/window", {"handle": tab})
+            browser.wait_for_text("cancelled", "tbody .badge")
+        # The one that reads the stream is closed: another takes its place.
+        browser.call("POST", "/window", {"handle": tabs[0]})
+        browser.call("DELETE", "/window")
+        browser.call("POST", "/window", {"handle": tabs[1]})
+        wait_until(lambda: self.figure("holdfast_http_streams") == 1 and "live" in browser.text(".settings"), "no other tab reads the stream")
+
+    def test_a_change_is_shown_without_asking_by_the_clock(self):
+        self.serve_demo()
+        browser = self.browser()
+        browser.open(self.page("instances"))
+        browser.wait_for_text("live", ".settings")
+        browser.wait_for_text("r-2")
+        asked = lambda: browser.run("return performance.getEntriesByType('resource').filter(e => e.name.includes('v1/instances')).length")
+        before = wait_until(asked)
+        self.assertEqual(self.client().post("/v1/instances/demo/RefundCase@1/r-2/cancel", {"reason": "now"}).status, 200)
+        browser.wait_for_text("cancelled", "tbody .badge")
+        self.assertGreater(asked(), before)
+
     def test_a_server_with_tokens_asks_for_one(self):
         made = self.run_program("token", "add", "--new", "--world", self.world, "--role", "viewer", "--name", "v")
         token = re.search(r"hf_\S+", made.stdout)[0]
@@ -138,7 +353,7 @@ class Restart(PageTest):
         browser.open(self.page())
         browser.type("#token", token)
         browser.click("dialog button[type=submit]")
-        browser.wait_for_text("Workflows", "h2")
+        browser.wait_for_text("What everything waits for", "h2")
 
 
 if __name__ == "__main__":

@@ -99,6 +99,25 @@ class Copies(ServingTest):
         found = self.in_engine()
         self.assertEqual(sorted(found), sorted(["gone", *(f"w-{n}" for n in range(4)), *(f"n-{n}" for n in range(4))]))
 
+    def test_of_two_bridges_with_one_world_the_second_stands_by(self):
+        self.serve()
+        self.server.stop()
+        twin = Server(self, "twin")
+        shutil.copytree(self.server.world, twin.world)
+        self.server.start()
+        self.wait_for_status(self.start(self.alice, "first"), "completed")
+        twin.start("--postgres-sweep", 200)
+        wait_until(lambda: "another bridge serves this world" in twin.log.read_text(), lambda: twin.log.read_text())
+        ids = [self.start(self.alice, f"t-{n}") for n in range(20)]
+        for each in ids:
+            self.wait_for_status(each, "completed")
+        self.assertEqual(self.in_engine(twin), {})
+        # It takes over when the first is gone, and from then on the first would write nothing.
+        self.server.kill()
+        last = self.start(self.alice, "last")
+        self.wait_for_status(last, "completed")
+        self.assertIn("last", self.in_engine(twin))
+
     def test_five_bridges_take_each_row_once(self):
         self.serve()
         servers = [self.server] + [Server(self, f"world{n}").start() for n in range(4)]

@@ -224,10 +224,12 @@ class Names(SchemaTest):
         rows = self.owner("SELECT p.proname, p.prosecdef, p.proconfig::text FROM pg_proc p "
                           "WHERE p.pronamespace = 'holdfast'::regnamespace")
         self.assertGreater(len(rows), 15)
-        # The first four only insert a row; the others are called by the trigger, which has one.
-        without = {"start", "send", "signal", "cancel", "fill_start", "fill_send", "fill_target", "check_body", "misfit"}
+        # The first five only insert a row; the others are called by the trigger, which has one.
+        without = {"start", "start_flow", "send", "signal", "cancel", "fill_start", "fill_send", "fill_target", "check_body", "misfit"}
         for name, definer, config in rows:
             expected = None if name in without else '{"search_path=pg_catalog, pg_temp"}'
+            if name == "run_node":
+                expected = '{"search_path=pg_catalog, pg_temp",standard_conforming_strings=on}'
             self.assertEqual((name, definer, config), (name, "f", expected))
 
     def test_names_are_quoted_wherever_they_go(self):

@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workflows that are started in transactions of the application, by the real program and database."""
 import json
+import os
+import subprocess
 import time
 import unittest
 
+LONG_SECONDS = float(os.environ.pop("HOLDFAST_LONG_TRANSACTION", 3))  # 90 is what the design asks for
+
+from cluster import schema_files
 from pq import SqlError
 from serving import Server, ServingTest, refund
-from waiting import wait_until
+from waiting import PATIENCE, wait_until
 
 
 class Transactions(ServingTest):
@@ -166,6 +171,16 @@ class WakingUp(ServingTest):
         self.alice("COMMIT")
         self.await_result(self.alice, late)
 
+    def test_a_transaction_that_is_open_for_long_runs_once(self):
+        self.serve("--postgres-sweep", 300)
+        self.alice("BEGIN")
+        started = self.start(self.alice, "long")
+        time.sleep(LONG_SECONDS)
+        self.assertEqual(self.in_engine(), {})
+        self.alice("COMMIT")
+        self.await_result(self.alice, started)
+        self.assertEqual(self.in_engine(), {"long": "completed"})
+
     def test_many_parked_starts_do_not_hold_up_a_new_one(self):
         self.serve("--postgres-sweep", 3_600_000)
         self.alice("SELECT count(*) FROM generate_series(1, 5000) n, LATERAL holdfast.start('demo/RefundCase@1', "
@@ -237,23 +252,59 @@ class Worlds(ServingTest):
 
 class Installing(ServingTest):
     def test_install_status_upgrade_and_uninstall(self):
-        self.assertEqual(self.pg("install"), "version 1 is installed already\n")
+        self.assertEqual(self.pg("install"), "version 2 is installed already\n")
         status = json.loads(self.pg("status", "--json"))
         self.assertEqual((status["version"], status["newest"], status["owner"], status["open_requests"], status["worlds"]),
-                         (1, 1, "owner", 0, []))
+                         (2, 2, "owner", 0, []))
         self.serve()
         started = self.start(self.alice, cents=9900)
         self.wait_for_status(started, "running")
         status = json.loads(self.pg("status", "--json"))
         self.assertEqual((status["live_instances"], status["worlds"][0]["served"]), (1, True))
         self.assertIn("world ", self.pg("status"))
-        self.assertEqual(self.pg("upgrade"), "version 1 is installed already\n")
+        self.assertEqual(self.pg("upgrade"), "version 2 is installed already\n")
         self.assertIn("0 open requests and 1 running instances", self.pg("uninstall", code=1))
         self.server.stop()
         self.assertEqual(self.pg("uninstall", "--force"), "uninstalled\n")
         self.assertIn("is not installed", self.pg("status", code=1))
         self.assertIn("is not installed", self.pg("upgrade", code=1))
-        self.assertEqual(self.pg("install"), "installed version 1\n")
+        self.assertEqual(self.pg("install"), "installed version 2\n")
+
+    def test_uninstall_takes_everything_with_it(self):
+        self.owner("SELECT holdfast.grant_usage('alice', may_run_sql => true)")
+        self.pg("uninstall")
+        self.assertEqual(self.owner("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'holdfast%'"), [])
+
+    def test_a_server_serves_the_schema_before_this_one_and_goes_on_after_the_upgrade(self):
+        self.pg("uninstall")
+        for file in schema_files():
+            if file.parent.name == "v1":
+                self.owner(file.read_text())
+        self.owner("INSERT INTO holdfast.installation (version) VALUES (1); SELECT holdfast.grant_usage('alice', true)")
+        self.serve("--postgres-sweep", 300)
+        self.await_result(self.alice, self.start(self.alice, "before"))
+        waiting = self.start(self.alice, "waiting", 9900)
+        self.wait_for_status(waiting, "running")
+        self.assertEqual(self.pg("upgrade"), "upgraded from version 1 to 2\n")
+        self.decide(self.alice, waiting, "waiting")
+        self.await_result(self.alice, waiting)
+        self.await_result(self.alice, self.start(self.alice, "after"))
+        # A role that could use the first version can use what the second has, and no more.
+        self.assertIn("sql SELECT 1", self.alice.value("SELECT holdfast.explain('SELECT 1')"))
+        self.alice("SELECT holdfast.send('demo/RefundDecided@1', '{\"id\": \"x\", \"by\": \"m\", \"approved\": true}')")
+        self.refuses("HF005", self.alice, "SELECT holdfast.enroll()")
+        upgraded = self.dump()
+        self.server.stop()
+        self.pg("uninstall", "--force")
+        self.pg("install")
+        self.owner("SELECT holdfast.grant_usage('alice', true)")
+        self.assertEqual(self.dump(), upgraded)
+
+    def dump(self):
+        done = subprocess.run([self.cluster.programs / "pg_dump", "-s", "-n", "holdfast", "-d", self.cluster.conninfo("super", self.database)],
+                              capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sorted(line for line in done.stdout.splitlines() if not line.startswith(("--", "\\")))
 
     def test_a_schema_of_somebody_else_and_a_newer_one_are_left_alone(self):
         self.owner("UPDATE holdfast.installation SET version = 1000")
@@ -270,7 +321,7 @@ class Installing(ServingTest):
         self.pg("install")
         self.owner("UPDATE holdfast.installation SET version = 1000")
         log("the schema has version 1000")
-        self.owner("UPDATE holdfast.installation SET version = 1")
+        self.owner("UPDATE holdfast.installation SET version = 2")
         self.wait_for_catalogue()
 
     def test_a_role_without_the_right_and_a_database_that_is_away_are_refused(self):

@@ -56,6 +56,11 @@ struct Read {
   std::uint64_t number = 0;
 };
 
+struct Tried {
+  static constexpr std::string_view kSchema = "flows/Tried@1";
+  std::string id;
+};
+
 struct Late : holdfast::StepWorkflow {
   static constexpr std::string_view kWorkflow = "flows/Late@1";
   using Events =
@@ -111,6 +116,22 @@ struct ShortReview : holdfast::StepWorkflow {
   static auto steps() { return holdfast::StepsOf<ShortReview>().step("skim", &ShortReview::skim); }
 };
 
+// Fails three times, each time with another message.
+struct Stubborn : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/Stubborn@1";
+  using Events = holdfast::Events<holdfast::On<Tried, &Tried::id>>;
+  using Stop = Outcome;
+
+  Outcome persist(const Tried&, holdfast::StepContext& context) {
+    throw holdfast::StepError("flows.busy", "busy at attempt " + std::to_string(context.attempt()));
+  }
+  static auto steps() {
+    return holdfast::StepsOf<Stubborn>().step(
+        "persist", &Stubborn::persist,
+        {.retry = holdfast::Retry(holdfast::fixed(10ms), holdfast::after_attempts(3))});
+  }
+};
+
 template <class... Workflows>
 std::vector<holdfast::Handler> handlers_of() {
   std::vector<holdfast::Handler> all;
@@ -126,6 +147,6 @@ std::vector<holdfast::Handler> handlers_of() {
 int main(int argc, char** argv) {
   return holdfast::main(
       argc, argv,
-      {.modules = {holdfast::Module::of<Late, Gate, Review, ShortReview>("flows/code@1")},
-       .handlers = handlers_of<Late, Gate, Review, ShortReview>()});
+      {.modules = {holdfast::Module::of<Late, Gate, Review, ShortReview, Stubborn>("flows/code@1")},
+       .handlers = handlers_of<Late, Gate, Review, ShortReview, Stubborn>()});
 }

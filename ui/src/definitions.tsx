@@ -3,10 +3,11 @@
 import { useMemo, useState } from "preact/hooks";
 import { get, post } from "./api";
 import { clock } from "./format";
+import { may } from "./me";
 import { changed, useFresh } from "./use";
 import { Empty, Loading, ProblemBox, tell, tellProblem, Value } from "./widgets";
 
-const kActions: Record<string, string[]> = { proposed: ["shadow", "reject"], tried: ["approve", "reject"], approved: ["apply"] };
+const kActions: Record<string, string[]> = { proposed: ["shadow", "reject"], shadowed: ["approve", "reject"], approved: ["apply"] };
 
 function Proposal({ proposal }: { proposal: any }) {
   const [busy, setBusy] = useState(false);
@@ -24,11 +25,11 @@ function Proposal({ proposal }: { proposal: any }) {
   return (
     <li class="card tall">
       <div>
-        <b>Proposal {String(proposal.proposal)}</b> <span class={`badge ${proposal.status}`}>{proposal.status}</span>
+        <b>Proposal {String(proposal.proposal)}</b> <span class={`badge ${proposal.stage}`}>{proposal.stage}</span>
         <p>{proposal.description}</p>
       </div>
       <div class="actions">
-        {(kActions[proposal.status] ?? []).map((action) => <button key={action} type="button" disabled={busy} onClick={() => act(action)}>{action}</button>)}
+        {(kActions[proposal.stage] ?? []).filter((action) => may(action === "shadow" ? "operator" : "admin")).map((action) => <button key={action} type="button" disabled={busy} onClick={() => act(action)}>{action}</button>)}
       </div>
       <div class="wide"><Value value={proposal} depth={2} /></div>
     </li>

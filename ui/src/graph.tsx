@@ -19,9 +19,9 @@ export function GraphView({ path, record }: { path: string; record: number | str
     <section aria-label="Graph">
       <ProblemBox problem={picture.problem} />
       <Loading of={picture} />
-      {picture.data && <div class="picture"><img src={imageOf(picture.data)} alt="The steps of this workflow and the events between them" /></div>}
+      {picture.data && <div class="picture" tabIndex={0}><img src={imageOf(picture.data)} alt="The steps of this workflow and the events between them" /></div>}
       {steps.length > 0 && (
-        <div class="scroll">
+        <div class="scroll" tabIndex={0}>
           <table class="rows">
             <thead><tr><th>Step</th><th class="number">Runs</th><th class="number">Completed</th><th class="number">Failed</th><th class="number">Running</th><th class="number">Queued</th><th>Last error</th></tr></thead>
             <tbody>

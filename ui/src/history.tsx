@@ -1,65 +1,101 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of an instance, the last first, compact or in full. #/.../history?record=12 opens one.
-import { useState } from "preact/hooks";
-import { get } from "./api";
-import { brief, clock } from "./format";
+// The records of an instance, the last first. More are asked for as the reader comes to them;
+// #/.../history?record=12 opens one.
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { get, Problem } from "./api";
+import { brief, clock, count } from "./format";
 import { place, setQuery } from "./route";
-import { useFresh } from "./use";
-import { Empty, Loading, ProblemBox, Value } from "./widgets";
+import { Copy, Dialog, Empty, ProblemBox, Value } from "./widgets";
+import { VirtualList } from "./virtual";
+import { writeJson } from "./json";
+
+const kPart = 500;
+const kRowHeight = 34;
 
 export function tickText(tick: any): string {
   switch (tick.kind) {
-    case "event": return `${tick.schema} ${brief(tick.value)}`;
-    case "receipt": return `receipt ${tick.status} ${brief(tick.payload, 70)}`;
-    case "progress": return `progress ${tick.progress_kind ?? ""}`;
-    default: return `${tick.kind} ${tick.reason ?? ""}`;
+    case "event": return `${tick.schema} ${brief(tick.value, 160)}`;
+    case "receipt": return `${tick.status} ${brief(tick.payload, 160)}`;
+    case "progress": return tick.progress_kind ?? "";
+    case "control": return `${tick.control}${tick.reason ? `: ${tick.reason}` : ""}${tick.by ? ` (${tick.by})` : ""}`;
+    default: return tick.reason ?? "";
   }
 }
 
-export function RecordRow({ record, isOpen, toggle }: { record: any; isOpen: boolean; toggle: () => void }) {
-  const opened = record.instances.flatMap((each: any) => each.opened.map((one: any) => one.effect));
+export function RecordLine({ record }: { record: any }) {
+  const opened: string[] = record.instances.flatMap((each: any) => each.opened.map((one: any) => one.effect));
+  const name = String(record.record);
   return (
-    <>
-      <tr data-row>
-        <td class="number"><button type="button" class="link" aria-expanded={isOpen} onClick={toggle}>{record.record}</button></td>
-        <td class="time">{clock(record.time_ns)}</td>
-        <td><span class={`kind ${record.tick.kind} ${record.tick.status ?? ""}`}>{record.tick.kind}</span></td>
-        <td class="what">{tickText(record.tick)}{opened.length > 0 && <span class="quiet"> → {opened.slice(0, 4).join(", ")}{opened.length > 4 ? ` and ${opened.length - 4} more` : ""}</span>}</td>
-      </tr>
-      {isOpen && <tr class="detail"><td colSpan={4}><Value value={record} /></td></tr>}
-    </>
+    <div class="record" role="listitem" data-row key={name}>
+      <button type="button" class="link number" onClick={() => setQuery({ record: name })} aria-label={`${name}: open the record`}>{name}</button>
+      <span class="time">{clock(record.time_ns)}</span>
+      <span class={`kind ${record.tick.kind} ${record.tick.status ?? ""}`}>{record.tick.kind}</span>
+      <span class="what">{tickText(record.tick)}{opened.length > 0 && <span class="quiet"> → {opened.slice(0, 4).join(", ")}{opened.length > 4 ? ` and ${opened.length - 4} more` : ""}</span>}</span>
+    </div>
   );
 }
 
+// The one that the address names.
+export function OpenRecord({ records }: { records: any[] }) {
+  const name = place.value.query.record;
+  const record = name && records.find((each) => String(each.record) === name);
+  if (!record) return null;
+  return (
+    <Dialog title={`Record ${name}`} close={() => setQuery({ record: undefined })} isWide>
+      <div class="body"><p class="quiet">{clock(record.time_ns)} · {record.tick.kind}</p><Value value={record} /></div>
+      <footer><Copy text={writeJson(record, 2)} label="Copy as JSON" /><Copy text={location.href} label="Copy link" /></footer>
+    </Dialog>
+  );
+}
+
+function newestFirst(records: any[]): any[] {
+  const byNumber = new Map(records.map((each) => [Number(each.record), each]));
+  return [...byNumber.values()].sort((a, b) => Number(b.record) - Number(a.record));
+}
+
+export function useRecords(path: string, record: number) {
+  const [records, setRecords] = useState<any[]>([]);
+  const [state, setState] = useState<{ next?: number; isLoaded: boolean; problem?: Problem }>({ isLoaded: false });
+  const busy = useRef(false);
+  const load = useCallback(async (from?: number) => {
+    if (busy.current) return;
+    busy.current = true;
+    try {
+      const part = await get(`${path}/timeline`, { limit: kPart, from });
+      setRecords((old) => newestFirst([...part.records, ...old]));
+      // What came last is asked for without a place, and says nothing of what is before the rest.
+      setState((old) => ({ isLoaded: true, next: from === undefined && old.isLoaded ? old.next : part.next === null ? undefined : Number(part.next) }));
+    } catch (error) {
+      if (error instanceof Problem) setState((old) => ({ ...old, isLoaded: true, problem: error }));
+    }
+    busy.current = false;
+  }, [path]);
+  useEffect(() => void load(), [path, record]);
+  const more = useCallback(() => { if (state.next !== undefined) void load(state.next); }, [state.next, load]);
+  return { records, ...state, more };
+}
+
 export function History({ path, record }: { path: string; record: number }) {
-  const [from, setFrom] = useState<number>();
-  const fresh = useFresh<any>((abort) => get(`${path}/timeline`, { limit: 100, from }, abort), `${path} history ${record} ${from}`, 0);
-  const open = place.value.query.record;
-  const records: any[] = fresh.data?.records ?? [];
-  const last = records[records.length - 1];
-  const previous = last?.instances.map((each: any) => each.previous).filter((each: number) => each > 0).sort((a: number, b: number) => b - a)[0];
+  const { records, isLoaded, next, problem, more } = useRecords(path, record);
+  const [kind, setKind] = useState("");
+  const kinds = [...new Set(records.map((each) => each.tick.kind as string))].sort();
+  const shown = kind ? records.filter((each) => each.tick.kind === kind) : records;
   return (
     <section aria-label="History">
-      <ProblemBox problem={fresh.problem} />
-      <Loading of={fresh} />
-      {fresh.data && records.length === 0 && <Empty>The journal does not have the records of this instance any more.</Empty>}
+      <ProblemBox problem={problem} />
+      {!isLoaded && <p class="quiet">Loading…</p>}
+      {isLoaded && records.length === 0 && !problem && <Empty>The journal does not have the records of this instance any more.</Empty>}
       {records.length > 0 && (
-        <div class="scroll">
-          <table class="rows records">
-            <thead><tr><th class="number">Record</th><th>Time</th><th>Kind</th><th>What</th></tr></thead>
-            <tbody>
-              {records.map((each) => (
-                <RecordRow key={each.record} record={each} isOpen={open === String(each.record)}
-                  toggle={() => setQuery({ record: open === String(each.record) ? undefined : String(each.record) })} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <>
+          <div class="bar">
+            <label for="history-kind">Kind <select id="history-kind" value={kind} onChange={(event) => setKind(event.currentTarget.value)}>
+              <option value="">all</option>{kinds.map((each) => <option key={each}>{each}</option>)}</select></label>
+            <span class="quiet">{count(shown.length)} records{next !== undefined && ", and more below"}</span>
+          </div>
+          <VirtualList rows={shown} height={kRowHeight} label="Records" more={more} row={(each) => <RecordLine key={String(each.record)} record={each} />} />
+        </>
       )}
-      <footer class="pages">
-        {from !== undefined && <button type="button" onClick={() => setFrom(undefined)}>Newest</button>}
-        {records.length === 100 && previous && <button type="button" onClick={() => setFrom(previous)}>Older</button>}
-      </footer>
+      <OpenRecord records={records} />
     </section>
   );
 }

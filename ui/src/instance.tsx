@@ -5,6 +5,7 @@ import { get, Problem, post, wordPath } from "./api";
 import { clock, duration, keyText, toMs } from "./format";
 import { initial, SchemaForm } from "./form";
 import { Json, writeJson } from "./json";
+import { may } from "./me";
 import { link, place } from "./route";
 import { History } from "./history";
 import { StateView } from "./state";
@@ -12,7 +13,7 @@ import { GraphView } from "./graph";
 import { StreamView } from "./stream";
 import { Timeline } from "./timeline";
 import { changed, now, useFresh } from "./use";
-import { Badge, Copy, Dialog, Due, Loading, ProblemBox, Tabs, tell, tellProblem, Value } from "./widgets";
+import { Badge, Copy, Dialog, Due, Loading, ProblemBox, ReasonDialog, Tabs, tell, Value } from "./widgets";
 
 function quoteForShell(text: string): string {
   return `'${text.replace(/'/g, `'\\''`)}'`;
@@ -82,25 +83,15 @@ export function EventDialog({ title, events, schemas, send, close, given }: {
 function Actions({ instance, workflow }: { instance: any; workflow?: any }) {
   const { path, word } = useInstance();
   const [asks, setAsks] = useState("");
-  const [reason, setReason] = useState("");
   const isOpen = instance.status === "waiting" || instance.status === "running";
-  async function act(action: string) {
-    try {
-      await post(`${path}/${action}`, { reason });
-      tell(`${action}: done`);
-      setAsks("");
-      changed();
-    } catch (error) {
-      tellProblem(error);
-    }
-  }
+  const mayAct = may("operator");
   const control = (name: string) => <button type="button" class={name === "cancel" ? "danger" : ""} onClick={() => setAsks(name)}>{name}</button>;
   return (
     <div class="actions">
-      {isOpen && workflow && <button type="button" class="primary" onClick={() => setAsks("signal")}>signal</button>}
-      {isOpen && (instance.paused ? control("resume") : control("pause"))}
-      {isOpen && control("cancel")}
-      {workflow && <button type="button" onClick={() => setAsks("start")}>start like this</button>}
+      {mayAct && isOpen && workflow && <button type="button" class="primary" onClick={() => setAsks("signal")}>signal</button>}
+      {mayAct && isOpen && (instance.paused ? control("resume") : control("pause"))}
+      {mayAct && isOpen && control("cancel")}
+      {mayAct && workflow && !workflow.workflow.startsWith("sys/") && <button type="button" onClick={() => setAsks("start")}>start like this</button>}
       <Copy text={`holdfast why ${quoteForShell(instance.workflow)} ${quoteForShell(word)} --server ${location.origin}`} label="copy CLI" />
       <Copy text={`curl ${quoteForShell(new URL(path, document.baseURI).href)}`} label="copy curl" />
       {asks === "signal" && (
@@ -112,23 +103,31 @@ function Actions({ instance, workflow }: { instance: any; workflow?: any }) {
             tell(`${schema} was sent`);
           }} />
       )}
-      {asks === "start" && <StartDialog workflow={workflow} close={() => setAsks("")} />}
+      {asks === "start" && <StartDialog workflow={workflow} close={() => setAsks("")} like={path} />}
       {["cancel", "pause", "resume"].includes(asks) && (
-        <Dialog title={`${asks} ${keyText(instance.key)}`} close={() => setAsks("")}>
-          <form onSubmit={(event) => { event.preventDefault(); void act(asks); }}>
-            <label for="act-reason">Reason, for the record<input id="act-reason" type="text" value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></label>
-            <footer><button type="submit" class={asks === "cancel" ? "danger" : "primary"}>{asks}</button></footer>
-          </form>
-        </Dialog>
+        <ReasonDialog title={`${asks} ${keyText(instance.key)}`} action={asks} close={() => setAsks("")}
+          act={async (reason) => { await post(`${path}/${asks}`, { reason }); tell(`${asks}: done`); changed(); }} />
       )}
     </div>
   );
 }
 
-export function StartDialog({ workflow, close }: { workflow: any; close: () => void }) {
+// What began an instance; undefined: the journal does not have it any more.
+async function beginningOf(path: string, abort: AbortSignal): Promise<{ schema: string; value: Json } | null> {
+  const { records } = await get(`${path}/timeline`, { limit: 1000 }, abort);
+  const first = records[records.length - 1];
+  return first?.tick.kind === "event" ? { schema: first.tick.schema, value: first.tick.value } : null;
+}
+
+// `like`: an instance whose beginning fills the form.
+export function StartDialog({ workflow, close, like }: { workflow: any; close: () => void; like?: string }) {
+  const given = useFresh<any>((abort) => (like ? beginningOf(like, abort) : Promise.resolve(null)), `start like ${like}`, 0);
+  const starts = workflow.events.filter((each: any) => each.starts);
+  if (given.data === undefined && !given.problem) return null;
+  const isKnown = given.data && starts.some((each: any) => each.schema === given.data.schema);
+  const events = isKnown ? [{ schema: given.data.schema }, ...starts.filter((each: any) => each.schema !== given.data.schema)] : starts;
   return (
-    <EventDialog title={`Start ${workflow.workflow}`} close={close} schemas={workflow.schemas}
-      events={workflow.events.filter((each: any) => each.starts)}
+    <EventDialog title={`Start ${workflow.workflow}`} close={close} schemas={workflow.schemas} given={isKnown ? given.data.value : undefined} events={events}
       send={async (event, input) => {
         const sent = await post(`v1/workflows/${workflow.workflow}/start`, { event, input });
         tell(`Started, record ${sent.record}`);

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of instances: filters are in the address, and rows never jump while somebody reads.
 import { useEffect, useState } from "preact/hooks";
-import { get, instancePath, keyWord, post } from "./api";
+import { get, keyWord } from "./api";
+import { BatchDialog, Scope } from "./batches";
 import { keyText } from "./format";
 import { Json } from "./json";
+import { may } from "./me";
 import { link, place, setQuery } from "./route";
-import { changed, useFresh } from "./use";
-import { Age, Badge, Dialog, Empty, Loading, ProblemBox, tell, tellProblem } from "./widgets";
+import { useFresh } from "./use";
+import { Age, Badge, Empty, Loading, ProblemBox } from "./widgets";
 
 export interface Row {
   workflow: string; key: Json; status: string; paused: boolean; first_record: number; first_ns: bigint;
   last_record: number; last_ns: bigint; steps: number; error?: { code: string; message: string };
+  why?: { sentence: string; reasons: any[] };
 }
 
 const kStatuses = ["waiting", "completed", "failed", "cancelled", "deleted"];
@@ -56,53 +59,30 @@ function Filters({ workflows }: { workflows: string[] }) {
   );
 }
 
-// Why an instance waits; asked for when its row is on the screen.
 function Reason({ row }: { row: Row }) {
-  const isOpen = row.status === "waiting";
-  const fresh = useFresh<any>(
-    (abort) => (isOpen ? get(`${instancePath(row.workflow, row.key)}/why`, {}, abort) : Promise.resolve(null)),
-    `why ${row.workflow} ${keyText(row.key)} ${row.last_record}`, 0);
-  if (row.error) return <span class="reason bad"><code>{row.error.code}</code> {row.error.message}</span>;
-  if (!isOpen) return null;
-  return <span class="reason" title={fresh.data?.sentence}>{fresh.data?.sentence ?? ""}</span>;
+  if (row.error) return <span class="reason bad" title={row.error.message}><code>{row.error.code}</code> {row.error.message}</span>;
+  return row.why ? <span class="reason" title={row.why.sentence}>{row.why.sentence}</span> : null;
 }
 
-function ActOnMany({ rows, done }: { rows: Row[]; done: () => void }) {
-  const [action, setAction] = useState<string>();
-  const [reason, setReason] = useState("");
-  const [progress, setProgress] = useState(0);
-  if (rows.length === 0) return null;
-  async function run() {
-    let failed = 0;
-    for (const [number, row] of rows.entries()) {
-      setProgress(number + 1);
-      await post(`${instancePath(row.workflow, row.key)}/${action}`, { reason }).catch(() => (failed += 1));
-    }
-    tell(`${action}: ${rows.length - failed} of ${rows.length} done`, failed > 0);
-    setAction(undefined);
-    changed();
-    done();
-  }
+function Toolbar({ rows, query, done }: { rows: Row[]; query: Record<string, string>; done: () => void }) {
+  const [asks, setAsks] = useState<{ action: string; scope: Scope }>();
+  if (!may("operator")) return null;
+  const ofRows: Scope = { ids: rows.map(({ workflow, key }) => ({ workflow, key })) };
+  // What the server finds by itself: what is sifted by a value is not.
+  const canFilter = (query.status ?? "waiting") === "waiting" && !query.where;
+  const filter: Record<string, Json> = {};
+  for (const name of ["workflow", "status", "words"]) if (query[name]) filter[name] = query[name];
+  if (query.paused === "1") filter.paused = true;
+  const scope: Scope | undefined = rows.length > 0 ? ofRows : canFilter ? { filter } : undefined;
+  if (!scope) return null;
   return (
-    <div class="bar" role="toolbar" aria-label="Act on what is selected">
-      <strong>{rows.length} selected</strong>
-      {["cancel", "pause", "resume"].map((name) => (
-        <button key={name} type="button" class={name === "cancel" ? "danger" : ""} onClick={() => setAction(name)}>
-          {name}
-        </button>
+    <div class="bar" role="toolbar" aria-label="Act on many instances">
+      {rows.length > 0 ? <strong>{rows.length} selected</strong> : <span class="quiet">All that match:</span>}
+      {["pause", "resume", "cancel"].map((action) => (
+        <button key={action} type="button" class={action === "cancel" ? "small danger" : "small"} onClick={() => setAsks({ action, scope })}>{action}{rows.length === 0 ? " all…" : "…"}</button>
       ))}
-      <button type="button" onClick={done}>Clear</button>
-      {action && (
-        <Dialog title={`${action} ${rows.length} instances`} close={() => setAction(undefined)}>
-          <ul class="names">{rows.slice(0, 12).map((row) => <li key={row.first_record}>{row.workflow} {keyText(row.key)}</li>)}</ul>
-          {rows.length > 12 && <p class="quiet">and {rows.length - 12} more</p>}
-          <label for="reason">Reason, for the record<input id="reason" type="text" value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></label>
-          <footer>
-            {progress > 0 && <progress max={rows.length} value={progress} />}
-            <button type="button" class="primary" disabled={progress > 0} onClick={run}>{action} {rows.length}</button>
-          </footer>
-        </Dialog>
-      )}
+      {rows.length > 0 && <button type="button" class="small" onClick={done}>Clear</button>}
+      {asks && <BatchDialog action={asks.action} scope={asks.scope} close={() => { setAsks(undefined); done(); }} />}
     </div>
   );
 }
@@ -112,7 +92,7 @@ export function Instances() {
   const [selected, setSelected] = useState<Set<string>>(new Set());
   const [shown, setShown] = useState<any>();
   const key = JSON.stringify(query);
-  const fresh = useFresh<any>((abort) => get("v1/instances", { ...query, limit: kLimit }, abort), `instances ${key}`);
+  const fresh = useFresh<any>((abort) => get("v1/instances", { ...query, why: 1, limit: kLimit }, abort), `instances ${key}`);
   const workflows = useFresh<any>((abort) => get("v1/workflows", {}, abort), "workflows", 30000);
   useEffect(() => setShown(undefined), [key]);
   useEffect(() => {
@@ -144,11 +124,11 @@ export function Instances() {
       <Filters workflows={(workflows.data?.workflows ?? []).map((each: any) => each.workflow)} />
       <ProblemBox problem={fresh.problem} />
       <Loading of={fresh} />
-      <ActOnMany rows={chosen} done={() => setSelected(new Set())} />
+      {(chosen.length > 0 || rows.some((row) => row.status === "waiting")) && <Toolbar rows={chosen} query={query} done={() => setSelected(new Set())} />}
       {shown && rows.length === 0 && <Empty>No instance matches. {Object.keys(query).length > 0 && <a href={link(["instances"])}>Show all</a>}</Empty>}
       {rows.length > 0 && (
         <div class="scroll">
-          <table class="rows">
+          <table class="rows list">
             <thead>
               <tr>
                 <th class="tick"><input type="checkbox" aria-label="Select all" checked={chosen.length === rows.length}
@@ -160,12 +140,12 @@ export function Instances() {
               {rows.map((row) => (
                 <tr key={row.first_record} data-row>
                   <td class="tick"><input type="checkbox" aria-label={`Select ${keyText(row.key)}`} checked={selected.has(idOf(row))} onChange={() => toggle(row)} /></td>
-                  <td><Badge status={row.status} paused={row.paused} /></td>
+                  <td class="state-cell"><Badge status={row.status} paused={row.paused} /></td>
                   <td class="name"><a href={rowLink(row)}><b>{keyText(row.key)}</b></a><span class="quiet">{row.workflow}</span></td>
                   <td class="why"><Reason row={row} /></td>
-                  <td class="number">{row.steps}</td>
-                  <td><Age ns={row.first_ns} /></td>
-                  <td><Age ns={row.last_ns} /></td>
+                  <td class="number steps">{row.steps}</td>
+                  <td class="begun"><Age ns={row.first_ns} /></td>
+                  <td class="changed"><Age ns={row.last_ns} /></td>
                 </tr>
               ))}
             </tbody>

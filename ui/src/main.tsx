@@ -3,18 +3,26 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { isConnected, needsToken, setToken, token } from "./api";
+import { Batches } from "./batches";
 import { Definitions } from "./definitions";
+import { Effects } from "./effects";
 import { EngineView } from "./engine";
 import { isUtc, setUtc } from "./format";
+import { Graphs } from "./graphs";
+import { Icon } from "./icons";
 import { Instance } from "./instance";
 import { Instances } from "./instances";
 import { Journal } from "./journal";
+import { KillButton, KillReport } from "./kill";
+import { isLive, watch } from "./live";
+import { loadMe, me } from "./me";
 import { Overview } from "./overview";
 import { kScreens, Palette } from "./palette";
 import { Questions } from "./questions";
 import { link, place } from "./route";
 import { changed } from "./use";
 import { Dialog, Empty, Toasts } from "./widgets";
+import { Workers } from "./workers";
 import { Workflows } from "./workflows";
 
 function Screen() {
@@ -23,6 +31,10 @@ function Screen() {
     case undefined: return <Overview />;
     case "instances": return second ? <Instance key={place.value.parts.slice(0, 3).join("/")} /> : <Instances />;
     case "questions": return <Questions />;
+    case "graphs": return <Graphs />;
+    case "batches": return <Batches />;
+    case "workers": return <Workers />;
+    case "effects": return <Effects />;
     case "workflows": return <Workflows />;
     case "definitions": return <Definitions />;
     case "journal": return <Journal />;
@@ -35,7 +47,7 @@ function TokenDialog() {
   const [value, setValue] = useState("");
   return (
     <Dialog title="Token" close={() => (needsToken.value = false)}>
-      <form onSubmit={(event) => { event.preventDefault(); setToken(value.trim()); changed(); }}>
+      <form onSubmit={(event) => { event.preventDefault(); setToken(value.trim()); void loadMe(); changed(); }}>
         <p>{token.value ? "The server does not know this token." : "This server asks for a token."} <code>holdfast token add</code> makes one. It is kept until the tab is closed.</p>
         <label for="token">API token<input id="token" type="password" autocomplete="off" value={value} onInput={(event) => setValue(event.currentTarget.value)} /></label>
         <footer><button type="submit" class="primary">Use it</button></footer>
@@ -44,7 +56,7 @@ function TokenDialog() {
   );
 }
 
-const kKeys: [string, string][] = [["Ctrl K", "go to a screen or an instance"], ["j / k", "next or previous row"], ["Enter", "open the row"], ["g then o i q w d j e", "go to a screen"], ["?", "this help"]];
+const kKeys: [string, string][] = [["Ctrl K", "go to a screen or an instance"], ["j / k", "next or previous row"], ["Enter", "open the row"], ["g, then a letter", kScreens.map((each) => `${each.key} ${each.label}`).join(", ")], ["?", "this help"]];
 
 // j and k move through the rows of a table; Enter opens the one that has the focus.
 function moveFocus(by: number) {
@@ -80,8 +92,8 @@ function App() {
       if (event.ctrlKey || event.metaKey || event.altKey || target.closest("input, textarea, select, dialog")) return;
       if (afterG) {
         afterG = false;
-        const screen = kScreens.find(([name]) => (name || "overview").startsWith(event.key));
-        if (screen) location.hash = link(screen[0] ? [screen[0]] : []);
+        const screen = kScreens.find((each) => each.key === event.key);
+        if (screen) location.hash = link(screen.name ? [screen.name] : []);
         return;
       }
       if (event.key === "g") afterG = true;
@@ -94,8 +106,9 @@ function App() {
   }, []);
   const here = place.value.parts[0] ?? "";
   useEffect(() => {
-    const screen = kScreens.find(([name]) => name === here);
-    document.title = `${place.value.parts[2] ?? screen?.[1] ?? "Holdfast"} · Holdfast`;
+    const screen = kScreens.find((each) => each.name === here);
+    document.querySelector("aside nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+    document.title = `${place.value.parts[2] ?? screen?.label ?? "Holdfast"} · Holdfast`;
   }, [place.value]);
   return (
     <>
@@ -103,9 +116,18 @@ function App() {
       <aside>
         <a class="brand" href={link([])}><img src="ui/icon.svg" alt="" width="24" height="24" />Holdfast</a>
         <nav aria-label="Screens">
-          {kScreens.map(([name, label]) => <a key={name} href={link(name ? [name] : [])} aria-current={name === here ? "page" : undefined}>{label}</a>)}
+          {["Work", "Run", "Define", "System"].map((group) => (
+            <div key={group} class="group">
+              <span class="group-name">{group}</span>
+              {kScreens.filter((each) => each.group === group).map(({ name, label }) => (
+                <a key={name} href={link(name ? [name] : [])} aria-current={name === here ? "page" : undefined}><Icon name={name} />{label}</a>
+              ))}
+            </div>
+          ))}
         </nav>
         <div class="settings">
+          <p class={!isConnected.value ? "state bad" : isLive.value ? "state live" : "state quiet"}>{!isConnected.value ? "no connection" : isLive.value ? "live" : "asks every few seconds"}{me.value && !me.value.open ? ` · ${me.value.name || "token"}, ${me.value.role}` : ""}</p>
+          <KillButton />
           <button type="button" class="small" onClick={() => setShows("palette")}>Go to… <kbd>Ctrl K</kbd></button>
           <Theme />
           <label class="check"><input type="checkbox" checked={isUtc.value} onChange={(event) => setUtc(event.currentTarget.checked)} /> UTC</label>
@@ -113,6 +135,7 @@ function App() {
       </aside>
       <div id="content" tabIndex={-1}>
         {!isConnected.value && <div class="problem" role="alert"><strong>No connection.</strong> The page tries again by itself.</div>}
+        <KillReport />
         <Screen />
       </div>
       <Toasts />
@@ -123,4 +146,6 @@ function App() {
   );
 }
 
+void loadMe();
+void watch();
 render(<App />, document.getElementById("app")!);

@@ -3,8 +3,10 @@
 import { get } from "./api";
 import { bytes, count, duration } from "./format";
 import { getFigures, one, quantile } from "./figures";
+import { Rates } from "./rates";
 import { link } from "./route";
 import { useFresh } from "./use";
+import { WaitGroups } from "./waits";
 import { Age, Badge, Empty, Loading, ProblemBox } from "./widgets";
 
 const kShown = ["waiting", "completed", "failed", "cancelled"];
@@ -39,6 +41,7 @@ export function Overview() {
             <Tile label="Disk free" value={free === undefined ? "…" : bytes(free)} note={lag > 0 ? `index ${count(lag)} records behind` : "index up to date"} isBad={free !== undefined && free < 1e9} />
           </div>
           <div class="columns">
+            <div class="stack">
             <section class="panel">
               <h2>Workflows</h2>
               {data.workflows.length === 0 && <Empty>No instance was started yet. <a href={link(["workflows"])}>Start one</a></Empty>}
@@ -60,24 +63,12 @@ export function Overview() {
                 </table>
               )}
             </section>
-            <div class="stack">
             <section class="panel">
-              <h2>Open effects</h2>
-              {(figures.data?.get("holdfast_open_effects_by_kind") ?? []).length === 0 && <Empty>Nothing is open.</Empty>}
-              <ul class="waits">
-                {(figures.data?.get("holdfast_open_effects_by_kind") ?? []).filter((each) => each.value > 0).map((each) => {
-                  const oldest = figures.data?.get("holdfast_oldest_effect_age_seconds")?.find((age) => age.labels.effect === each.labels.effect)?.value;
-                  return (
-                    <li key={each.labels.effect}>
-                      <b>{count(each.value)}</b> <code>{each.labels.effect}</code>
-                      <span class="quiet">{each.labels.executor}{oldest !== undefined && `, oldest ${duration(oldest * 1000)}`}</span>
-                    </li>
-                  );
-                })}
-              </ul>
+              <h2>The last two minutes</h2>
+              <Rates begun={total} completed={byStatus("completed")} failed={byStatus("failed")} />
             </section>
             <section class="panel">
-              <h2>Failures</h2>
+              <h2>Failures <span class="quiet">of the last 200</span></h2>
               {data.failures.length === 0 && <Empty>Nothing failed.</Empty>}
               <ul class="waits">
                 {data.failures.map((each: any) => (
@@ -89,6 +80,10 @@ export function Overview() {
               </ul>
             </section>
             </div>
+            <section class="panel">
+              <h2>What everything waits for</h2>
+              <WaitGroups empty="Nothing waits." />
+            </section>
           </div>
         </>
       )}

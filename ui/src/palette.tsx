@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ctrl-K: go anywhere by typing. An instance is named by workflow and key.
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { get, keyWord } from "./api";
 import { keyText } from "./format";
-import { go, link } from "./route";
+import { link } from "./route";
 import { useFresh } from "./use";
-import { Dialog } from "./widgets";
+import { Badge, Dialog } from "./widgets";
 
-export const kScreens: [string, string][] = [
-  ["", "Overview"], ["instances", "Instances"], ["questions", "Questions"], ["workflows", "Workflows"],
-  ["definitions", "Definitions"], ["journal", "Journal"], ["engine", "Engine"],
+export interface Screen { name: string; label: string; key: string; group: string }
+export const kScreens: Screen[] = [
+  { name: "", label: "Overview", key: "o", group: "Work" },
+  { name: "instances", label: "Instances", key: "i", group: "Work" },
+  { name: "questions", label: "Questions", key: "q", group: "Work" },
+  { name: "graphs", label: "Task graphs", key: "t", group: "Work" },
+  { name: "batches", label: "Batches", key: "b", group: "Work" },
+  { name: "workers", label: "Workers", key: "r", group: "Run" },
+  { name: "effects", label: "Effects", key: "f", group: "Run" },
+  { name: "workflows", label: "Workflows", key: "w", group: "Define" },
+  { name: "definitions", label: "Definitions", key: "d", group: "Define" },
+  { name: "journal", label: "Journal", key: "j", group: "System" },
+  { name: "engine", label: "Engine", key: "e", group: "System" },
 ];
 
 export function Palette({ close }: { close: () => void }) {
@@ -17,10 +27,10 @@ export function Palette({ close }: { close: () => void }) {
   const [chosen, setChosen] = useState(0);
   const list = useFresh<any>((abort) => get("v1/instances", { limit: 200 }, abort), "palette", 0);
   const all = useMemo(() => [
-    ...kScreens.map(([name, label]) => ({ label, note: "screen", to: link(name ? [name] : []) })),
-    ...(list.data?.instances ?? []).map((row: any) => ({ label: keyText(row.key), note: `${row.workflow} · ${row.status}`, to: link(["instances", row.workflow, keyWord(row.key)]) })),
+    ...kScreens.map(({ name, label, key }) => ({ label, note: "screen", status: "", hint: `g ${key}`, to: link(name ? [name] : []) })),
+    ...(list.data?.instances ?? []).map((row: any) => ({ label: keyText(row.key), note: row.workflow, status: row.status, hint: "", to: link(["instances", row.workflow, keyWord(row.key)]) })),
   ], [list.data]);
-  const found = all.filter((each) => `${each.label} ${each.note}`.toLowerCase().includes(words.toLowerCase())).slice(0, 12);
+  const found = all.filter((each) => `${each.label} ${each.note} ${each.status}`.toLowerCase().includes(words.toLowerCase())).slice(0, 12);
   function open(to: string) {
     location.hash = to;
     close();
@@ -38,7 +48,8 @@ export function Palette({ close }: { close: () => void }) {
         onInput={(event) => { setWords(event.currentTarget.value); setChosen(0); }} />
       <ul class="found">
         {found.map((each, i) => (
-          <li key={each.to}><a href={each.to} class={i === chosen ? "chosen" : ""} onClick={(event) => { event.preventDefault(); open(each.to); }}><b>{each.label}</b> <span class="quiet">{each.note}</span></a></li>
+          <li key={each.to}><a href={each.to} class={i === chosen ? "chosen" : ""} onClick={(event) => { event.preventDefault(); open(each.to); }}>
+            <b>{each.label}</b> <span class="quiet">{each.note}</span>{each.status && <Badge status={each.status} />}{each.hint && <kbd>{each.hint}</kbd>}</a></li>
         ))}
       </ul>
     </Dialog>

@@ -2,6 +2,7 @@
 // Runs that wait for an event from outside, each with a form for the answer.
 import { useState } from "preact/hooks";
 import { get, instancePath, post } from "./api";
+import { may } from "./me";
 import { keyText } from "./format";
 import { initial } from "./form";
 import { Json, writeJson } from "./json";
@@ -13,14 +14,11 @@ import { Age, Due, Empty, Loading, ProblemBox, tell } from "./widgets";
 interface Question { row: Row; reason: any }
 
 async function findQuestions(abort: AbortSignal): Promise<Question[]> {
-  const [list, workflows] = await Promise.all([get("v1/instances", { status: "waiting", limit: 200 }, abort), get("v1/workflows", {}, abort)]);
-  const ofSteps = new Set(workflows.workflows.filter((each: any) => each.graph).map((each: any) => each.workflow));
-  const questions: Question[] = [];
-  for (const row of list.instances.filter((each: Row) => ofSteps.has(each.workflow))) {
-    const why = await get(`${instancePath(row.workflow, row.key)}/why`, {}, abort);
-    for (const reason of why.reasons) if (reason.kind === "wait") questions.push({ row, reason });
-  }
-  return questions;
+  const workflows = await get("v1/workflows", {}, abort);
+  const ofSteps = workflows.workflows.filter((each: any) => each.graph);
+  const lists = await Promise.all(ofSteps.map((each: any) => get("v1/instances", { workflow: each.workflow, status: "waiting", why: 1, limit: 200 }, abort)));
+  const rows: Row[] = lists.flatMap((list: any) => list.instances);
+  return rows.flatMap((row) => (row.why?.reasons ?? []).filter((reason) => reason.kind === "wait").map((reason) => ({ row, reason })));
 }
 
 export function Questions() {
@@ -48,7 +46,7 @@ export function Questions() {
                 {question.reason.requirements && Object.keys(question.reason.requirements).length > 0 && <> with <code>{writeJson(question.reason.requirements)}</code></>}.</p>
               <p class="quiet">since <Age ns={question.row.last_ns} />{question.reason.due_ns && <>, times out <Due ns={question.reason.due_ns} /></>}</p>
             </div>
-            <button type="button" class="primary" onClick={() => setAsked(question)}>Answer</button>
+            {may("operator") && <button type="button" class="primary" onClick={() => setAsked(question)}>Answer</button>}
           </li>
         ))}
       </ul>

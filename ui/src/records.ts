@@ -20,7 +20,7 @@ export function spansOf(records: any[], workflow: string, key: Json): { spans: S
     const tick = record.tick;
     if (tick.kind === "event") marks.push({ ms, record: record.record, kind: "event", label: tick.schema, value: tick.value });
     else if (tick.kind !== "receipt" && tick.kind !== "progress" && tick.kind !== "continue")
-      marks.push({ ms, record: record.record, kind: tick.kind, label: tick.kind, value: tick });
+      marks.push({ ms, record: record.record, kind: tick.control ?? tick.kind, label: tick.control ?? tick.kind, value: tick });
     for (const instance of record.instances) {
       if (instance.workflow !== workflow || JSON.stringify(instance.key, (_, value) => (typeof value === "bigint" ? value.toString() : value)) !== name) continue;
       for (const settled of instance.settled) {
@@ -65,6 +65,11 @@ export class Axis {
       }
       this.points.push({ ms, x });
     });
+  }
+
+  // How long all of it took.
+  get span(): number {
+    return this.points.length ? this.points[this.points.length - 1].ms - this.points[0].ms : 0;
   }
 
   get width(): number {

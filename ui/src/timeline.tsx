@@ -46,7 +46,33 @@ export function Timeline({ path, record }: { path: string; record: number }) {
     if (end !== undefined) moments.push(Math.max(end, ...moments));
     return new Axis(moments);
   }, [spans, marks, end]);
+  // In the order in which they began.
+  const lanes = useMemo(() => [...marks, ...spans].sort((a, b) => ("intent" in a ? a.beginMs : a.ms) - ("intent" in b ? b.beginMs : b.ms)), [spans, marks]);
   const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
+  const markLane = (mark: Mark) => (
+    <div class="lane" key={`m${mark.record}`}>
+      <span class="lane-name" title={clock(BigInt(Math.round(mark.ms * 1e6)))}>{mark.label.replace(/^[^/]*\//, "").replace(/@\d+$/, "")}</span>
+      <span class="track"><span class={`mark ${mark.kind}`} style={{ left: percent(axis.at(mark.ms)) }} title={`record ${mark.record}`} /></span>
+      <span class="lane-time">record {mark.record}</span>
+    </div>
+  );
+  const spanLane = (span: Span) => {
+    const left = axis.at(span.beginMs);
+    const right = span.endMs === undefined ? 1 : axis.at(span.endMs);
+    const failed = span.status === "error" || span.status === "timeout";
+    return (
+      <button type="button" class="lane" key={span.intent} onClick={() => setChosen(span)}>
+        <span class="lane-name">{span.label}</span>
+        <span class="track">
+          <span class={`bar-span ${span.status ?? "open"} ${span.effect.startsWith("sys/timer") ? "timer" : ""}`}
+            style={{ left: percent(left), width: `max(4px, ${percent(right - left)})` }} />
+        </span>
+        <span class={failed ? "lane-time bad" : "lane-time"}>
+          {failed && (span.payload as any)?.code ? `${(span.payload as any).code} ` : ""}{duration((span.endMs ?? now.value) - span.beginMs)}
+        </span>
+      </button>
+    );
+  };
   return (
     <section class="timeline" aria-label="Timeline">
       <ProblemBox problem={fresh.problem} />
@@ -55,34 +81,12 @@ export function Timeline({ path, record }: { path: string; record: number }) {
       {fresh.data?.records.length === kMost && <p class="quiet">The last {kMost} records are shown.</p>}
       {records.length > 0 && (
         <div class="waterfall">
-          {marks.map((mark: Mark) => (
-            <div class="lane" key={`m${mark.record}`}>
-              <span class="lane-name" title={clock(BigInt(Math.round(mark.ms * 1e6)))}>{mark.label.replace(/^[^/]*\//, "").replace(/@\d+$/, "")}</span>
-              <span class="track"><span class={`mark ${mark.kind}`} style={{ left: percent(axis.at(mark.ms)) }} title={`record ${mark.record}`} /></span>
-              <span class="lane-time">record {mark.record}</span>
-            </div>
-          ))}
-          {spans.map((span) => {
-            const left = axis.at(span.beginMs);
-            const right = span.endMs === undefined ? 1 : axis.at(span.endMs);
-            const failed = span.status === "error" || span.status === "timeout";
-            return (
-              <button type="button" class="lane" key={span.intent} onClick={() => setChosen(span)}>
-                <span class="lane-name">{span.label}</span>
-                <span class="track">
-                  <span class={`bar-span ${span.status ?? "open"} ${span.effect.startsWith("sys/timer") ? "timer" : ""}`}
-                    style={{ left: percent(left), width: `max(4px, ${percent(right - left)})` }} />
-                </span>
-                <span class={failed ? "lane-time bad" : "lane-time"}>
-                  {failed && (span.payload as any)?.code ? `${(span.payload as any).code} ` : ""}{duration((span.endMs ?? now.value) - span.beginMs)}
-                </span>
-              </button>
-            );
-          })}
+          {lanes.map((lane) => ("intent" in lane ? spanLane(lane) : markLane(lane)))}
           <div class="lane axis" aria-hidden="true">
             <span class="lane-name" />
             <span class="track">
-              {axis.gaps.map((gap) => <span class="gap" key={gap.x} style={{ left: percent(gap.x / axis.width) }}>{duration(gap.ms)}</span>)}
+              <span>0</span><span class="end">{duration(axis.span)}</span>
+              {axis.gaps.filter((gap) => gap.x / axis.width > 0.08 && gap.x / axis.width < 0.92).map((gap) => <span class="gap" key={gap.x} style={{ left: percent(gap.x / axis.width) }}>{duration(gap.ms)}</span>)}
             </span>
             <span class="lane-time" />
           </div>

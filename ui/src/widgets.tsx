@@ -92,13 +92,13 @@ export function Tabs({ tabs, chosen, to }: { tabs: [string, string][]; chosen: s
   );
 }
 
-export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
+export function Dialog({ title, close, children, isWide }: { title: string; close: () => void; children: ComponentChildren; isWide?: boolean }) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     element.current?.showModal();
   }, []);
   return (
-    <dialog ref={element} onClose={close} aria-label={title} onClick={(event) => event.target === element.current && close()}>
+    <dialog ref={element} class={isWide ? "wide" : ""} onClose={close} aria-label={title} onClick={(event) => event.target === element.current && close()}>
       <header>
         <h2>{title}</h2>
         <button type="button" class="small" onClick={close} aria-label="Close">
@@ -107,6 +107,30 @@ export function Dialog({ title, close, children }: { title: string; close: () =>
       </header>
       {children}
     </dialog>
+  );
+}
+
+// Asks why before something is done.
+export function ReasonDialog({ title, action, act, close }: { title: string; action: string; act: (reason: string) => Promise<void>; close: () => void }) {
+  const [reason, setReason] = useState("");
+  const [problem, setProblem] = useState<Problem>();
+  async function submit(event: Event) {
+    event.preventDefault();
+    try {
+      await act(reason);
+      close();
+    } catch (error) {
+      setProblem(error as Problem);
+    }
+  }
+  return (
+    <Dialog title={title} close={close}>
+      <form onSubmit={submit}>
+        <ProblemBox problem={problem} />
+        <label for="act-reason">Reason, for the record<input id="act-reason" type="text" maxLength={4096} value={reason} onInput={(event) => setReason(event.currentTarget.value)} /></label>
+        <footer><button type="submit" class={action === "cancel" ? "danger" : "primary"}>{action}</button></footer>
+      </form>
+    </Dialog>
   );
 }
 

@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { get } from "./api";
 import { GraphView } from "./graph";
 import { StartDialog, withSchemas } from "./instance";
+import { may } from "./me";
 import { link, place } from "./route";
 import { useFresh } from "./use";
 import { Badge, Empty, Loading, ProblemBox, Value } from "./widgets";
@@ -26,7 +27,7 @@ export function Workflows() {
               <p>{each.events.map((event: any) => <code key={event.schema} class={event.starts ? "starts" : ""} title={event.starts ? "can start an instance" : "for instances that are there"}>{event.schema}</code>)}</p>
               <p><a href={link(["instances"], { workflow: each.workflow })}>Instances</a></p>
             </div>
-            <button type="button" class="primary" onClick={() => setStarts(withSchemas(fresh.data, each.workflow))}>Start</button>
+            {may("operator") && !each.workflow.startsWith("sys/") && each.events.some((event: any) => event.starts) && <button type="button" class="primary" onClick={() => setStarts(withSchemas(fresh.data, each.workflow))}>Start</button>}
             {each.workflow === chosen && (
               <div class="wide">
                 {each.graph && <GraphView path={`v1/workflows/${each.workflow}/graph`} record="" />}

@@ -23,23 +23,28 @@ struct StepsState {
 
 // What a run puts out. What does not apply is empty or 0; docs/formats/steps.md.
 struct StepEntry {
-  static constexpr std::string_view kSchema = "sys/StepEntry@1";
+  static constexpr std::string_view kSchema = "sys/StepEntry@2";
   struct Change {
     std::uint64_t item = 0;
     std::uint64_t slot = 0;
     std::string step;
-    std::string state;  // preparing, running, not_running
+    std::string state;   // preparing, running, not_running
+    std::string input;   // the schema of what it deals with
+    std::string output;  // not_running: the schema of what the body returned
   };
 
-  std::string
-      kind;  // event, steps, unhandled, idle, stopped, cancelled, timed_out, failed, several
+  // event, steps, unhandled, idle, stopped, cancelled, timed_out, failed, attempt_failed,
+  // began_again, several
+  std::string kind;
   std::string step;
+  std::uint64_t item = 0;
   std::string schema;
   Bytes value;
   std::string code;
   std::string message;
   std::uint64_t attempts = 0;
   std::uint64_t elapsed_ns = 0;
+  std::uint64_t due_ns = 0;  // attempt_failed: when the next attempt begins
   std::vector<std::string> steps;
   std::vector<Change> changes;
 
@@ -64,14 +69,31 @@ struct StepEntry {
   // More than a record has places for stand in one, of the kind `several`: then those, else only
   // this. An engine takes them apart, whoever reads entries without types may do so with this.
   // Nothing: it is not good.
-  std::optional<std::vector<StepEntry>> parts() const {
-    if (kind != "several") return std::vector<StepEntry>{*this};
-    std::optional<std::vector<StepEntry>> all(std::in_place);
-    Reader in(value);
-    if (!detail::Form<std::vector<StepEntry>>::read(in, *all)) all.reset();
-    return all;
-  }
+  std::optional<std::vector<StepEntry>> parts() const;
 };
+
+namespace detail {
+
+// Entries of runs that began by earlier rules (sys/StepEntry@1) have fewer members: read, too.
+template <>
+struct Form<StepEntry> {
+  using Inner = TypeList<>;
+  static std::string type(Schemas&) {
+    return R"({"ref":")" + std::string(StepEntry::kSchema) + R"("})";
+  }
+  static void write(Writer& out, const StepEntry& entry);
+  static bool read(Reader& in, StepEntry& entry);
+};
+
+}  // namespace detail
+
+inline std::optional<std::vector<StepEntry>> StepEntry::parts() const {
+  if (kind != "several") return std::vector<StepEntry>{*this};
+  std::optional<std::vector<StepEntry>> all(std::in_place);
+  Reader in(value);
+  if (!detail::Form<std::vector<StepEntry>>::read(in, *all)) all.reset();
+  return all;
+}
 
 // What a step workflow derives from.
 struct StepWorkflow {

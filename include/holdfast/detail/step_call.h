@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "holdfast/retry.h"
@@ -45,7 +46,8 @@ struct StepRoutes {
     std::vector<std::string> takes;  // schemas
   };
   std::vector<Step> steps;
-  std::string stop;  // the schema of what ends a run
+  std::string stop;                // the schema of what ends a run
+  std::vector<std::string> types;  // all schemas of the workflow
 };
 
 class StepCall {
@@ -64,6 +66,9 @@ class StepCall {
   ByteSpan value() const noexcept { return value_; }
   ByteSpan key() const noexcept { return key_; }
   std::uint64_t failures() const noexcept { return failures_; }
+  const std::optional<std::pair<std::string, std::string>>& last_error() const noexcept {
+    return last_error_;  // code and message
+  }
   bool is_judging() const noexcept { return is_judging_; }
   std::vector<SchemaValue> buffer(std::string_view name) const;  // as the body has left it
 
@@ -85,6 +90,8 @@ class StepCall {
   // can.
   std::string wrong_send(std::string_view schema, std::string_view step) const;
   std::string wrong_wait(std::string_view schema) const;
+  // Why an event cannot be put into the stream. Empty: it can.
+  std::string wrong_put(std::string_view schema) const;
 
   // What a body does. One that goes on after it has begun to wait has caught what ends it: it
   // fails.
@@ -112,7 +119,10 @@ class StepCall {
   // How it failed; `took` is how long this run took.
   void fail(std::string_view code, std::string_view message);
   bool has_failed() const noexcept { return has_failed_; }
-  void judge(const Retry& retry, Duration took);
+  using RetryPolicy = std::function<std::optional<Duration>(const StepFailure&)>;
+  void judge(const RetryPolicy& policy, Duration took);
+  // It is not tried again, and its own error stays.
+  void policy_threw(std::string_view what);
 
   void write_receipt(Writer& out) const;
 
@@ -124,6 +134,7 @@ class StepCall {
   bool read_work(Reader in);
   bool read_waits(Reader& in);
   bool read_store(Reader& in);
+  bool read_last_error(Reader& in);
   struct Collected;
   Collected& collected(std::string_view name);
   void add(const std::function<void(Writer&)>& write);
@@ -135,6 +146,7 @@ class StepCall {
   std::string_view step_;
   std::string_view schema_;
   std::uint64_t failures_ = 0;
+  std::optional<std::pair<std::string, std::string>> last_error_;
   ByteSpan key_;
   bool is_list_ = false;
   ByteSpan value_;

@@ -25,6 +25,8 @@ namespace holdfast {
 class StepContext;
 class TaskContext;
 template <class... Types>
+struct Publishes;
+template <class... Types>
 struct Asks;
 template <class... Types>
 struct Sends;
@@ -285,6 +287,16 @@ template <class W>
 requires requires { typename W::Asks; }
 struct AsksOf<W> {
   using type = typename W::Asks;
+};
+
+template <class W>
+struct PublishesOf {
+  using type = Publishes<>;
+};
+template <class W>
+requires requires { typename W::Publishes; }
+struct PublishesOf<W> {
+  using type = typename W::Publishes;
 };
 
 template <class W>

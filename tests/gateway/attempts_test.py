@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A run with three failed attempts: every way to look at it shows code and message of each. And events that no instance takes."""
+import re
+import subprocess
+import unittest
+
+from server import FLOWS, PATIENCE, ServerTest, wait_until
+from streams_test import Stream
+
+STUBBORN = "/v1/instances/flows/Stubborn@1/s"
+SAID = [f"busy at attempt {number}" for number in (1, 2, 3)]
+
+
+class Attempts(ServerTest):
+    program = FLOWS
+
+    def setUp(self):
+        super().setUp()
+        self.start()
+        reply = self.client().post("/v1/workflows/flows/Stubborn@1/start", {"input": {"id": "s"}, "wait": 60000})
+        self.assertEqual(reply.status, 200, reply.body)
+        self.instance = reply.json()["instance"]
+
+    def holdfast(self, *arguments):
+        done = subprocess.run([self.program, *arguments, "--server", f"http://127.0.0.1:{self.port}"], cwd=self.folder,
+                              timeout=PATIENCE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return done.returncode, done.stdout, done.stderr
+
+    def expect_all(self, text):
+        for said in SAID:
+            self.assertIn(said, text)
+            self.assertRegex(text, r"flows\.busy\W")
+
+    def test_the_instance_and_show(self):
+        self.assertEqual(self.instance["status"], "failed")
+        self.assertEqual(self.instance["error"]["code"], "flows.busy")
+        failures = self.client().get(STUBBORN).json()["state"]["failures"]
+        self.assertEqual([(each["step"], each["attempt"], each["code"], each["message"]) for each in failures],
+                         [("persist", number, "flows.busy", SAID[number - 1]) for number in (1, 2, 3)])
+        self.expect_all(self.holdfast("show", "flows/Stubborn@1/s")[1])
+
+    def test_why(self):
+        document = self.client().get(STUBBORN + "/why").json()
+        self.assertEqual([each["message"] for each in document["failed_attempts"]], SAID)
+        self.expect_all(self.holdfast("why", "flows/Stubborn@1/s")[1])
+
+    def test_the_timeline_and_the_journal(self):
+        for command in (("timeline", "flows/Stubborn@1/s"), ("journal",)):
+            code, text, errors = self.holdfast(*command)
+            self.assertEqual((code, errors), (0, ""))
+            self.expect_all(text)
+            self.assertIn("receipt failed: flows.busy", text)
+            self.assertNotRegex(text, r"receipt ok.*persist")
+        records = self.client().get(STUBBORN + "/timeline").json()["records"]
+        told = [record["tick"]["failure"] for record in records if "failure" in record["tick"]]
+        self.assertEqual([each["message"] for each in reversed(told)], SAID)
+
+    def test_the_stream(self):
+        with Stream(self.port, STUBBORN + "/stream?kinds=attempt_failed,failed") as stream:
+            entries = [value for kind, _, value in stream.events() if kind != "end"]
+        self.assertEqual([entry["kind"] for entry in entries], ["attempt_failed"] * 3 + ["failed"])
+        self.assertEqual([entry["message"] for entry in entries], SAID + SAID[2:])
+        self.assertEqual([entry["attempts"] for entry in entries], [1, 2, 3, 3])
+        self.assertEqual([bool(entry.get("due_ns")) for entry in entries], [True, True, False, False])
+
+    def test_the_graph(self):
+        document = self.client().get(STUBBORN + "/graph?format=json").json()
+        step = next(each for each in document["steps"] if each["step"] == "persist")
+        self.assertEqual([(each["code"], each["message"]) for each in step["failures"]],
+                         [("flows.busy", said) for said in SAID])
+        self.expect_all(self.client().get(STUBBORN + "/graph?format=dot").body.decode())
+
+    def test_the_log_and_the_metrics(self):
+        def text():
+            return (self.folder / "errors").read_text()
+        wait_until(lambda: all(said in text() for said in SAID), "the log does not tell")
+        self.expect_all(text())
+        def count():
+            found = re.search(r'^holdfast_failed_effects_total\{workflow="flows/Stubborn@1",status="failed",'
+                              r'code="flows.busy"\} (\d+)$', self.metrics(), re.M)
+            return found and found[1] == "3"
+        wait_until(count, "the metrics do not tell")
+        # The run says the same words everywhere.
+        self.assertIn("an instance failed: flows.busy: busy at attempt 3", text())
+        self.assertIn('holdfast_failed_instances_total{workflow="flows/Stubborn@1",status="failed",code="flows.busy"} 1',
+                      self.metrics())
+
+    def test_the_time_of_the_end_is_in_lists(self):
+        def row():
+            rows = self.client().get("/v1/instances?workflow=flows/Stubborn@1").json()["instances"]
+            return rows and rows[0]["status"] == "failed" and rows[0]
+        found = wait_until(row, "it is not listed")
+        self.assertEqual((found["ended_record"], found["ended_ns"]), (found["last_record"], found["last_ns"]))
+
+
+class Unhandled(ServerTest):
+    def setUp(self):
+        super().setUp()
+        self.start()
+
+    def test_an_event_that_no_instance_takes_is_told(self):
+        event = {"schema": "demo/RefundDecided@1", "value": {"id": "mistyped", "by": "manager", "approved": True}}
+        reply = self.client().post("/v1/events", event)
+        self.assertEqual((reply.status, reply.code()), (404, "unhandled"), reply.body)
+        done = self.run_program("send", "demo/RefundDecided@1", '{"id":"mistyped","by":"manager","approved":true}',
+                                "--server", f"http://127.0.0.1:{self.port}")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("no instance has this key", done.stderr)
+        # Nothing of it is left.
+        self.assertEqual(self.client().get("/v1/instances/demo/RefundCase@1/mistyped").status, 404)
+        listed = self.client().get("/v1/instances").json()["instances"]
+        self.assertNotIn("mistyped", [row["key"] for row in listed])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""/openapi.json is sound: every schema has a name and is used, examples fit, and a linter of others finds no error where it is
+installed (`npm install --global @redocly/cli`)."""
+import json
+import re
+import shutil
+import subprocess
+import unittest
+
+from server import PATIENCE, ServerTest
+
+
+def fits(value, schema, schemas, place="$"):
+    """Gives what does not fit, for the part of JSON schema that the document uses."""
+    if "$ref" in schema:
+        schema = schemas[schema["$ref"].rsplit("/", 1)[1]]
+    kinds = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+    wanted = schema.get("type")
+    if wanted:
+        names = [wanted] if isinstance(wanted, str) else wanted
+        if not any(isinstance(value, kinds[name]) and not (name == "integer" and isinstance(value, bool)) for name in names):
+            return [f"{place} is no {wanted}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{place} is none of {schema['enum']}"]
+    wrong = []
+    if isinstance(value, dict):
+        wrong += [f"{place} has no {name}" for name in schema.get("required", []) if name not in value]
+        for name, each in value.items():
+            inner = schema.get("properties", {}).get(name)
+            if inner is None and schema.get("additionalProperties") is False:
+                wrong.append(f"{place}.{name} is unknown")
+            elif inner is not None:
+                wrong += fits(each, inner, schemas, f"{place}.{name}")
+    if isinstance(value, list) and "items" in schema:
+        for index, each in enumerate(value):
+            wrong += fits(each, schema["items"], schemas, f"{place}[{index}]")
+    return wrong
+
+
+class OpenApi(ServerTest):
+    def setUp(self):
+        super().setUp()
+        self.start()
+        self.text = self.client().get("/openapi.json").body.decode()
+        self.document = json.loads(self.text)
+        self.schemas = self.document["components"]["schemas"]
+
+    def test_every_reference_leads_to_a_schema_and_every_schema_is_used(self):
+        used = set(re.findall(r'"\$ref":"#/components/schemas/(\w+)"', self.text))
+        self.assertEqual(used, set(self.schemas))
+
+    def test_bodies_and_answers_have_names(self):
+        for path, methods in self.document["paths"].items():
+            for method, operation in methods.items():
+                parts = [operation.get("requestBody", {}), *operation["responses"].values()]
+                for part in parts:
+                    for media, content in part.get("content", {}).items():
+                        if media in ("application/json", "application/cbor"):
+                            self.assertIn("$ref", content["schema"], (method, path))
+
+    def test_integers_have_64_bits(self):
+        def look(value, place):
+            if isinstance(value, dict):
+                kind = value.get("type")
+                if kind == "integer" or isinstance(kind, list) and "integer" in kind:
+                    self.assertEqual(value.get("format"), "int64", place)
+                for name, each in value.items():
+                    look(each, f"{place}.{name}")
+            elif isinstance(value, list):
+                for each in value:
+                    look(each, place)
+        look({name: schema for name, schema in self.schemas.items() if name != "Problem"}, "schemas")
+        look(self.document["paths"], "paths")
+
+    def test_examples_fit_their_schemas(self):
+        count = 0
+        for name, schema in self.schemas.items():
+            for example in schema.get("examples", []):
+                self.assertEqual(fits(example, schema, self.schemas), [], name)
+                count += 1
+        self.assertGreater(count, 15)
+
+    def test_problems_of_every_route_are_named(self):
+        for path, methods in self.document["paths"].items():
+            for method, operation in methods.items():
+                answers = set(operation["responses"])
+                self.assertLessEqual({"200", "400", "default"}, answers, (method, path))
+                if operation["x-role"] != "anybody":
+                    self.assertLessEqual({"401", "403"}, answers, (method, path))
+                if "{" in path:
+                    self.assertIn("404", answers, (method, path))
+
+    def test_it_says_where_it_is_and_under_which_licence(self):
+        self.assertEqual(self.document["servers"][0]["url"], "/")
+        self.assertEqual(self.document["info"]["license"]["identifier"], "Apache-2.0")
+
+    def test_a_linter_finds_no_error(self):
+        redocly = shutil.which("redocly")
+        if not redocly:
+            self.skipTest("redocly is not installed")
+        file = self.folder / "openapi.json"
+        file.write_text(self.text)
+        done = subprocess.run([redocly, "lint", file], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
