@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 
-PURE_FOLDERS = "base|codec|defs|kernel|native|schedules|steps|tasks"
+PURE_FOLDERS = "base|codec|defs|flows|kernel|native|schedules|steps|tasks"
 
 # On demangled names, whole.
 ALLOWED = re.compile(

@@ -25,14 +25,24 @@
 
 namespace holdfast {
 
+// What loops do has changed with versions of Holdfast. A recording does not hold its rules: one of
+// an earlier version replays under the rules that were the newest then.
+enum class StepRules : std::uint8_t {
+  kFirst,
+  kKeepsEarly,     // an event that no step takes yet waits for one that asks for it later
+  kTellsAttempts,  // each failed attempt is an entry; an event for one step wakes no other
+  kNewest = kTellsAttempts,
+};
+
 // A step workflow made ready to run: its graph, checked, and its bodies.
 class StepProgram {
  public:
   template <class W>
   static Result<StepProgram> of(std::shared_ptr<W> host,
-                                std::shared_ptr<Resources> resources = nullptr) {
+                                std::shared_ptr<Resources> resources = nullptr,
+                                StepRules rules = StepRules::kNewest) {
     return make(Module::of<W>("memory/code@1"),
-                step_handlers(std::move(host), std::move(resources)));
+                step_handlers(std::move(host), std::move(resources)), rules);
   }
 
   // For the loop.
@@ -41,7 +51,8 @@ class StepProgram {
   const std::shared_ptr<const Body>& body() const noexcept { return body_; }
 
  private:
-  static Result<StepProgram> make(const Module& module, std::vector<Handler> handlers);
+  static Result<StepProgram> make(const Module& module, std::vector<Handler> handlers,
+                                  StepRules rules);
 
   std::shared_ptr<const Body> body_;
 };

@@ -13,7 +13,10 @@
 
 namespace holdfast {
 
-Result<StepProgram> StepProgram::make(const Module& module, std::vector<Handler> handlers) {
+static_assert(static_cast<int>(StepRules::kNewest) == static_cast<int>(steps::kNewestRules));
+
+Result<StepProgram> StepProgram::make(const Module& module, std::vector<Handler> handlers,
+                                      StepRules rules) {
   const defs::Catalogue builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = native::load_without_children({&module, 1}, &builtin);
   if (!bundle.errors.empty())
@@ -21,7 +24,10 @@ Result<StepProgram> StepProgram::make(const Module& module, std::vector<Handler>
         base::Error(base::ErrorCode::kInvalid, bundle.errors.begin()->to_string()));
   const detail::Flow& flow = module.flows().front();
   auto body = std::make_shared<Body>(
-      Body{flow.workflow, native::graph_of(flow, &bundle.catalogue), {}, {}});
+      Body{flow.workflow,
+           native::graph_of(flow, &bundle.catalogue, static_cast<steps::Rules>(rules)),
+           {},
+           {}});
   // The graph has its steps in an order of its own.
   for (const steps::StepDef& step : body->graph.steps()) {
     const std::string effect = steps::effect_name(flow.workflow, step.name);

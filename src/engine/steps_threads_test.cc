@@ -260,7 +260,9 @@ TEST_F(StepsTest, a_run_goes_on_through_restarts) {
   auto host = std::make_shared<Everything>();
   open(host);
   ASSERT_TRUE(engine_->send(Begin{"a", 20}));
-  EXPECT_EQ(follow("a", "idle"), (std::vector<std::string>{"event", "idle"}));
+  auto kinds = follow("a", "idle");
+  EXPECT_EQ(std::erase(kinds, "attempt_failed"), 4U);  // two parts fail twice each
+  EXPECT_EQ(kinds, (std::vector<std::string>{"event", "idle"}));
   const auto waiting = engine_->query<Everything>("a");
   ASSERT_TRUE(waiting);
   EXPECT_EQ(waiting->state.status, "idle");

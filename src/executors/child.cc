@@ -25,6 +25,7 @@ using env::Descriptor;
 // What the child needs to know, made before there is a child.
 struct Launch {
   int program;
+  const char* script;  // null: scripts are run from the descriptor, too
   char* const* argv;
   char* const* environment;
   const char* folder;
@@ -80,7 +81,10 @@ constexpr rlim_t kUsualDescriptors = 1024;
   };
   run();
   // A script: its interpreter would find the descriptor closed.
-  if (errno == ENOENT && ::fcntl(launch.program, F_SETFD, 0) == 0) run();
+  if (errno == ENOENT && launch.script != nullptr)
+    ::execve(launch.script, launch.argv, launch.environment);
+  else if (errno == ENOENT && ::fcntl(launch.program, F_SETFD, 0) == 0)
+    run();
   give_up(launch, 6);
 }
 
@@ -184,7 +188,8 @@ base::Result<Child> Child::start(const ChildPlan& plan) {
   TRY(set_nonblocking(failure.from));
   const std::vector<char*> argv = pointers_to(plan.argv);
   const std::vector<char*> environment = pointers_to(plan.environment);
-  const pid_t id = launch_child({program.number(), argv.data(), environment.data(),
+  const char* const script = plan.scripts_by_path ? plan.program->path.c_str() : nullptr;
+  const pid_t id = launch_child({program.number(), script, argv.data(), environment.data(),
                                  plan.folder.c_str(), input.from.number(), output.to.number(),
                                  errors.to.number(), failure.to.number(), ::getpid()});
   if (id < 0) return env::system_error("process", "vfork");

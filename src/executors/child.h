@@ -27,8 +27,12 @@
 namespace holdfast::executors {
 
 struct ChildPlan {
-  Program* program = nullptr;            // which outlives the start
-  std::vector<std::string> argv;         // the first is the path of the program
+  Program* program = nullptr;     // which outlives the start
+  std::vector<std::string> argv;  // the first is the path of the program
+  // Scripts are run by their path, so that $0 is what they expect (launchers such as pyenv decide
+  // by it). A file that takes the place of the script at that moment is run instead: only for
+  // programs that the user of this process chose.
+  bool scripts_by_path = false;
   std::vector<std::string> environment;  // NAME=value
   std::string folder;
   std::string_view input;

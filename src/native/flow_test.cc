@@ -108,7 +108,7 @@ TEST(Flow, its_definitions_are_good) {
   EXPECT_NE(bundle.catalogue.get<defs::SchemaDef>("test/Done@1"), nullptr);
 }
 
-TEST(Flow, code_with_another_graph_does_not_fit) {
+TEST(Flow, code_fits_a_graph_whose_steps_it_has) {
   const Module module = Module::of<Flow>("test/code@1");
   const defs::Catalogue builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = load({&module, 1}, &builtin);
@@ -126,8 +126,23 @@ TEST(Flow, code_with_another_graph_does_not_fit) {
   Flow::workers = 2;
   const Machines other({&changed, 1});
   EXPECT_NE(other.find(code, workflow->impl.entrypoint), nullptr);
-  EXPECT_EQ(other.objection(*workflow, bundle.catalogue),
-            "the graph of its steps is another one in the code");
+  EXPECT_EQ(other.objection(*workflow, bundle.catalogue), std::nullopt) << "runs keep their graph";
+
+  // A step that the code has not.
+  const auto graph = steps::read_graph(codec::View::of(*workflow->graph), "$");
+  ASSERT_TRUE(graph) << graph.error().to_string();
+  std::vector<steps::StepDef> steps = graph->steps();
+  steps.push_back(steps.front());
+  steps.back().name = "gone";
+  const steps::Graph more(graph->types(), steps, graph->timeout_ns(), graph->children(),
+                          graph->rules());
+  codec::Buffer written;
+  steps::write_graph(written, more);
+  defs::WorkflowDef longer = *workflow;
+  longer.graph = written.to_bytes();
+  longer.impl.entrypoint = "test/Flow@1#" + base::to_hex(more.digest().bytes);
+  EXPECT_EQ(other.objection(longer, bundle.catalogue),
+            "the graph of its steps is another one in the code: the step 'gone' is not there");
 }
 
 TEST(Flow, the_graph_is_in_the_definition_for_those_without_the_code) {

@@ -103,10 +103,13 @@ TEST(Attempts, why_says_how_the_last_one_failed) {
   stage.play_once();  // the event
   stage.play_once();  // the body
   const auto reasons = reasons_of(stage.graph(), stage.instance().state, 10);
-  ASSERT_EQ(reasons.size(), 1U);
+  ASSERT_EQ(reasons.size(), 2U);
   EXPECT_EQ(reasons[0].kind, Reason::Kind::kRetry);
-  EXPECT_EQ(reasons[0].code, "busy");
-  EXPECT_FALSE(reasons[0].message.empty());
+  EXPECT_EQ(reasons[1].kind, Reason::Kind::kFailed);
+  for (const Reason& reason : reasons) {
+    EXPECT_EQ(reason.code, "busy");
+    EXPECT_FALSE(reason.message.empty());
+  }
   Stage again = reopened(story, stage);
   EXPECT_EQ(again.state_text(), stage.state_text());
 }

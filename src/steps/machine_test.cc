@@ -383,7 +383,7 @@ TEST(StepsMachine, what_a_running_body_reports_is_put_out_at_once) {
   codec::write_text(frame, "t/B@1");
   codec::write_bytes(frame, numbered(7));
   stage.tick(kernel::ProgressArrived{stage.open()[0].intent, 1, "entry", frame.view()});
-  EXPECT_EQ(stage.stream(), Lines({"steps +begin", "event B7"}));
+  EXPECT_EQ(stage.stream(), Lines({"steps +begin", "event begin B7"}));
   codec::Buffer nonsense;
   codec::write_text(nonsense, "50 %");
   stage.tick(kernel::ProgressArrived{stage.open()[0].intent, 2, "entry", nonsense.view()});

@@ -139,7 +139,7 @@ TEST(Readable, an_entry_has_its_value_and_nothing_that_does_not_apply) {
   }
   ASSERT_GE(lines.size(), 4U);
   EXPECT_EQ(lines[0], R"({"kind":"steps","changes":[{"item":1,"slot":0,"step":"ask",)"
-                      R"("state":"running"}]})");
+                      R"("state":"running","input":"t/Start@1"}]})");
   EXPECT_EQ(lines[2], R"({"kind":"event","schema":"t/B@1","value":{"n":9,"id":"k"}})");
   EXPECT_EQ(lines.back(), R"({"kind":"stopped","schema":"t/Stop@1","value":{"n":45,"id":"k"}})");
 }
@@ -170,11 +170,14 @@ TEST(Reasons, say_when_a_failed_step_is_tried_again) {
   Stage stage(story);
   play_bodies(stage, 1);
   const auto reasons = reasons_of(stage.graph(), stage.instance().state, 10);
-  ASSERT_EQ(reasons.size(), 2U);
+  ASSERT_EQ(reasons.size(), 3U);
   EXPECT_EQ(reasons[0].kind, Kind::kRetry);
   EXPECT_EQ(reasons[0].step, "flaky");
   EXPECT_EQ(reasons[0].failures, 1U);
   EXPECT_GT(reasons[0].due_ns, 5000U);
+  EXPECT_EQ(reasons[1].kind, Kind::kTimeout);
+  EXPECT_EQ(reasons[2].kind, Kind::kFailed);
+  EXPECT_EQ(reasons[2].step, "flaky");
 }
 
 TEST(Reasons, say_behind_what_an_event_is_queued) {

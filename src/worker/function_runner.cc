@@ -104,6 +104,7 @@ base::Result<FunctionRunner::Hosts::iterator> FunctionRunner::launch(
     const std::vector<std::uint64_t>& devices) {
   executors::ChildPlan plan;
   plan.program = &program_;
+  plan.scripts_by_path = true;
   plan.argv.push_back(program_.path);
   for (const std::string_view option : language_.options) plan.argv.emplace_back(option);
   plan.argv.emplace_back(language_.script);

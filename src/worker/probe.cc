@@ -49,6 +49,7 @@ std::string output_of(const std::string& program, const std::vector<std::string>
   if (!found) return {};
   executors::ChildPlan plan;
   plan.program = &*found;
+  plan.scripts_by_path = true;
   plan.argv.push_back(found->path);
   plan.argv.insert(plan.argv.end(), arguments.begin(), arguments.end());
   plan.environment = child_environment();

@@ -58,6 +58,7 @@ base::Result<executors::ChildPlan> ProcessRunner::plan_of(const Task& task) {
   }
   executors::ChildPlan plan;
   plan.program = chosen;
+  plan.scripts_by_path = true;
   plan.argv.push_back(chosen->path);
   if (const auto arguments = member("args")) {
     if (arguments->kind() != codec::ViewKind::kList)

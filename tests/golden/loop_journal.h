@@ -16,8 +16,8 @@
 
 namespace holdfast::golden {
 
-inline StepProgram loop_program() {
-  auto program = StepProgram::of(std::make_shared<Trip>());
+inline StepProgram loop_program(StepRules rules = StepRules::kNewest) {
+  auto program = StepProgram::of(std::make_shared<Trip>(), nullptr, rules);
   CHECK(program);
   return std::move(*program);
 }
@@ -37,6 +37,8 @@ class Entries : public StepAdapter {
 // What today's code makes of inputs, one after another.
 class LoopReplay {
  public:
+  explicit LoopReplay(StepRules rules = StepRules::kNewest) : program_(loop_program(rules)) {}
+
   // The lines behind an input; an error: it is none, or the loop refuses it.
   Result<Lines> take(const Bytes& bytes) {
     const auto input = recorded_input(bytes);
@@ -52,7 +54,7 @@ class LoopReplay {
   }
 
  private:
-  const StepProgram program_ = loop_program();
+  const StepProgram program_;
   Entries entries_;
   StepLoop loop_{program_, entries_};
 };

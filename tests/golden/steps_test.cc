@@ -63,8 +63,23 @@ std::optional<std::string> replay_world(const Lines& lines) {
   return std::nullopt;
 }
 
-std::optional<std::string> replay_loop(const Lines& lines) {
-  LoopReplay replay;
+// Until then entries were written as sys/StepEntry@1.
+constexpr int kFirstWithAttempts = 4;
+
+// An entry of a file as it is written today.
+Line as_of_today(const Line& line) {
+  if (line.word != "entry") return line;
+  const auto bytes = base::from_hex(line.text);
+  StepEntry entry;
+  if (!bytes) return line;
+  Reader in(*bytes);
+  if (!detail::Form<StepEntry>::read(in, entry)) return line;
+  return bytes_line("entry", detail::bytes_of_value(entry));
+}
+
+std::optional<std::string> replay_loop(const Lines& lines, int version) {
+  const bool is_older = version < kFirstWithAttempts;
+  LoopReplay replay(is_older ? StepRules::kKeepsEarly : StepRules::kNewest);
   for (std::size_t at = 0; at < lines.size();) {
     const std::string place = "line " + std::to_string(at);
     const auto input = base::from_hex(lines[at].text);
@@ -73,7 +88,7 @@ std::optional<std::string> replay_loop(const Lines& lines) {
     if (!behind) return place + ": " + behind.error().message;
     ++at;
     for (const Line& line : *behind) {
-      if (at == lines.size() || lines[at] != line)
+      if (at == lines.size() || (is_older ? as_of_today(lines[at]) : lines[at]) != line)
         return place + ": " + line.word + " " + line.text + " comes of it";
       ++at;
     }
@@ -91,7 +106,7 @@ TEST(GoldenSteps, a_world_comes_to_the_same_records_and_states) {
 
 TEST(GoldenSteps, a_loop_comes_to_the_same_entries_and_states) {
   for (const auto& [version, lines] : journals("loop")) {
-    EXPECT_EQ(replay_loop(lines), std::nullopt) << version;
+    EXPECT_EQ(replay_loop(lines, version), std::nullopt) << version;
     EXPECT_GT(count_of(lines, "input"), 10U) << version;
     EXPECT_GT(count_of(lines, "entry"), 10U) << version;
   }
@@ -135,7 +150,7 @@ TEST(GoldenSteps, a_change_anywhere_is_found) {
     Lines changed = loop;
     char& digit = changed[at].text.back();
     digit = digit == '0' ? '1' : '0';
-    EXPECT_NE(replay_loop(changed), std::nullopt) << at;
+    EXPECT_NE(replay_loop(changed, kFirstWithAttempts), std::nullopt) << at;
   }
 }
 
