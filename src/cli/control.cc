@@ -45,8 +45,11 @@ base::Result<void> through_server(const Where& where, const InstanceId& id, cons
   return {};
 }
 
-// The id of an instance has two slashes. A word with none is a task graph, with one a task.
-bool names_tasks(const std::string& id) { return std::ranges::count(id, '/') < 2; }
+// The id of an instance has two slashes. A word with none is a task graph, with one a task, unless
+// it is the name of a workflow, which has a version.
+bool names_tasks(const std::string& id) {
+  return std::ranges::count(id, '/') < 2 && id.find('@') == std::string::npos;
+}
 
 base::Result<void> cancel_tasks(const Where& where, const std::string& id,
                                 const std::string& reason) {

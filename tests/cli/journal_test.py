@@ -22,7 +22,7 @@ class Journal(OrderWorldTest):
         self.assertEqual(lines[0], "1  1970-01-01T00:00:01.000Z  apply")
         self.assertEqual(lines[1], '2  1970-01-01T00:00:02.000Z  event demo/OrderPlaced@1  demo/Order@1/o-1 waiting')
         self.assertEqual(lines[4], '5  1970-01-01T00:00:05.000Z  receipt ok  demo/Order@1/o-1 completed')
-        self.assertEqual(lines[6], '7  1970-01-01T00:00:07.000Z  receipt error  demo/Order@1/o-2 failed')
+        self.assertEqual(lines[6], '7  1970-01-01T00:00:07.000Z  receipt error: no: no luck  demo/Order@1/o-2 failed')
 
     def test_a_part_says_where_to_go_on(self):
         self.make_world()

@@ -92,16 +92,24 @@ class RefusedStart(ServingTest):
         self.assertEqual((done.stderr, done.returncode), (b"", 0))
         return json.loads(done.stdout)["records"]
 
-    def test_definitions_that_cannot_be_applied_are_refused_before_anything_goes_on(self):
+    def test_a_world_without_code_is_refused_before_anything_goes_on(self):
+        self.make_world(how=("strange",))
+        before = self.records()
+        for applies in ((), ("--apply",)):
+            done = self.run_program("serve", "--world", "world", "--any-file-system", *applies, "--listen", "127.0.0.1:0")
+            self.assertEqual((done.stdout, done.returncode), (b"", 1))
+            self.assertIn("holdfast: record 1: ", done.stderr.decode())
+        self.assertEqual(self.records(), before)
+
+    def test_instances_under_way_go_on_with_definitions_that_are_added_beside_them(self):
         self.make_world(how=("recent",))
         before = self.records()
-        done = self.run_program("serve", "--world", "world", "--any-file-system", "--apply", "--listen", "127.0.0.1:0")
-        self.assertEqual((done.stdout, done.returncode), (b"", 1))
-        self.assertIn("holdfast: definitions: 5 instances have not ended: ", done.stderr.decode())
-        self.assertEqual(self.records(), before)
-        with self.server(applies=False) as url:  # one that is not refused goes on with them
+        self.assertEqual(len([record for record in before if record["tick"]["kind"] == "apply"]), 1)
+        with self.server(applies=True) as url:
             wait_until(lambda: not self.ask(url, "ls", "--status", "waiting")["instances"])
-        self.assertGreater(len(self.records()), len(before))
+        after = self.records()
+        self.assertEqual(after[:len(before)], before)
+        self.assertEqual(len([record for record in after if record["tick"]["kind"] == "apply"]), 2)
 
 
 if __name__ == "__main__":

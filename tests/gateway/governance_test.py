@@ -151,7 +151,8 @@ class Governance(ServerTest):
     def test_a_trial_feeds_the_stretch_that_was_chosen(self):
         for _ in range(3):
             self.tell()
-            self.post("/v1/events", {"schema": "test/Tell@1", "value": {"name": "b", "count": 0, "letters": 0, "leave": True}})
+            # Begins nothing: it is recorded, and told as unhandled.
+            self.post("/v1/events", {"schema": "test/Tell@1", "value": {"name": "b", "count": 0, "letters": 0, "leave": True}}, 404)
         proposal = self.post("/v1/proposals", {"definitions": self.with_another_schema()}, 201)["proposal"]
         path = f"/v1/proposals/{proposal}/shadow"
         for body, status, code, said in (({"from": 0}, 400, "bad_body", "from 1"), ({"to": "x"}, 400, "bad_body", "a number"),

@@ -132,7 +132,7 @@ class Trouble(ListTest):
         with open(index, "r+b") as file:
             file.seek(4096)
             file.write(b"\x5a" * (index.stat().st_size - 4096))
-        reply = self.client().get("/v1/instances")
+        reply = self.client().get("/v1/instances?words=aaaa")  # what nothing has read yet
         self.assertEqual((reply.status, reply.code()), (503, "history"), reply.body)
         self.assertNotIn(b"history.db", reply.body)
         self.assertNotIn(str(self.folder).encode(), reply.body)
