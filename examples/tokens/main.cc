@@ -2,10 +2,10 @@
 // A step that writes a text piece by piece, as a language model does: each piece goes to whoever
 // follows the run at once, and what the step returns at the end counts once. Run it as any server:
 //
-//   tokens serve --init --world ./tokens.world
-//   holdfast start tokens/Writing@1 '{"id":"a","pieces":1000,"pause_ms":20}' --key a
-//   curl -N
-//   'http://127.0.0.1:7411/v1/instances/tokens%2FWriting@1/a/stream?kinds=event,began_again'
+//   tokens serve --apply --world ./tokens.world &
+//   export HOLDFAST_SERVER=http://127.0.0.1:7411
+//   tokens start tokens/Writing@1 '{"id":"a","pieces":1000,"pause_ms":20}'
+//   curl -N 'http://127.0.0.1:7411/v1/instances/tokens/Writing@1/a/stream?kinds=event,began_again'
 //
 // Killed in the middle and started again, the step begins again: an entry `began_again` tells so.
 #include "holdfast/main.h"

@@ -142,6 +142,15 @@ struct RawInstance {
   Bytes outcome;                  // the result, or the error; empty: it has not ended
   std::uint64_t last_record = 0;  // that touched it
   Bytes trace = {};               // of the event that began it; empty: none
+
+  // The version of its workflow, which is not the present one if it was pinned. Nothing: no
+  // definition has the workflow any more.
+  struct Code {
+    Hash workflow_hash;
+    std::string module;
+    Hash module_hash;
+  };
+  std::optional<Code> code = {};
 };
 
 enum class Control : std::uint8_t { kCancel, kPause, kResume };

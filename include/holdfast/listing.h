@@ -42,7 +42,7 @@ struct ListedInstance {
   std::uint64_t last_record = 0;
   std::uint64_t last_ns = 0;
   std::uint64_t ended_record = 0;  // 0: it has not ended, or before the index began
-  std::uint64_t ended_ns = 0;      // 0: not known, as it was touched again since
+  std::uint64_t ended_ns = 0;      // 0: not known, as the journal does not have that record
   std::uint64_t steps = 0;
   std::string error_code;  // that it failed with; empty: it has not
   std::string error_message;

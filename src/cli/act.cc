@@ -157,9 +157,11 @@ struct ActAdder {
 
 void add_wait(CLI::App& command, ActOptions& options) {
   command
-      .add_option("--wait", options.wait_ms,
-                  "milliseconds to wait for the end of the instance; exits with 0 if it completed, "
-                  "1 if it failed, 75 if it has not ended")
+      .add_option(
+          "--wait", options.wait_ms,
+          "how long to wait for the end of the instance, such as 500ms or 30s, up to 1m; exits "
+          "with 0 if it completed, 1 if it failed, 75 if it has not ended")
+      ->transform(milliseconds_of_duration())
       ->check(CLI::Range(std::uint64_t{1}, kLongestWaitMs));
 }
 
@@ -183,7 +185,7 @@ void add_act(CLI::App& app, ExitCode& exit_code) {
 
   auto [starts, start_options] = adder.add(
       "start", "start an instance",
-      R"(start demo/Order@1 '{"id":"o-8","sku":"mug","count":1,"cents":995}' --wait 5000)", start);
+      R"(start demo/Order@1 '{"id":"o-8","sku":"mug","count":1,"cents":995}' --wait 5s)", start);
   starts->add_option("workflow", start_options->name, "its name")->required();
   starts->add_option("input", start_options->value,
                      "the event that starts it, as JSON; - reads standard input");

@@ -33,4 +33,18 @@ inline CLI::Validator seconds_of_duration() {
       "DURATION");
 }
 
+// The same as whole milliseconds, from 1ms on. A bare number is a number of milliseconds.
+inline CLI::Validator milliseconds_of_duration() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        std::int64_t ns = 0;
+        if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos) return {};
+        if (!codec::parse_duration(text, ns) || ns < 1'000'000)
+          return "expected a duration from 1ms on, such as 500ms, 5s or 1m";
+        text = std::to_string(ns / 1'000'000);
+        return {};
+      },
+      "DURATION");
+}
+
 }  // namespace holdfast::cli

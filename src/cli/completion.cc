@@ -21,6 +21,7 @@ struct Words {
   std::vector<std::string> commands;
   std::vector<Flag> flags;
   std::vector<std::string> arguments;  // what an argument may be, where that is known
+  bool takes_instance = false;
 };
 
 // What CLI::IsMember and CLI::Transformer allow stands in the name of the type: "TEXT:{a,b}",
@@ -50,6 +51,7 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Words>& a
     for (const std::string& name : option->get_lnames())
       words.flags.push_back({"--" + name, values_of(*option)});
     if (option->get_positional()) {
+      words.takes_instance |= option->get_name(true) == "id";
       for (const std::string& value : values_of(*option)) words.arguments.push_back(value);
     }
   }
@@ -80,12 +82,16 @@ _holdfast() {
   for (const Words& words : all)
     text += "    [\"" + words.path + " \"]=\"" + joined(words.commands) + " " +
             joined(words.arguments) + " " + names_of(words.flags) + "\"\n";
+  text += "  )\n  local -A instances=(\n";
+  for (const Words& words : all) {
+    if (words.takes_instance) text += "    [\"" + words.path + " \"]=1\n";
+  }
   text += "  )\n  local -A values=(\n";
   for (const Words& words : all)
     for (const Flag& flag : words.flags)
       if (!flag.values.empty())
         text += "    [\"" + words.path + " " + flag.name + "\"]=\"" + joined(flag.values) + "\"\n";
-  text += R"(  )
+  text += R"sh(  )
   for ((i = 1; i < COMP_CWORD; i++)); do
     local longer="${path:+$path }${COMP_WORDS[i]}"
     [[ -n "${known["$longer "]+x}" ]] && path="$longer"
@@ -94,11 +100,22 @@ _holdfast() {
     COMPREPLY=($(compgen -W "${values["$path $before"]}" -- "$word"))
     return
   fi
+  if [[ -n "${instances["$path "]+x}" && "$word" != -* ]]; then
+    # Bash takes words apart at some letters that are in names.
+    local line="${COMP_LINE:0:${COMP_POINT:-0}}" whole="$word" taken="" name
+    [[ -n "$line" ]] && whole="${line##* }"
+    [[ "$COMP_WORDBREAKS" == *@* && "$whole" == *[@:=]* ]] && taken="${whole%"${whole##*[@:=]}"}"
+    COMPREPLY=()
+    while read -r name _; do
+      [[ "$name" == "$whole"* ]] && COMPREPLY+=("$(printf %q "${name#"$taken"}")")
+    done < <("${COMP_WORDS[0]}" ls --limit 200 2>/dev/null | tail -n +2)
+    [[ ${#COMPREPLY[@]} -ne 0 ]] && return
+  fi
   COMPREPLY=($(compgen -W "${known["$path "]}" -- "$word"))
   [[ ${#COMPREPLY[@]} -eq 0 ]] && COMPREPLY=($(compgen -f -- "$word"))
 }
 complete -F _holdfast holdfast
-)";
+)sh";
   return text;
 }
 
@@ -118,6 +135,11 @@ std::string fish(const std::vector<Words>& all) {
       text += "complete -c holdfast -n \"" + when + "\" -a " + command + "\n";
     for (const std::string& argument : words.arguments)
       text += "complete -c holdfast -f -n \"" + when + "\" -a " + argument + "\n";
+    if (words.takes_instance) {
+      text +=
+          "complete -c holdfast -f -n \"" + when +
+          "\" -a '(holdfast ls --limit 200 2>/dev/null | tail -n +2 | string split -f1 \" \")'\n";
+    }
     for (const Flag& flag : words.flags) {
       text += "complete -c holdfast -n \"" + when + "\" -l " + flag.name.substr(2);
       if (!flag.values.empty()) text += " -x -a \"" + joined(flag.values) + "\"";
@@ -135,7 +157,11 @@ void add_completion(CLI::App& app) {
   command->add_option("shell", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  command->footer("Example: source <(holdfast completion bash)");
+  command->footer(
+      "Instances are completed where `holdfast ls` finds them without options, by "
+      "HOLDFAST_SERVER,\n"
+      "HOLDFAST_WORLD or holdfast.yaml.\n"
+      "Example: source <(holdfast completion bash)");
   command->callback([shell, &app] {
     std::vector<Words> all;
     collect(app, "", all);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "codec/scalar_text.h"
 #include "executors/allowed_hosts.h"
 #include "executors/process.h"
 #include "executors/program.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostHotCells = 10'000'000;
 constexpr std::size_t kMostHandlerThreads = 1024;
-constexpr std::uint64_t kMostRetentionSeconds = std::uint64_t{100} * 365 * 24 * 3600;
+constexpr std::chrono::seconds kLongestRetention = std::chrono::hours(24) * 365 * 100;
 
 std::vector<std::string> parts_of(std::string_view list) {
   std::vector<std::string> parts;
@@ -35,21 +36,16 @@ std::optional<Number> parsed_number(std::string_view text) {
   return number;
 }
 
-// "7d", "90s", "90"
+// "7d", "1h30m", "90"
 std::optional<std::chrono::seconds> time_in(std::string_view text) {
-  std::uint64_t unit = 1;
-  switch (text.empty() ? ' ' : text.back()) {
-    case 'd': unit = 24 * 3600; break;
-    case 'h': unit = 3600; break;
-    case 'm': unit = 60; break;
-    case 's': break;
-    default: unit = 0;
-  }
-  if (unit != 0) text.remove_suffix(1);
-  const auto number = parsed_number<std::uint64_t>(text);
-  const std::uint64_t seconds = std::max<std::uint64_t>(unit, 1);
-  if (!number || *number > kMostRetentionSeconds / seconds) return std::nullopt;
-  return std::chrono::seconds(*number * seconds);
+  const bool is_bare = text.find_first_not_of("0123456789") == std::string_view::npos;
+  std::int64_t ns = 0;
+  if (!codec::parse_duration(is_bare ? std::string(text) + "s" : std::string(text), ns))
+    return std::nullopt;
+  const std::chrono::nanoseconds time(ns);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+  if (ns < 0 || seconds != time || seconds > kLongestRetention) return std::nullopt;
+  return seconds;
 }
 
 base::Error bad(const Setting& setting, const std::string& message) {

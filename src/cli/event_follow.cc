@@ -63,6 +63,10 @@ base::Result<ExitCode> follow_events(const ServerApi& api, const std::string& pa
   // Whoever comes again goes on behind the last event.
   if (!problem.empty()) return base::Error(base::ErrorCode::kUnavailable, path, problem);
   if (streams) return ExitCode::kDone;
+  if (answer.status == 204) {  // whoever asks has read the end
+    take({"", "end", ""});
+    return ExitCode::kDone;
+  }
   if (answer.status != 200) return problem_in(answer, path);
   return base::Error(base::ErrorCode::kIo, path,
                      "the server answers with " + answer.type + ", not with a stream");

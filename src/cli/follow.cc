@@ -18,6 +18,7 @@
 #include "cli/render.h"
 #include "cli/server_api.h"
 #include "codec/printable.h"
+#include "steps/readable.h"
 
 namespace holdfast::cli {
 namespace {
@@ -27,8 +28,12 @@ struct FollowOptions {
   std::string id;
   std::string after = "0";  // a number, or LIFE.NUMBER of a world that was restored
   bool is_after_said = false;
+  std::string kinds;        // of entries, with commas; empty: all
   std::uint64_t count = 0;  // 0: until it ends
 };
+
+// For --after: only what is published from now on.
+constexpr std::string_view kNow = "now";
 
 // A server that is killed closes its connections as one that has said everything.
 base::Error cut_off(std::string where, const std::string& last) {
@@ -119,31 +124,43 @@ base::Result<ExitCode> stream(const FollowOptions& options, const ServerApi& api
   std::uint64_t printed = 0;
   std::string last = options.after;
   bool is_over = false;
-  const std::string from = number_of(last) == 0 ? "" : "?after=" + last;
+  bool is_known = false;
+  std::string query = last != kNow && number_of(last) == 0 ? "" : "&after=" + last;
+  if (!options.kinds.empty()) query += "&kinds=" + escaped(options.kinds);
+  if (!query.empty()) query.front() = '?';
   const ExitCode followed =
-      TRY(follow_events(api, path_of(id) + "/stream" + from, [&](const StreamEvent& event) {
+      TRY(follow_events(api, path_of(id) + "/stream" + query, [&](const StreamEvent& event) {
         if (!event.id.empty()) last = event.id;
-        print_event(event, where.json);
         is_over = event.name == "end" || (options.count != 0 && ++printed == options.count);
+        is_known = event.name == "end" && event.data.empty();
+        if (is_known) return false;
+        print_event(event, where.json);
         return !is_over;
       }));
+  // The server does not send again what --after says was read. That it has ended is said anyway.
+  if (is_known) {
+    const std::string status = text_in(TRY(source->instance(id)).view(), "status");
+    print_event({last, "end", "{\"status\":" + json_text(status) + "}"}, where.json);
+  }
   if (is_over || !output_is_wanted()) return followed;
   return cut_off(id.text(), last);
 }
 
 // What a world in its folder has of it. Nothing more comes: nobody has the world open.
 ExitCode stream_offline(const FollowOptions& options, const std::vector<Module>& modules) {
-  return look_at(
-      options.where, modules,
-      [&](WorldSource& source, const Where& where) -> base::Result<ExitCode> {
-        const InstanceId id = TRY(resolve(source, options.id));
-        std::uint64_t printed = 0;
-        TRY(recorded_stream(source, id, number_of(options.after), [&](const StreamEvent& event) {
-          print_event(event, where.json);
-          return output_is_wanted() && (options.count == 0 || ++printed < options.count);
-        }));
-        return ExitCode::kDone;
-      });
+  return look_at(options.where, modules,
+                 [&](WorldSource& source, const Where& where) -> base::Result<ExitCode> {
+                   const InstanceId id = TRY(resolve(source, options.id));
+                   std::uint64_t printed = 0;
+                   const RecordedPart part{.after = number_of(options.after),
+                                           .is_now = options.after == kNow,
+                                           .kinds = steps::split_kinds(options.kinds)};
+                   TRY(recorded_stream(source, id, part, [&](const StreamEvent& event) {
+                     print_event(event, where.json);
+                     return output_is_wanted() && (options.count == 0 || ++printed < options.count);
+                   }));
+                   return ExitCode::kDone;
+                 });
 }
 
 using FollowRun = base::Result<ExitCode> (*)(const FollowOptions&, const ServerApi&, const Where&);
@@ -182,10 +199,17 @@ CLI::Validator is_event_id() {
       "ID");
 }
 
-CLI::Option* add_options(CLI::App& command, FollowOptions& options) {
-  CLI::Option* after =
-      command.add_option("--after", options.after, "start after the event with this id")
-          ->check(is_event_id());
+CLI::Validator is_now() {
+  return CLI::Validator(
+      [](const std::string& text) -> std::string {
+        return text == kNow ? "" : "'" + text + "' is not `now`";
+      },
+      "now");
+}
+
+CLI::Option* add_options(CLI::App& command, FollowOptions& options, const std::string& after_what,
+                         const CLI::Validator& is_after) {
+  CLI::Option* after = command.add_option("--after", options.after, after_what)->check(is_after);
   command.add_option("--count", options.count, "stop after N entries");
   return after;
 }
@@ -196,7 +220,8 @@ void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   auto tails = std::make_shared<FollowOptions>();
   CLI::App* tail = app.add_subcommand("tail", "print records as they become durable");
   add_where(*tail, tails->where, Reach::kServerOnly);
-  CLI::Option* after = add_options(*tail, *tails);
+  CLI::Option* after =
+      add_options(*tail, *tails, "start after the event with this id", is_event_id());
   tail->add_option("id", tails->id,
                    "only this instance, until it ends: WORKFLOW/KEY, or an unambiguous prefix")
       ->check(not_empty());
@@ -212,7 +237,13 @@ void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   CLI::App* stream =
       app.add_subcommand("stream", "print what an instance publishes, until it ends");
   add_where(*stream, streams->where);
-  add_options(*stream, *streams);
+  add_options(*stream, *streams,
+              "start after the event with this id; now: only what is published from now on",
+              is_event_id() | is_now());
+  stream->add_option(
+      "--kinds", streams->kinds,
+      "only entries of these kinds of a step workflow, with commas between them, as in "
+      "event,attempt_failed");
   stream->add_option("id", streams->id, "WORKFLOW/KEY, or an unambiguous prefix")
       ->required()
       ->check(not_empty());

@@ -331,7 +331,7 @@ void add_instance_commands(InspectAdder& adder) {
                      }
                      const bool is_cancelled = text_in(shown.view(), "status") == "cancelled";
                      print_instance(shown.view(),
-                                    is_cancelled ? TRY(reason_of_end(source, id)) : "");
+                                    is_cancelled ? TRY(reason_of_end(source, id)) : "", true);
                      return ExitCode::kDone;
                    });
   auto [state, state_options] = adder.add_for_id(

@@ -59,6 +59,13 @@ base::Result<std::optional<std::uint64_t>> place_in(const std::string& after) {
   return std::optional(place);
 }
 
+// In the order in which a server's answer has its members. One that is larger than what others may
+// send stays in ours.
+Document in_order(const codec::Buffer& out) {
+  auto made = Document::of_cbor(out.view());
+  return made ? std::move(*made) : Document::ours(out);
+}
+
 class OfflineSource : public WorldSource {
  public:
   OfflineSource(std::unique_ptr<ExistingWorld> world, std::unique_ptr<store::BlobsLook> blobs,
@@ -104,7 +111,7 @@ class OfflineSource : public WorldSource {
     auto definitions = TRY(gateway::Definitions::load(world.program().closure()));
     gateway::put_instance(out, name.workflow, name.key, *found,
                           definitions.graph_of(name.workflow));
-    return Document::ours(out);
+    return in_order(out);
   }
 
   base::Result<Document> state(const InstanceId& id, std::uint64_t at) override {
@@ -116,7 +123,7 @@ class OfflineSource : public WorldSource {
     auto definitions = TRY(gateway::Definitions::load(world.program().closure()));
     codec::Buffer out;
     gateway::put_state_of(out, *found, 0, definitions.graph_of(id.workflow));
-    return Document::ours(out);
+    return in_order(out);
   }
 
   base::Result<Document> timeline(const InstanceId& id, std::uint64_t from,
@@ -159,8 +166,8 @@ class OfflineSource : public WorldSource {
     if (const steps::Graph* graph = definitions.graph_of(name.workflow))
       waits = steps::reasons_of(*graph, instance->state, gateway::kMostStepReasons);
     codec::Buffer out;
-    gateway::put_why(out, *reasons, waits);
-    return Document::ours(out);
+    gateway::put_why(out, *instance, *reasons, waits);
+    return in_order(out);
   }
 
   base::Result<Document> journal(std::uint64_t from, std::uint64_t limit) override {
@@ -293,7 +300,7 @@ class OfflineSource : public WorldSource {
     gateway::put_records(out, records);
     gateway::put_number_or_null(out, "next", part.next);
     put_flag(out, "trimmed", part.is_trimmed);
-    return Document::ours(out);
+    return in_order(out);
   }
 
   // As a server has it: with the definitions of that moment.
@@ -305,7 +312,7 @@ class OfflineSource : public WorldSource {
     if (!found) return errors::inside(found.error());
     codec::Buffer out;
     gateway::put_state_of(out, found->instance, at, found->graph);
-    return Document::ours(out);
+    return in_order(out);
   }
 
   static base::Error no_such(const InstanceId& id) {

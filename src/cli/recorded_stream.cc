@@ -2,6 +2,8 @@
 #include "cli/recorded_stream.h"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,8 +29,8 @@ struct Entry {
 // Of what is in one record, in order. The same as node::put_out says of the record itself.
 class RecordEntries {
  public:
-  RecordEntries(std::string instance, bool is_of_steps)
-      : instance_(std::move(instance)), is_of_steps_(is_of_steps) {}
+  RecordEntries(std::string instance, bool is_of_steps, steps::EntryKinds kinds)
+      : instance_(std::move(instance)), is_of_steps_(is_of_steps), kinds_(std::move(kinds)) {}
 
   std::vector<Entry> of(codec::View record) const {
     std::vector<Entry> entries;
@@ -37,8 +39,10 @@ class RecordEntries {
     for (const codec::View each : list_in(record, "instances")) {
       if (id_in(each).text() != instance_) continue;
       entries.clear();  // what is before this in the record was put out by an earlier life
-      for (const codec::View annotation : list_in(each, "annotations"))
-        entries.push_back({node::sequence_of(number, place++), "", text_of(annotation)});
+      for (const codec::View annotation : list_in(each, "annotations")) {
+        const std::uint64_t sequence = node::sequence_of(number, place++);
+        if (auto text = text_of(annotation)) entries.push_back({sequence, "", std::move(*text)});
+      }
       if (ends(record, each)) entries.push_back({node::sequence_of(number, place++), "end", ""});
     }
     return entries;
@@ -56,15 +60,20 @@ class RecordEntries {
            (kind == "control" && text_in(*tick, "control") == "cancel");
   }
 
-  std::string text_of(codec::View annotation) const {
-    if (!is_of_steps_) return codec::to_json(annotation);
+  // Nothing: it is of a kind that is not wanted.
+  std::optional<std::string> text_of(codec::View annotation) const {
+    if (!is_of_steps_) {
+      if (!steps::is_shown(annotation.encoded(), kinds_)) return std::nullopt;
+      return codec::to_json(annotation);
+    }
     codec::Buffer readable;
-    steps::write_readable_entry(readable, annotation.encoded());
+    if (!steps::write_readable_entry(readable, annotation.encoded(), kinds_)) return std::nullopt;
     return codec::to_json(codec::View::of(readable.view()));
   }
 
   const std::string instance_;
   const bool is_of_steps_;
+  const steps::EntryKinds kinds_;
 };
 
 base::Result<bool> is_of_steps(WorldSource& source, const std::string& workflow) {
@@ -79,10 +88,18 @@ base::Result<bool> is_of_steps(WorldSource& source, const std::string& workflow)
 
 }  // namespace
 
-base::Result<void> recorded_stream(WorldSource& source, const InstanceId& id, std::uint64_t after,
+base::Result<void> recorded_stream(WorldSource& source, const InstanceId& id,
+                                   const RecordedPart& part_wanted,
                                    const std::function<bool(const StreamEvent&)>& tell) {
+  const bool of_steps = TRY(is_of_steps(source, id.workflow));
+  if (of_steps) {
+    if (auto why = steps::refuse_kinds(part_wanted.kinds))
+      return base::invalid("--kinds", std::move(*why));
+  }
+  constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t after = part_wanted.is_now ? kAll : part_wanted.after;
   const std::string status = text_in(TRY(source.instance(id)).view(), "status");
-  const RecordEntries read(id.text(), TRY(is_of_steps(source, id.workflow)));
+  const RecordEntries read(id.text(), of_steps, part_wanted.kinds);
   std::vector<Entry> entries;  // from the last to the first
   std::size_t looked_at = 0;
   std::size_t bytes = 0;
@@ -122,9 +139,10 @@ base::Result<void> recorded_stream(WorldSource& source, const InstanceId& id, st
     if (!tell({std::to_string(entry->sequence), "", std::move(entry->data)})) return {};
   }
   if (!is_over(status)) return {};
-  // It is said to everybody who asks, as a server does; also where its record is gone.
+  // It is said to everybody who asks; also where its record is gone.
   const bool has_end = !entries.empty() && entries.front().name == "end";
-  const std::uint64_t end = has_end ? entries.front().sequence : std::max(after, truncated);
+  const std::uint64_t end =
+      has_end ? entries.front().sequence : std::max(part_wanted.after, truncated);
   tell({std::to_string(end), "end", "{\"status\":\"" + status + "\"}"});
   return {};
 }

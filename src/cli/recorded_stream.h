@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/world_source.h"
+#include "steps/readable.h"
 
 namespace holdfast::cli {
 
@@ -16,10 +17,18 @@ struct StreamEvent {
   std::string data;  // JSON
 };
 
-// Tells of what is behind `after`, in order, as long as `tell` wants more. The last is an end, if
-// the instance has ended; the first says so if records are gone that may have been part of it.
-// kTooLarge: it has more records than are looked through.
-base::Result<void> recorded_stream(WorldSource& source, const InstanceId& id, std::uint64_t after,
+struct RecordedPart {
+  std::uint64_t after = 0;
+  bool is_now = false;           // nothing of what is there
+  steps::EntryKinds kinds = {};  // of entries
+};
+
+// Tells of the part, in order, as long as `tell` wants more. The last is an end, if the instance
+// has ended and the end is in the part; the first says so if records are gone that may have been
+// part of it. kInvalid: there are no such kinds of entries. kTooLarge: it has more records than are
+// looked through.
+base::Result<void> recorded_stream(WorldSource& source, const InstanceId& id,
+                                   const RecordedPart& part,
                                    const std::function<bool(const StreamEvent&)>& tell);
 
 }  // namespace holdfast::cli

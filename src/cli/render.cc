@@ -182,11 +182,16 @@ void print_instances(codec::View document) {
   print_table(rows);
 }
 
-void print_instance(codec::View document, const std::string& reason) {
+void print_instance(codec::View document, const std::string& reason, bool with_code) {
   Rows rows{{"instance", printable(id_in(document).text())},
             {"status", status_in(document)},
             {"record", std::to_string(number_in(document, "record"))},
             {"state", shown(document.find("state"), 1000)}};
+  if (const std::string hash = text_in(document, "workflow_hash"); with_code && !hash.empty()) {
+    rows.push_back({"hash", hash});
+    rows.push_back(
+        {"module", text_in(document, "module") + " " + text_in(document, "module_hash")});
+  }
   for (const char* name : {"result", "error"}) {
     const auto value = document.find(name);
     if (value && !value->is_null()) rows.push_back({name, shown(value, 1000)});

@@ -31,7 +31,7 @@ bool is_over(std::string_view status);
 
 void print_instances(codec::View document);
 // `reason`: why somebody has ended it; empty: nobody has, or did not say.
-void print_instance(codec::View document, const std::string& reason = {});
+void print_instance(codec::View document, const std::string& reason = {}, bool with_code = false);
 
 // Records: number, time, what came, and what it did to whom.
 void print_records(const std::vector<codec::View>& records);

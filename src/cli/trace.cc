@@ -9,6 +9,7 @@
 #include "cli/render.h"
 #include "codec/cbor_writer.h"
 #include "gateway/documents.h"
+#include "steps/command.h"
 
 namespace holdfast::cli {
 namespace {
@@ -88,6 +89,8 @@ Verdict verdict_of_failure(codec::View instance, codec::View timeline) {
   std::string said = error ? text_in(*error, "code") : "";
   const std::string message = error ? text_in(*error, "message") : "";
   if (!message.empty()) said += ": " + message;
+  if (error && text_in(*error, "code") == steps::kRunTimedOut)
+    return {"timeout", "the run took longer than its time limit; " + said};
   for (const codec::View record : list_in(timeline, "records")) {
     const auto tick = record.find("tick");
     if (!tick || text_in(*tick, "kind") != "receipt") continue;
@@ -257,7 +260,8 @@ base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
   const Document instance = TRY(source.instance(id));
   const std::string status = text_in(instance.view(), "status");
   const Document timeline = TRY(source.timeline(id, 0, kRecordsLookedBack));
-  const std::string trouble = last_trouble(timeline.view());
+  // Of one that has failed the verdict says it.
+  const std::string trouble = status == "failed" ? std::string() : last_trouble(timeline.view());
   Verdict verdict;
   if (status == "completed") {
     verdict = {"completed", "it has ended with a result"};

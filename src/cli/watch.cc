@@ -205,7 +205,10 @@ void add_watch(CLI::App& app, ExitCode& exit_code) {
       "watch", "follow a task graph until it ends; exits with 0 if it is DONE, otherwise with 1");
   add_where(*command, options->where, Reach::kServerOnly);
   command->add_option("graph", options->graph, "the id of a graph")->required()->check(not_empty());
-  command->add_option("--interval-ms", options->interval_ms, "time between updates in milliseconds")
+  command
+      ->add_option("--interval,--interval-ms", options->interval_ms,
+                   "time between updates, such as 500ms or 2s")
+      ->transform(milliseconds_of_duration())
       ->check(CLI::Range(50, 60'000))
       ->capture_default_str();
   command->footer("Example: holdfast watch digest-1");

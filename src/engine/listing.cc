@@ -5,7 +5,9 @@
 #include "engine/body.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
+#include "kernel/record_view.h"
 #include "node/stream_entries.h"
+#include "store/journal.h"
 
 namespace holdfast {
 namespace {
@@ -26,13 +28,31 @@ bool is_unhandled(const store::InstanceRow& row) {
   return row.status == "deleted" && row.first_record == row.last_record && row.steps <= 1;
 }
 
-InstanceList outside(node::HistoryList list) {
+// Rows of what was deleted also stand for events that began nothing.
+bool is_counted(const store::InstanceCount& count) { return count.status != "deleted"; }
+
+// When an instance ended: the index has the record, and its time if none came after it. 0: the
+// journal does not have the record any more.
+std::uint64_t time_of(store::Journal& journal, store::RecordNumber record) {
+  if (record < journal.first()) return 0;
+  const auto pinned = journal.pin(record);
+  const auto reader = journal.read(record);
+  if (!reader) return 0;
+  const auto found = (*reader)->next();
+  if (!found || !*found || (*found)->number != record) return 0;
+  const auto read = kernel::read_record((*found)->bytes);
+  return read ? read->tick.time_ns : 0;
+}
+
+InstanceList outside(node::HistoryList list, store::Journal& journal) {
   InstanceList made;
   made.next = list.page.next;
   made.seen = list.seen;
   made.lag = list.lag;
-  for (store::InstanceCount& each : list.page.counts)
-    made.counts.push_back({std::move(each.workflow), std::move(each.status), each.count});
+  for (store::InstanceCount& each : list.page.counts) {
+    if (is_counted(each))
+      made.counts.push_back({std::move(each.workflow), std::move(each.status), each.count});
+  }
   made.instances.reserve(list.page.rows.size());
   for (store::InstanceRow& row : list.page.rows) {
     if (is_unhandled(row)) continue;
@@ -46,7 +66,9 @@ InstanceList outside(node::HistoryList list) {
                               .last_record = row.last_record,
                               .last_ns = row.last_ns,
                               .ended_record = ended,
-                              .ended_ns = ended != 0 && ended == row.last_record ? row.last_ns : 0,
+                              .ended_ns = ended == row.last_record ? row.last_ns
+                                          : ended == 0             ? 0
+                                                                   : time_of(journal, ended),
                               .steps = row.steps,
                               .error_code = std::move(row.error_code),
                               .error_message = std::move(row.error_message),
@@ -61,11 +83,12 @@ void Engine::list_raw(ListOptions options, Then<InstanceList> then) {
   if (!body_->history)
     return then(Error{ErrorCode::kConflict, "the engine was opened without history"});
   const auto ticket = engine::ticket(std::move(then));
+  store::Journal& journal = body_->world->journal();
   const auto asked = body_->history->ask(inside(std::move(options)),
-                                         [ticket](base::Result<node::HistoryList> list) {
+                                         [ticket, &journal](base::Result<node::HistoryList> list) {
                                            if (!list)
                                              return ticket->tell(engine::outside(list.error()));
-                                           ticket->tell(outside(std::move(*list)));
+                                           ticket->tell(outside(std::move(*list), journal));
                                          });
   if (!asked) ticket->tell(engine::outside(asked.error()));
 }

@@ -103,6 +103,11 @@ Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name)
   if (!cell) return outside(cell.error());
   instance.last_record = (*cell)->last_record;
   instance.trace = (*cell)->trace;
+  if (values.workflow != nullptr) {
+    instance.code = RawInstance::Code{.workflow_hash = {values.workflow->hash.bytes},
+                                      .module = values.workflow->module.name,
+                                      .module_hash = {values.workflow->module.hash.bytes}};
+  }
   return instance;
 }
 

@@ -38,7 +38,8 @@ void put_state_value(codec::Buffer& out, const Bytes& state, const steps::Graph*
 void put_instance(codec::Buffer& out, std::string_view workflow, const Bytes& key,
                   const RawInstance& instance, const steps::Graph* graph) {
   const auto trace = base::TraceContext::of(instance.trace);
-  codec::write_map_head(out, 6u + has_ended(instance) + trace.has_value());
+  codec::write_map_head(out,
+                        6u + has_ended(instance) + trace.has_value() + (instance.code ? 3u : 0u));
   put(out, "workflow", workflow);
   put_value(out, "key", key);
   put(out, "status", name_of(instance.status));
@@ -46,6 +47,11 @@ void put_instance(codec::Buffer& out, std::string_view workflow, const Bytes& ke
   put_number(out, "record", instance.last_record);
   put_state(out, "state", instance.state, graph);
   if (trace) put(out, "traceparent", trace->to_text());
+  if (instance.code) {
+    put(out, "workflow_hash", to_text(instance.code->workflow_hash));
+    put(out, "module", instance.code->module);
+    put(out, "module_hash", to_text(instance.code->module_hash));
+  }
   if (!has_ended(instance)) return;
   put_value(out, instance.status == InstanceStatus::kCompleted ? "result" : "error",
             instance.outcome);

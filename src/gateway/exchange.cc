@@ -95,6 +95,7 @@ bool Exchange::begin(const Request& request) {
   more_fields_.clear();
   caching_ = kNotCached;
   answer_account_.clear();
+  refused_ = {};
   if (const auto parsed = target_.parse(request.target); !parsed) {
     refuse({ProblemCode::kBadTarget, parsed.error().message()});
     return false;
@@ -220,6 +221,9 @@ void Exchange::refuse(const Problem& problem) {
   codec::write_json(body_, codec::View::of(document_.view()));
   type_ = kProblem;
   status_ = kind.status;
+  ++service_.traffic.refused[kind.name];
+  refused_ = kind.name;
+  refused_detail_ = problem.path.empty() ? problem.detail : problem.path + ": " + problem.detail;
   finish();
 }
 
@@ -426,6 +430,10 @@ void Exchange::log_request(std::uint64_t took_ns) const {
                  {"path", path.substr(0, 200)},
                  {"status", status_},
                  {"took_us", took_ns / 1000}};
+  if (is_refused && !refused_.empty()) {
+    line.fields.emplace_back("code", refused_);
+    line.fields.emplace_back("detail", std::string_view(refused_detail_).substr(0, 200));
+  }
   if (const std::string by = asked_by(); !by.empty()) line.fields.emplace_back("by", by);
   service_.log_lines(line);
 }

@@ -245,7 +245,9 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   std::unique_ptr<LargeBody> large_;  // instead of it
   std::chrono::steady_clock::time_point begun_;
   unsigned status_ = 0;
-  std::string_view type_;  // of the body
+  std::string_view refused_;    // the code of the problem that it was answered with
+  std::string refused_detail_;  // and its place and detail
+  std::string_view type_;       // of the body
   static constexpr std::string_view kNotCached = "no-store";
   std::string_view caching_ = kNotCached;
   std::string more_fields_;

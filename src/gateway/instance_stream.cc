@@ -38,15 +38,22 @@ void write_end(codec::Buffer& out, std::string_view life, const StreamEnd& end) 
   write_event(out, life, end.sequence, "end", value.view());
 }
 
+// Where a reader begins.
+struct StreamStart {
+  std::uint64_t after = 0;
+  bool has_read = false;  // it says itself what it has read, and does not only want what is new
+};
+
 class InstanceEvents final : public EventSource,
                              public std::enable_shared_from_this<InstanceEvents> {
  public:
-  InstanceEvents(std::string life, std::string workflow, Bytes key, std::uint64_t after,
-                 bool is_of_steps, std::vector<std::string> kinds)
+  InstanceEvents(std::string life, std::string workflow, Bytes key, StreamStart start,
+                 bool is_of_steps, steps::EntryKinds kinds)
       : life_(std::move(life)),
         workflow_(std::move(workflow)),
         key_(std::move(key)),
-        after_(after),
+        after_(start.after),
+        has_read_(start.has_read),
         is_of_steps_(is_of_steps),
         kinds_(std::move(kinds)) {}
 
@@ -58,7 +65,7 @@ class InstanceEvents final : public EventSource,
             [self = shared_from_this()](Exchange& then, const Result<RawStreamPage>& page) {
               if (!page) return then.refuse(page.error(), ProblemCode::kHistory);
               // A reader that has the end and comes again is told to stay away.
-              if (page->end && page->entries.empty() && self->after_ != 0 &&
+              if (page->end && page->entries.empty() && self->has_read_ &&
                   self->after_ >= page->end->sequence)
                 return then.answer_text(204, "text/event-stream", "");
               then.begin_events(self);
@@ -90,17 +97,20 @@ class InstanceEvents final : public EventSource,
     if (page->truncated != 0) write_truncated(out, life_, page->truncated);
     bool is_any_hidden = false;
     for (const auto& [sequence, value] : page->entries) {
-      if (!is_wanted(value)) {
-        is_any_hidden = true;
-        continue;
-      }
       if (!is_of_steps_) {
-        write_event(out, life_, sequence, "", value);
+        if (steps::is_shown(value, kinds_)) {
+          write_event(out, life_, sequence, "", value);
+        } else {
+          is_any_hidden = true;
+        }
         continue;
       }
       readable_.clear();
-      steps::write_readable_entry(readable_, value);
-      write_event(out, life_, sequence, "", readable_.view());
+      if (steps::write_readable_entry(readable_, value, kinds_)) {
+        write_event(out, life_, sequence, "", readable_.view());
+      } else {
+        is_any_hidden = true;
+      }
     }
     after_ = page->last;
     if (is_any_hidden && !page->end) write_comment(out, "hidden");
@@ -109,20 +119,13 @@ class InstanceEvents final : public EventSource,
     exchange.end_events();
   }
 
-  // Entries without a kind are never hidden.
-  bool is_wanted(base::ByteView value) const {
-    if (kinds_.empty()) return true;
-    const auto kind = codec::View::of(value).find("kind");
-    if (!kind || !kind->text() || *kind->text() == "several") return true;
-    return std::find(kinds_.begin(), kinds_.end(), *kind->text()) != kinds_.end();
-  }
-
   const std::string life_;
   const std::string workflow_;
   const Bytes key_;
   std::uint64_t after_;
-  const bool is_of_steps_;                // its entries are sys/StepEntry@2 or @1
-  const std::vector<std::string> kinds_;  // that are shown; none: all
+  const bool has_read_;
+  const bool is_of_steps_;         // its entries are sys/StepEntry@2 or @1
+  const steps::EntryKinds kinds_;  // that are shown
   codec::Buffer readable_;
   Engine::Stop stop_;
 };
@@ -131,22 +134,14 @@ class InstanceEvents final : public EventSource,
 
 namespace {
 
-std::vector<std::string> words_in(std::string_view list) {
-  std::vector<std::string> words;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (comma != 0) words.emplace_back(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return words;
-}
-
 // What is put out from now on; a reader that comes again says where it was.
-std::optional<std::uint64_t> cursor_or_now(Exchange& exchange) {
+std::optional<StreamStart> start_of(Exchange& exchange) {
   const bool comes_again = !exchange.request().field(Field::kLastEventId).empty();
-  if (comes_again || exchange.text_in_query("after") != "now")
-    return cursor_in(exchange, "after", CursorOf::kSequence);
-  return exchange.service().engine.sequence_now();
+  if (!comes_again && exchange.text_in_query("after") == "now")
+    return StreamStart{exchange.service().engine.sequence_now(), false};
+  const auto after = cursor_in(exchange, "after", CursorOf::kSequence);
+  if (!after) return std::nullopt;
+  return StreamStart{*after, *after != 0};
 }
 
 }  // namespace
@@ -154,15 +149,21 @@ std::optional<std::uint64_t> cursor_or_now(Exchange& exchange) {
 void stream_instance(Exchange& exchange) {
   auto key = exchange.key_in_path();
   if (!key) return;
-  const auto after = cursor_or_now(exchange);
-  if (!after || !exchange.takes_place_of_stream()) return;
+  const auto start = start_of(exchange);
+  if (!start) return;
   const defs::WorkflowDef* workflow =
       exchange.service().definitions.workflow(exchange.path_value(0));
   const bool is_of_steps = workflow != nullptr && (workflow->annotations == defs::kStepEntry ||
                                                    workflow->annotations == defs::kStepEntry1);
+  steps::EntryKinds kinds = steps::split_kinds(exchange.text_in_query("kinds"));
+  if (is_of_steps) {
+    if (const auto why = steps::refuse_kinds(kinds))
+      return exchange.refuse({ProblemCode::kBadTarget, "kinds: " + *why});
+  }
+  if (!exchange.takes_place_of_stream()) return;
   std::make_shared<InstanceEvents>(life_prefix(exchange.service().engine.restored_lives()),
-                                   exchange.path_value(0), std::move(*key), *after, is_of_steps,
-                                   words_in(exchange.text_in_query("kinds")))
+                                   exchange.path_value(0), std::move(*key), *start, is_of_steps,
+                                   std::move(kinds))
       ->begin(exchange);
 }
 

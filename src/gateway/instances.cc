@@ -128,7 +128,7 @@ void answer_why(Exchange& exchange, const Engine::RawSituation& seen) {
   std::vector<steps::Reason> waits;
   if (const steps::Graph* graph = exchange.service().definitions.graph_of(exchange.path_value(0)))
     waits = steps::reasons_of(*graph, seen.instance.state, kMostStepReasons);
-  put_why(exchange.document(), seen.reasons, waits, exchange.service().desk);
+  put_why(exchange.document(), seen.instance, seen.reasons, waits, exchange.service().desk);
   exchange.answer(200);
 }
 
@@ -153,9 +153,9 @@ void get_why(Exchange& exchange) {
   if (!keys) return;
   if (keys->size() != 1) {
     return with_one_of(exchange, std::move(*keys),
-                       [](Exchange& self, const Bytes&, const RawInstance&) {
+                       [](Exchange& self, const Bytes&, const RawInstance& instance) {
                          // All instances of a workflow that is gone have ended.
-                         put_why(self.document(), {}, {});
+                         put_why(self.document(), instance, {}, {});
                          self.answer(200);
                        });
   }

@@ -60,8 +60,7 @@ void put_inputs(MetricsText& text, const Seen& seen) {
   text.gauge("holdfast_waiting_results", "Results of effects among them.",
              measures.waiting_results);
   if (!seen.has_world) return;
-  text.counter("holdfast_refused_inputs_total", "Inputs that the world refused.", measures.refused);
-  text.family("holdfast_rejected_inputs_total", "counter", "Inputs that were refused, by why.");
+  text.family("holdfast_refused_inputs_total", "counter", "Inputs that were refused, by why.");
   for (const Refusals& refusals : measures.refusals)
     text.sample({{"code", refusals.code}}, refusals.count);
   text.counter("holdfast_repeated_events_total", "Events that were sent before.",
@@ -173,6 +172,9 @@ void put_traffic(MetricsText& text, const Service& service) {
              service.helper.waiting());
   text.counter("holdfast_http_accepted_total", "Connections that were accepted.", traffic.accepted);
   text.counter("holdfast_http_problems_total", "Answers of 400 and above.", traffic.problems);
+  text.family("holdfast_http_refused_requests_total", "counter",
+              "Requests that were refused, by the code of the problem.");
+  for (const auto& [code, count] : traffic.refused) text.sample({{"code", code}}, count);
   text.counter("holdfast_http_refused_connections_total", "Connections that were one too many.",
                traffic.refused_connections);
   text.counter("holdfast_http_shed_connections_total",

@@ -234,7 +234,7 @@ inline constexpr std::string_view kInstances = R"({"type":"object",
 "first_record":{"type":"integer","description":"0: before the index began"},
 "first_ns":{"type":"integer"},"last_record":{"type":"integer"},"last_ns":{"type":"integer"},
 "ended_record":{"type":"integer","description":"0: it has not ended, or before the index began"},
-"ended_ns":{"type":"integer","description":"when it ended; 0: not known, as it was touched again since"},
+"ended_ns":{"type":"integer","description":"when it ended; 0: not known, as the journal does not have that record any more"},
 "steps":{"type":"integer"},"error":{"type":"object"},
 "why":{"type":"object","description":"as GET .../why has it, if it was asked for",
 "required":["sentence","reasons"],"properties":{"sentence":{"type":"string"},
@@ -249,6 +249,9 @@ inline constexpr std::string_view kInstance = R"({"type":"object",
 "status":{"enum":["running","waiting","completed","failed","cancelled"]},
 "paused":{"type":"boolean"},"record":{"type":"integer","description":"the last that touched it"},
 "state":{},"result":{},"error":{},
+"workflow_hash":{"type":"string","description":"of the definition that it goes on with; of an instance that has ended, of the present one"},
+"module":{"type":"string","description":"that has the code of the workflow"},
+"module_hash":{"type":"string","description":"of the definition of the module"},
 "traceparent":{"type":"string","description":"of the event that began it, if it had one"}}})";
 
 inline constexpr std::string_view kState =
@@ -260,7 +263,9 @@ inline constexpr std::string_view kState =
 inline constexpr std::string_view kWhy = R"({"type":"object","required":["sentence","reasons"],
 "properties":{"sentence":{"type":"string"},"reasons":{"type":"array","items":{"type":"object",
 "required":["kind"],"properties":{"kind":{"enum":["receipt","turn","paused","event","nothing",
-"wait","retry","queued","timeout","dependency","epoch","sealing"]},
+"room","holds","wait","retry","attempt","queued","timeout","dependency","epoch","sealing"]},
+"code":{"type":"string","description":"that the last attempt failed with"},
+"message":{"type":"string"},
 "task":{"type":"integer"},"epoch":{"type":"integer"},
 "step":{"type":"string"},"item":{"type":"integer"},"schema":{"type":"string"},
 "requirements":{"type":"object"},"failures":{"type":"integer"},
@@ -269,7 +274,11 @@ inline constexpr std::string_view kWhy = R"({"type":"object","required":["senten
 "opened_at":{"type":"integer"},"since_ns":{"type":"integer"},"due_ns":{"type":"integer"},
 "child":{"type":"object","description":"the instance that runs for the effect",
 "required":["workflow","key"],"properties":{"workflow":{"type":"string"},"key":{}}},
-"mail":{"type":"integer"},"schemas":{"type":"array","items":{"type":"string"}}}}}}})";
+"mail":{"type":"integer"},"schemas":{"type":"array","items":{"type":"string"}}}}},
+"failed_attempts":{"type":"array","description":"of a run of steps: the last that failed","items":{
+"type":"object","required":["step","item","attempt","at_ns","code","message"],"properties":{
+"step":{"type":"string"},"item":{"type":"integer"},"attempt":{"type":"integer"},
+"at_ns":{"type":"integer"},"code":{"type":"string"},"message":{"type":"string"}}}}}})";
 
 inline constexpr std::string_view kWorkflows =
     R"({"type":"object","required":["workflows","schemas"],

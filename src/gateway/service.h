@@ -42,14 +42,15 @@ struct Traffic {
   std::uint64_t answer_bytes = 0;  // of answers that wait to be sent
   std::uint64_t streams = 0;       // event streams that are read, or asked for
   std::uint64_t accepted = 0;
-  std::uint64_t problems = 0;             // answers of 400 and above
-  std::uint64_t refused_connections = 0;  // there were too many
-  std::uint64_t shed_connections = 0;     // idle ones that made room for others
-  std::uint64_t cut_readers = 0;          // that took nothing, for room for other answers
-  std::uint64_t timeouts = 0;             // connections that were too slow
-  std::uint64_t gone = 0;                 // clients that left before they were answered
-  std::uint64_t world_left_out = 0;       // answers about figures that had none of the world
-  std::uint64_t disk_left_out = 0;        // or of the disk
+  std::uint64_t problems = 0;                              // answers of 400 and above
+  std::map<std::string_view, std::uint64_t> refused = {};  // the same by the code of the problem
+  std::uint64_t refused_connections = 0;                   // there were too many
+  std::uint64_t shed_connections = 0;                      // idle ones that made room for others
+  std::uint64_t cut_readers = 0;     // that took nothing, for room for other answers
+  std::uint64_t timeouts = 0;        // connections that were too slow
+  std::uint64_t gone = 0;            // clients that left before they were answered
+  std::uint64_t world_left_out = 0;  // answers about figures that had none of the world
+  std::uint64_t disk_left_out = 0;   // or of the disk
 };
 
 // What one connection counts for in one of the figures of Traffic.

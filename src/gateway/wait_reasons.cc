@@ -330,6 +330,20 @@ std::string clause_of(const steps::Reason& reason, const workers::Desk*) {
   return "The run ends at " + time_text(reason.due_ns) + " whatever it is at";
 }
 
+// In the words of its status and its error.
+std::string end_of(const RawInstance& instance) {
+  const std::string status(name_of(instance.status));
+  if (instance.status != InstanceStatus::kFailed || instance.outcome.empty())
+    return "It has ended: " + status + ".";
+  const codec::View error = codec::View::of(instance.outcome);
+  const auto text = [&](std::string_view name) {
+    const auto found = error.find(name);
+    return std::string(found ? found->text().value_or("") : "");
+  };
+  const std::string message = text("message");
+  return "It has ended: " + status + ": " + text("code") + (message.empty() ? "" : ": " + message);
+}
+
 // What is over is told beside the reasons.
 bool is_reason(const steps::Reason& reason) { return reason.kind != steps::Reason::Kind::kFailed; }
 
@@ -354,8 +368,9 @@ int urgency(const steps::Reason& reason) {
 
 }  // namespace
 
-void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
-             const std::vector<steps::Reason>& of_steps, const workers::Desk* desk) {
+void put_why(codec::Buffer& out, const RawInstance& instance,
+             const std::vector<WaitReason>& reasons, const std::vector<steps::Reason>& of_steps,
+             const workers::Desk* desk) {
   std::string clause;
   int first = INT32_MAX;
   std::uint64_t count = 0;
@@ -383,7 +398,7 @@ void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
   const auto failed = static_cast<std::uint64_t>(
       std::ranges::count_if(of_steps, [](const auto& reason) { return !is_reason(reason); }));
   codec::write_map_head(out, failed == 0 ? 2 : 3);
-  put(out, "sentence", count == 0 ? "It has ended." : clause + more);
+  put(out, "sentence", count == 0 ? end_of(instance) : clause + more);
   codec::write_text(out, "reasons");
   codec::write_list_head(out, count);
   out.append(list.view());

@@ -18,9 +18,11 @@ class Desk;
 namespace holdfast::gateway {
 
 // With what a run of steps says of itself (nothing: it is none). Timers of the kernel are then left
-// out, as they only wake it for what stands here by its name.
-void put_why(codec::Buffer& out, const std::vector<WaitReason>& reasons,
-             const std::vector<steps::Reason>& of_steps, const workers::Desk* desk = nullptr);
+// out, as they only wake it for what stands here by its name. Without reasons it has ended, and the
+// sentence says how.
+void put_why(codec::Buffer& out, const RawInstance& instance,
+             const std::vector<WaitReason>& reasons, const std::vector<steps::Reason>& of_steps,
+             const workers::Desk* desk = nullptr);
 
 // The same for a task that waits for others.
 void put_why(codec::Buffer& out, const TaskWaits& waits);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sha256.h"
 #include "kernel/testing_cells.h"
 
 namespace holdfast::kernel {
@@ -45,6 +46,30 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   EXPECT_EQ((*again->mail.begin()).cost_cents, 7u);
   EXPECT_EQ((*again->mail.begin()).signature, mail.signature);
   EXPECT_EQ(again->state, cell.state);
+}
+
+TEST(CellCodecTest, mail_with_the_hash_of_params_comes_back_and_other_mail_is_as_it_was) {
+  MemoryBlobs blobs;
+  Cell cell;
+  cell.key = value(R"("k")");
+  Mail mail;
+  mail.kind = MailKind::kReceipt;
+  mail.value = value("1");
+  mail.origin = {base::sha256(value("0")), "effect", "issuer", 4};
+  cell.mail.push_back(mail);
+  const base::Bytes without = *encode_cell(cell, blobs);
+  for (const char* worker : {"", "w-1"}) {
+    Cell with;
+    with.key = cell.key;
+    mail.origin.worker = worker;
+    mail.origin.params_hash = base::sha256(value("2"));
+    with.mail.push_back(mail);
+    const auto again = decode_cell(*encode_cell(with, blobs), blobs);
+    ASSERT_TRUE(again);
+    EXPECT_EQ((*again->mail.begin()).origin, mail.origin);
+    EXPECT_EQ(*encode_cell(*again, blobs), *encode_cell(with, blobs));
+    EXPECT_NE(*encode_cell(with, blobs), without);
+  }
 }
 
 TEST(CellCodecTest, the_parts_of_a_state_come_back_with_and_without_what_stands_before_them) {

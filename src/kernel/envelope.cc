@@ -31,7 +31,7 @@ class EnvelopeWriter {
     nat("cost_cents", mail_.cost_cents);
     issuer();
     hash("effect_hash", effect_->hash);
-    null("params_hash");
+    params_hash();
     nat("emitted_at_seq", mail_.origin.opened_at);
     null("executor_module");
     value("receipt_payload", mail_.value);
@@ -46,7 +46,7 @@ class EnvelopeWriter {
     text("error_code", mail_.fault());
     issuer();
     hash("effect_hash", effect_->hash);
-    null("params_hash");
+    params_hash();
     hash("payload_hash", mail_.payload_hash);
     nat("payload_size", mail_.payload_size);
     text("error_message", mail_.note);
@@ -65,7 +65,7 @@ class EnvelopeWriter {
     bytes("signature", {});
     issuer();
     hash("effect_hash", effect_->hash);
-    null("params_hash");
+    params_hash();
     null("payload_ref");
     nat("emitted_at_seq", mail_.origin.opened_at);
     null("executor_module");
@@ -84,6 +84,11 @@ class EnvelopeWriter {
     }
     null("executor_module_hash");
     hash("origin_workflow_hash", workflow_.hash);
+  }
+
+  void params_hash() {
+    if (!mail_.origin.params_hash) return null("params_hash");
+    hash("params_hash", *mail_.origin.params_hash);
   }
 
   void issuer() {

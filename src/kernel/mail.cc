@@ -32,6 +32,7 @@ void Mail::clear() {
   origin.opened_at = 0;
   origin.worker.clear();
   origin.losses = 0;
+  origin.params_hash.reset();
   status = ReceiptStatus::kOk;
   sequence = 0;
   note.clear();

@@ -50,6 +50,9 @@ struct Origin {
   std::uint64_t opened_at = 0;  // the record that opened it
   std::string worker = {};      // that held it when it ended; empty: none
   std::uint64_t losses = 0;     // leases of it that were lost
+  // Of what the effect was asked for. Only for workflows that declare their context: no others can
+  // see the envelope, whose hash is part of it.
+  std::optional<base::Hash> params_hash = {};
 
   friend bool operator==(const Origin&, const Origin&) = default;
 };

@@ -11,8 +11,9 @@ namespace holdfast::kernel {
 namespace {
 
 void write_mail(codec::Buffer& out, const Mail& mail) {
-  const bool has_worker = !mail.origin.worker.empty() || mail.origin.losses != 0;
-  codec::write_list_head(out, has_worker ? 18 : 16);
+  const bool has_params = mail.origin.params_hash.has_value();
+  const bool has_worker = has_params || !mail.origin.worker.empty() || mail.origin.losses != 0;
+  codec::write_list_head(out, has_params ? 19 : has_worker ? 18 : 16);
   codec::write_nat(out, static_cast<std::uint64_t>(mail.kind));
   codec::write_text(out, mail.schema);
   codec::write_bytes(out, mail.value);
@@ -32,6 +33,7 @@ void write_mail(codec::Buffer& out, const Mail& mail) {
   if (!has_worker) return;
   codec::write_text(out, mail.origin.worker);
   codec::write_nat(out, mail.origin.losses);
+  if (has_params) codec::write_bytes(out, mail.origin.params_hash->bytes);
 }
 
 // A value is in one place, and in a blob only if it is large.
@@ -65,7 +67,8 @@ bool read_mail(codec::View view, Mail& mail) {
   if (!list.at_end()) {
     mail.origin.worker = list.text();
     mail.origin.losses = list.nat();
-    list.require(!mail.origin.worker.empty() || mail.origin.losses != 0);
+    if (!list.at_end()) mail.origin.params_hash = list.hash();
+    list.require(mail.origin.params_hash || !mail.origin.worker.empty() || mail.origin.losses != 0);
   }
   return has_value && list.done();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From an intent to the instance that opened it.
+#include "kernel/identity.h"
 #include "kernel/world_state.h"
 
 namespace holdfast::kernel {
@@ -10,6 +11,8 @@ void write_origin(const WorldState& world, const base::Hash& hash, const Intent&
   origin.effect = world.program->effect(intent.effect()).name;
   origin.issuer_ref = intent.issuer_ref();
   origin.opened_at = intent.opened_at();
+  if (world.program->workflow(intent.workflow()).has_context)
+    origin.params_hash = value_hash(intent.params());
   if (!intent.work) return;
   origin.losses = intent.work->losses;
   if (intent.work->lease) origin.worker = intent.work->lease->worker;

@@ -98,6 +98,9 @@ class ProgramBuilder {
     WorkflowProgram made;
     made.name = name;
     made.hash = entry->hash;
+    made.module.name = def->impl.module;
+    if (const defs::Entry* module = catalogue_->find_entry(def->impl.module))
+      made.module.hash = module->hash;
     made.state = schema(def->state);
     made.event = def->event;
     made.machine = machines_.find_system(name);

@@ -80,6 +80,7 @@ struct WorkflowProgram {
   std::string name;  // empty: the number is free
   base::Hash hash;
   base::Hash form;
+  Named module;            // that its code is in
   bool is_pinned = false;  // an earlier version: instances go on with it, and none begins
   codec::Schema state = codec::Schema::any();
   std::optional<codec::Schema> key;

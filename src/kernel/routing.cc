@@ -179,7 +179,8 @@ bool find_addressee(WorldState& world, const EventArrived& event, Targets& targe
   }
   find_cell(world, event.schema, event.value, target);
   if (event.starts && target.cell != nullptr) {
-    refusal = {base::ErrorCode::kConflict, "the instance is there already"};
+    refusal = {base::ErrorCode::kConflict, instance_text(workflow.name, target.key) + " exists (" +
+                                               std::string(name_of(target.cell->status())) + ")"};
     return false;
   }
   if (!may_go(world, target, targets, refusal)) return false;

@@ -106,6 +106,41 @@ std::string with_context(std::string_view workflow, std::string_view context) {
                              name + R"(,"context":")" + std::string(context) + "\"");
 }
 
+// The envelope is part of the context, as a hash: only there somebody can see it.
+TEST_F(StepTest,
+       envelopes_have_the_executor_and_the_hash_of_the_params_if_the_context_is_declared) {
+  for (const bool declares : {false, true}) {
+    std::vector<std::string> envelopes;
+    keyed_ = [&](const StepInput& input, StepOutput& output) {
+      state(output, 1);
+      if (input.mail.kind == MailKind::kEvent) return open(output, "lab/work@1", R"({"a":1})");
+      codec::Buffer out;
+      input.context.write_event(input.mail, out);
+      envelopes.push_back(json_of(out.view()));
+    };
+    bench_.emplace(declares ? with_context("lab/Keyed@1", "sys/WorkflowContext@1")
+                            : testing::lab(std::string(kToKeyed) + "," + kToSingle),
+                   machines_);
+    const base::Hash intent = opened(send("a", 1)).at(0);
+    bench().progress(intent, 1, R"("half")");
+    // The receipt waits in a snapshot meanwhile.
+    bench().control(Control::kPause, "lab/Keyed@1", R"("a")");
+    bench().receipt(intent, R"({"ok":true})");
+    bench().put_away();
+    bench().control(Control::kResume, "lab/Keyed@1", R"("a")");
+    ASSERT_EQ(envelopes.size(), 2u);
+    const base::Bytes params = testing::value(R"({"a":1,"b":null})");
+    const std::string hash =
+        declares ? "\"" + value_hash(params).to_text() + "\"" : std::string("null");
+    for (const std::string& envelope : envelopes) {
+      EXPECT_THAT(envelope, ::testing::HasSubstr(R"("params_hash":)" + hash));
+      EXPECT_THAT(envelope, ::testing::HasSubstr(R"("executor_entrypoint":"worker")"));
+      EXPECT_THAT(envelope, ::testing::HasSubstr(R"("executor_module":null)"));
+    }
+    bench().expect_replays();
+  }
+}
+
 TEST_F(StepTest, the_context_is_a_value_if_it_is_declared) {
   for (const char* declares : {"lab/Keyed@1", "lab/Single@1"}) {
     std::string written;

@@ -115,10 +115,12 @@ base::Result<std::optional<InstanceValues>> World::read(std::string_view workflo
   TRY(begin_question(*state_));
   const base::Hash id = key_hash(key);
   const auto index = state_->program->workflow_named(workflow);
-  const Machine* const machine =
-      index ? state_->program->workflow(version_of(*state_, *index, id)).machine : nullptr;
-  auto values = read_values(cells_named(*state_, workflow, id).cells, machine, id);
+  const WorkflowProgram* const version =
+      index ? &state_->program->workflow(version_of(*state_, *index, id)) : nullptr;
+  auto values = read_values(cells_named(*state_, workflow, id).cells,
+                            version != nullptr ? version->machine : nullptr, id);
   if (auto failure = take_failure(*state_)) return std::move(*failure);
+  if (values && *values) (*values)->workflow = version;
   return values;
 }
 

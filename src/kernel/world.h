@@ -37,6 +37,7 @@ struct InstanceValues {
   bool paused = false;
   base::Bytes state;    // canonical, without the self-describe tag; empty: it has none
   base::Bytes outcome;  // the result, or a sys/EffectError@1; empty: it has not ended
+  const WorkflowProgram* workflow = nullptr;  // until the next tick; null: it is gone
 };
 
 struct WorldOptions {

@@ -4,6 +4,7 @@
 #include "codec/json_writer.h"
 #include "kernel/forget_list.h"
 #include "node/stream_entries.h"
+#include "steps/readable.h"
 
 namespace holdfast::node {
 namespace {
@@ -11,6 +12,15 @@ namespace {
 std::string text_in(codec::View map, std::string_view field) {
   const auto found = map.find(field);
   return std::string(found ? found->text().value_or(std::string_view()) : std::string_view());
+}
+
+// As people search for it. Entries of step workflows have their events as bytes: as such nobody
+// would find them. Those of earlier rules stay as indexes of before have them.
+std::string line_of(base::ByteView annotation) {
+  if (!steps::is_newest_entry(annotation)) return codec::to_json(codec::View::of(annotation));
+  codec::Buffer readable;
+  steps::write_readable_entry(readable, annotation);
+  return codec::to_json(codec::View::of(readable.view()));
 }
 
 store::InstanceChange change_of(const kernel::RecordView& record, std::size_t index) {
@@ -32,7 +42,7 @@ store::InstanceChange change_of(const kernel::RecordView& record, std::size_t in
   };
   put_error(change, instance.outcome);
   for (const base::ByteView annotation : instance.annotations)
-    change.annotations.push_back(codec::to_json(codec::View::of(annotation)));
+    change.annotations.push_back(line_of(annotation));
   PutOut out = put_out(record, index);
   change.entries = std::move(out.entries);
   change.ended = out.ended;

@@ -5,6 +5,8 @@
 #include "codec/cbor_writer.h"
 #include "codec/normaliser.h"
 #include "codec/view.h"
+#include "defs/builtin.h"
+#include "defs/load.h"
 #include "kernel/forget_list.h"
 #include "kernel/lease_list.h"
 #include "kernel/list_reader.h"
@@ -48,6 +50,35 @@ void given(Buffer& out, std::string_view name, base::ByteView bytes) {
   const auto item = normaliser.part_from_cbor(codec::Schema::item(), bytes);
   if (item) return out.append(*item);
   codec::write_bytes(out, bytes);
+}
+
+// The hashes of the workflows that definitions have, and of their modules: until others are
+// applied, records are made by these. Nothing is written if the definitions are not good.
+bool write_workflows(Buffer& out, base::ByteView definitions) {
+  codec::Normaliser normaliser;
+  const auto item = normaliser.part_from_cbor(codec::Schema::item(), definitions);
+  if (!item) return false;
+  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Bundle bundle = defs::load(codec::View::of(*item), "$", &builtin);
+  const auto* manifest =
+      bundle.manifest ? std::get_if<defs::Manifest>(&bundle.manifest->definition) : nullptr;
+  if (manifest == nullptr || !bundle.errors.empty()) return false;
+  const auto hash_of = [&](const std::string& name) {
+    const defs::Entry* entry = bundle.catalogue.find_entry(name);
+    return entry != nullptr ? entry->hash : base::Hash();
+  };
+  field(out, "workflows");
+  codec::write_list_head(out, manifest->workflows.size());
+  for (const defs::NamedRef& ref : manifest->workflows) {
+    const auto* workflow = bundle.catalogue.get<defs::WorkflowDef>(ref.name);
+    const std::string module = workflow != nullptr ? workflow->impl.module : std::string();
+    codec::write_map_head(out, 4);
+    field(out, "workflow", std::string_view(ref.name));
+    hash(out, "workflow_hash", hash_of(ref.name));
+    field(out, "module", std::string_view(module));
+    hash(out, "module_hash", hash_of(module));
+  }
+  return true;
 }
 
 struct TickFields {
@@ -118,7 +149,10 @@ struct TickFields {
     write_by(request.by);
   }
   void operator()(const kernel::ApplyManifest& apply) {
-    begin(kernel::TickKind::kApply, 1u + !apply.by.empty() + apply.pin);
+    Buffer workflows;
+    const bool has_workflows = write_workflows(workflows, apply.definitions);
+    begin(kernel::TickKind::kApply, 1u + !apply.by.empty() + apply.pin + has_workflows);
+    out.append(workflows.view());
     given(out, "definitions", apply.definitions);
     if (apply.pin) {
       codec::write_text(out, "pin");

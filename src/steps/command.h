@@ -59,6 +59,10 @@ struct CompleteRun {
   std::optional<Event> result;  // nothing: it is only let go of, and goes on when something comes
 };
 enum class HaltKind : std::uint8_t { kCancelled, kTimedOut };
+
+// The codes of runs that ended so.
+inline constexpr std::string_view kRunCancelled = "steps.cancelled";
+inline constexpr std::string_view kRunTimedOut = "steps.timed_out";
 struct HaltRun {
   HaltKind kind = HaltKind::kCancelled;
   std::string_view message;

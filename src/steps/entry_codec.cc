@@ -21,6 +21,9 @@ constexpr std::array<std::string_view, 12> kKinds{
     "event",   "preparing", "running",   "not_running", "unhandled",      "idle",
     "stopped", "cancelled", "timed_out", "failed",      "attempt_failed", "began_again"};
 
+// Of changes that stand together.
+constexpr std::string_view kChanges = "steps";
+
 bool is_change(EntryKind kind) {
   return kind == EntryKind::kPreparing || kind == EntryKind::kRunning ||
          kind == EntryKind::kNotRunning;
@@ -151,6 +154,14 @@ std::string_view entry_schema(Rules rules) {
 
 std::string_view word_for(EntryKind kind) { return kKinds[static_cast<std::size_t>(kind)]; }
 
+std::vector<std::string_view> entry_kinds() {
+  std::vector<std::string_view> kinds{kChanges};
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    if (!is_change(static_cast<EntryKind>(i))) kinds.push_back(kKinds[i]);
+  }
+  return kinds;
+}
+
 std::string message_of(const Entry& entry) {
   return entry.is_idle ? "nothing else is under way" : kernel::shown(entry.failure.message);
 }
@@ -168,7 +179,7 @@ void EntryGroups::group(const Entry& entry) {
 
 void EntryGroups::finish() {
   if (changes_.empty()) return;
-  put("steps", {}, changes_);
+  put(kChanges, {}, changes_);
   changes_.clear();
 }
 

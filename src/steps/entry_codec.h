@@ -32,6 +32,10 @@ struct Change {
 std::string_view entry_schema(Rules rules);
 
 std::string_view word_for(EntryKind kind);
+
+// The kinds of entries that readers see, each but `several`.
+std::vector<std::string_view> entry_kinds();
+
 std::string message_of(const Entry& entry);
 
 // Entries as others see them: changes that follow each other together, under a kind of their own.

@@ -2,6 +2,7 @@
 #include "steps/readable.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "codec/cbor_writer.h"
@@ -255,7 +256,15 @@ class ReadableStateWriter {
   const Broker& broker_;
 };
 
-void write_entry(codec::Buffer& out, View view, bool may_be_several);
+bool is_wanted(View entry, const EntryKinds& wanted) {
+  if (wanted.empty()) return true;
+  const auto kind = entry.find("kind");
+  return kind && std::ranges::find(wanted, kind->text().value_or("")) != wanted.end();
+}
+
+// Of an entry that stands for several: all of them, whatever is in it.
+enum class Whole : std::uint8_t { kEntry, kOneOfSeveral };
+void write_entry(codec::Buffer& out, View view, Whole whole, const EntryKinds& wanted);
 
 // Types that stand in a table of the entry, by their names.
 void write_changes(codec::Buffer& out, View changes, View types) {
@@ -276,17 +285,34 @@ void write_changes(codec::Buffer& out, View changes, View types) {
   }
 }
 
-void write_entries(codec::Buffer& out, base::ByteView bytes) {
+void write_entries(codec::Buffer& out, base::ByteView bytes, const EntryKinds& wanted) {
   codec::Normaliser normaliser;
   const auto list = normaliser.part_from_cbor(codec::Schema::item(), bytes);
   if (!list) return codec::write_bytes(out, bytes);
-  const View entries = View::of(*list);
+  std::vector<View> entries;
+  for (const View one : View::of(*list).elements()) {
+    if (is_wanted(one, wanted)) entries.push_back(one);
+  }
   codec::write_list_head(out, entries.size());
-  for (const View one : entries.elements()) write_entry(out, one, false);
+  for (const View one : entries) write_entry(out, one, Whole::kOneOfSeveral, {});
+}
+
+// Whether one of those that an entry stands for is wanted.
+bool is_one_wanted(View entry, const EntryKinds& wanted) {
+  const auto value = entry.find("value");
+  const auto bytes = value ? value->bytes() : std::nullopt;
+  codec::Normaliser normaliser;
+  const auto list =
+      normaliser.part_from_cbor(codec::Schema::item(), bytes.value_or(base::ByteView()));
+  if (!list || View::of(*list).kind() != codec::ViewKind::kList) return true;
+  for (const View one : View::of(*list).elements()) {
+    if (is_wanted(one, wanted)) return true;
+  }
+  return false;
 }
 
 // One that stands for several holds none of these itself.
-void write_entry(codec::Buffer& out, View view, bool may_be_several) {
+void write_entry(codec::Buffer& out, View view, Whole whole, const EntryKinds& wanted) {
   const auto text = [&](std::string_view name) {
     const auto member = view.find(name);
     return member ? member->text().value_or("") : std::string_view();
@@ -295,7 +321,7 @@ void write_entry(codec::Buffer& out, View view, bool may_be_several) {
     const auto member = view.find(name);
     return member ? member->nat().value_or(0) : 0;
   };
-  const bool is_several = may_be_several && text("kind") == kSeveral;
+  const bool is_several = whole == Whole::kEntry && text("kind") == kSeveral;
   Members all;
   all.text("kind", text("kind"));
   all.text_if("step", text("step"));
@@ -304,7 +330,7 @@ void write_entry(codec::Buffer& out, View view, bool may_be_several) {
   const auto value = view.find("value");
   const base::ByteView bytes = value ? value->bytes().value_or(base::ByteView()) : base::ByteView();
   if (is_several) {
-    write_entries(all.value("entries"), bytes);
+    write_entries(all.value("entries"), bytes, wanted);
   } else if (!bytes.empty()) {
     all.embedded("value", bytes);
   }
@@ -336,7 +362,60 @@ bool write_readable_state(codec::Buffer& out, const Graph& graph, base::ByteView
 }
 
 void write_readable_entry(codec::Buffer& out, base::ByteView entry) {
-  write_entry(out, View::of(entry), true);
+  write_entry(out, View::of(entry), Whole::kEntry, {});
+}
+
+EntryKinds split_kinds(std::string_view list) {
+  EntryKinds kinds;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma != 0) kinds.emplace_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return kinds;
+}
+
+std::optional<std::string> refuse_kinds(const EntryKinds& kinds) {
+  const std::vector<std::string_view> known = entry_kinds();
+  for (const std::string& kind : kinds) {
+    if (std::ranges::find(known, kind) != known.end()) continue;
+    std::string why = "no entry is of the kind '" + kind + "'; kinds are";
+    for (const std::string_view each : known)
+      why.append(each == known.front() ? " " : ", ").append(each);
+    return why;
+  }
+  return std::nullopt;
+}
+
+bool write_readable_entry(codec::Buffer& out, base::ByteView entry, const EntryKinds& wanted) {
+  const View view = View::of(entry);
+  const auto kind = view.find("kind");
+  const bool is_several = kind && kind->text() == kSeveral;
+  if (!wanted.empty() && !(is_several ? is_one_wanted(view, wanted) : is_wanted(view, wanted)))
+    return false;
+  write_entry(out, view, Whole::kEntry, wanted);
+  return true;
+}
+
+bool is_newest_entry(base::ByteView entry) {
+  constexpr std::string_view kMembers[] = {"code",    "item",     "kind",      "step",   "steps",
+                                           "types",   "value",    "due_ns",    "schema", "changes",
+                                           "message", "attempts", "elapsed_ns"};
+  const View view = View::of(entry);
+  if (view.kind() != codec::ViewKind::kMap || view.size() != std::size(kMembers)) return false;
+  for (const std::string_view name : kMembers) {
+    if (!view.find(name)) return false;
+  }
+  return view.find("value")->bytes().has_value() &&
+         view.find("types")->kind() == codec::ViewKind::kList &&
+         view.find("changes")->kind() == codec::ViewKind::kList;
+}
+
+bool is_shown(base::ByteView entry, const EntryKinds& wanted) {
+  const View view = View::of(entry);
+  if (wanted.empty() || view.kind() != codec::ViewKind::kMap) return true;
+  const auto kind = view.find("kind");
+  return !kind || !kind->text() || is_wanted(view, wanted);
 }
 
 }  // namespace holdfast::steps

@@ -111,6 +111,59 @@ TEST(Readable, an_entry_that_stands_for_several_shows_them_one_level_deep) {
               HasSubstr(R"("entries":[{"kind":"several","schema":"sys/StepEntry@1","value":[)"));
 }
 
+TEST(Readable, only_entries_of_the_wanted_kinds_are_shown_also_inside_one_that_stands_for_several) {
+  const Graph graph = graph_of("a: Start -> Stop");
+  Arena arena;
+  std::vector<base::ByteView> entries;
+  EntryWriter writer(graph, arena, entries);
+  writer.add({.kind = EntryKind::kIdle});
+  writer.add({.kind = EntryKind::kRunning, .step = 0, .slot = 0, .item = 1});
+  writer.finish();
+  codec::Buffer several;
+  write_several(several, graph, entries);
+  const auto shown = [](base::ByteView entry, std::string_view kinds) {
+    codec::Buffer out;
+    const bool is_shown = write_readable_entry(out, entry, split_kinds(kinds));
+    return is_shown ? codec::to_json(codec::View::of(out.view())) : std::string();
+  };
+  EXPECT_EQ(shown(entries[0], ""), R"({"kind":"idle"})");
+  EXPECT_EQ(shown(entries[0], "failed,idle"), R"({"kind":"idle"})");
+  EXPECT_EQ(shown(entries[0], "steps"), "");
+  EXPECT_EQ(shown(several.view(), "idle"), R"({"kind":"several","entries":[{"kind":"idle"}]})");
+  EXPECT_EQ(shown(several.view(), "event"), "");
+}
+
+TEST(Readable, an_entry_of_the_newest_rules_is_told_by_its_members) {
+  for (const Rules rules : {Rules::kKeepsEarly, Rules::kTellsAttempts}) {
+    const Graph graph = graph_of("a: Start -> Stop", 0, rules);
+    Arena arena;
+    std::vector<base::ByteView> entries;
+    EntryWriter writer(graph, arena, entries);
+    writer.add({.kind = EntryKind::kIdle});
+    writer.add({.kind = EntryKind::kRunning, .step = 0, .slot = 0, .item = 1});
+    writer.finish();
+    for (const base::ByteView entry : entries)
+      EXPECT_EQ(is_newest_entry(entry), rules == Rules::kTellsAttempts);
+  }
+  codec::Buffer other;
+  codec::write_map_head(other, 1);
+  codec::write_text(other, "kind");
+  codec::write_text(other, "idle");
+  EXPECT_FALSE(is_newest_entry(other.view()));
+  EXPECT_FALSE(is_newest_entry(base::Bytes{0x05}));
+}
+
+TEST(Readable, kinds_that_no_entry_has_are_refused_by_name) {
+  EXPECT_EQ(split_kinds(",event,,idle,"), EntryKinds({"event", "idle"}));
+  EXPECT_EQ(refuse_kinds(split_kinds("event,steps,unhandled,idle,attempt_failed,began_again,"
+                                     "stopped,cancelled,timed_out,failed")),
+            std::nullopt);
+  const auto refused = refuse_kinds(split_kinds("event,evnt"));
+  ASSERT_TRUE(refused);
+  EXPECT_THAT(*refused, HasSubstr("'evnt'; kinds are steps, event, unhandled, idle, stopped"));
+  EXPECT_TRUE(refuse_kinds({"running"})) << "a change of a step, and no entry";
+}
+
 TEST(Readable, a_state_of_another_graph_is_none) {
   const Story story = line_story();
   Stage stage(story);

@@ -70,7 +70,7 @@ void Reduction::perform(Command& command) {
   } else if (const auto* halted = std::get_if<HaltRun>(&command)) {
     const bool is_late = halted->kind == HaltKind::kTimedOut;
     end({.is_failure = true,
-         .failure = {is_late ? "steps.timed_out" : "steps.cancelled", halted->message},
+         .failure = {is_late ? kRunTimedOut : kRunCancelled, halted->message},
          .result = {}});
   } else if (const auto* failed = std::get_if<FailRun>(&command)) {
     end({.is_failure = true, .failure = failed->failure, .result = {}});

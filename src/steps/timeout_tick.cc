@@ -50,7 +50,7 @@ void reduce_timeout(Work& work) {
     if (!work.state.steps[step].running.empty()) entry.active.push_back(step);
   }
   const std::string_view text = message(work);
-  if (work.graph.has(Rules::kTellsAttempts)) entry.failure = {"steps.timed_out", text};
+  if (work.graph.has(Rules::kTellsAttempts)) entry.failure = {kRunTimedOut, text};
   work.state.is_running = false;
   work.has_exited = true;
   work.publish(std::move(entry));

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 
+from order_worlds import OrderWorldTest
 from program import PATIENCE, PROGRAM, ROOT, ProgramTest, main
 
 TABLE = pathlib.Path(__file__).with_name("COMMANDS.md")
@@ -136,6 +137,7 @@ class Commands(ProgramTest):
             if words[-2].startswith("--"):
                 self.assertEqual(expected, found, "behind an option stands nothing else")
         fish = self.run_program("completion", "fish").stdout.decode()
+        self.assertRegex(fish, r"(?m)\^holdfast why.* -a '\(holdfast ls --limit 200 ")
         for command in self.all:
             self.assertRegex(fish, rf"(?m) -a {command.split()[-1]}$", command)
         self.assertRegex(fish, r"(?m) -l role -x -a \"[a-z ]*operator[a-z ]*\"$")
@@ -146,6 +148,21 @@ class Commands(ProgramTest):
             path = self.write(f"completion.{shell}", self.run_program("completion", shell).stdout)
             self.assertEqual(subprocess.run([*checks, path], capture_output=True, timeout=PATIENCE).returncode, 0, shell)
         self.assertEqual(self.run_program("completion", "csh").returncode, 2)
+
+
+class Instances(OrderWorldTest):
+    def test_shells_complete_instances(self):
+        """Also where bash takes a name apart."""
+        self.make_world(orders=2)
+        script = self.write("completion.bash", self.run_program("completion", "bash").stdout)
+        for line, words, expected in ((None, ["show", "demo/Order@1/o-"], {"demo/Order@1/o-1", "demo/Order@1/o-2"}),
+                                      ("show demo/Order@1/o-", ["show", "demo/Order", "@", "1/o-"], {"1/o-1", "1/o-2"}),
+                                      (None, ["why", "demo/O"], {"demo/Order@1/o-1", "demo/Order@1/o-2"})):
+            setting = f'COMP_LINE="$0 {line}"; COMP_POINT=${{#COMP_LINE}};' if line else "COMP_WORDBREAKS=' ';"
+            done = subprocess.run(["bash", "-c", f'source {script}; COMP_WORDS=("$0" "$@"); COMP_CWORD={len(words)}; {setting} _holdfast; '
+                                   'printf "%s\\n" "${COMPREPLY[@]}"', PROGRAM, *words], capture_output=True, text=True, check=True,
+                                  timeout=PATIENCE, cwd=self.folder, env={**os.environ, "HOLDFAST_WORLD": "world"})
+            self.assertEqual(set(done.stdout.split()), expected, words)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ class Inspect(OrderWorldTest):
         self.make_world(orders=6)
         why = self.ask("why", "demo/Order@1/o-3")
         self.assertEqual({reason["executor"] for reason in why["reasons"]}, {"worker", "timer"})
-        self.assertEqual(self.ask("why", "demo/Order@1/o-1"), {"sentence": "It has ended.", "reasons": []})
+        self.assertEqual(self.ask("why", "demo/Order@1/o-1"), {"sentence": "It has ended: completed.", "reasons": []})
         self.assertEqual([each["instance"] for each in self.ask("why", "--all")["instances"]],
                          ["demo/Order@1/o-6", "demo/Order@1/o-3"])
 

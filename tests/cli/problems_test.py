@@ -82,7 +82,12 @@ class Names(ServingTest):
                 self.assertEqual(json.load(answer)["wait_ms"], 60000)
             sent = self.ask_at(("--server", url), "start", "demo/Order@1", ORDER % ("w", "mug"), "--wait", "60000")
             self.assertEqual(sent["instance"]["status"], "completed")
-        self.assertEqual(self.run_program("send", "x", "{}", "--wait", "60001", "--server", url).returncode, 2)
+            # Durations are written as everywhere.
+            for number, wait in enumerate(("1m", "59s", "20s500ms")):
+                sent = self.ask_at(("--server", url), "start", "demo/Order@1", ORDER % (f"d-{number}", "mug"), "--wait", wait)
+                self.assertEqual(sent["instance"]["status"], "completed")
+        for wait in ("60001", "61s", "soon", "0s", "5 s", "-1s"):
+            self.assertEqual(self.run_program("send", "x", "{}", f"--wait={wait}", "--server", url).returncode, 2, wait)
 
     def test_an_empty_object_says_nothing(self):
         with self.server() as url:

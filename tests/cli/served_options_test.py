@@ -205,6 +205,12 @@ class ServedOptions(ServingTest):
                 done = self.run_program(*command, f"{said[0]}={said[1]}")
                 self.assertEqual((done.stderr.decode(), done.returncode), (f"holdfast: {told}\n", 2))
                 self.assertFalse((self.folder / "fresh").exists())
+        done = subprocess.run([PROGRAM, "serve", "--world", "fresh"], cwd=self.folder, capture_output=True, timeout=PATIENCE,
+                              env={**os.environ, "HOLDFAST_HOT_CELLS": "none"})
+        self.assertEqual((done.stderr.decode(), done.returncode),
+                         ("holdfast: HOLDFAST_HOT_CELLS: expected a number from 1 to 10000000\n", 2))
+        self.write("holdfast.yaml", "hot-cells: 0\n")
+        self.assert_misused("holdfast.yaml: hot-cells: expected a number from 1 to 10000000", "serve", "--world", "fresh")
         self.write("holdfast.yaml", "retention: soon\n")
         self.assert_misused("holdfast.yaml: retention: expected a time up to 100 years, as 7d, 12h, 30m or 90s",
                             "serve", "--world", "fresh")

@@ -82,6 +82,10 @@ class Diagnose(ServingTest):
         self.assertRegex(said, r"\Atimeout: record \d+ says that an effect took too long; not_done: what was asked for did not come\n\Z")
         self.assertRegex(self.run_as(WAITS, "diagnose", "waits/Fails@1/fault", "--world", "failed"),
                          r"\Afault: its own step has failed it; own: its own fault\n\Z")
+        # Of those that have gone on, too.
+        for key, trouble in (("on-error", "executor error"), ("on-timeout", "timeout")):
+            said = self.run_as(WAITS, "diagnose", f"waits/Fails@1/{key}", "--world", "failed")
+            self.assertRegex(said, rf"\Awaiting for an event: .*\nLast trouble: {trouble} in record \d+: \w+.*\n\Z")
         self.make_world("orders", orders=1)
         self.assertEqual(self.ask_at(("--world", "orders"), "diagnose", "demo/Order@1/o-1")["verdict"], "completed")
         with self.server(world="served", program=WAITS) as url:

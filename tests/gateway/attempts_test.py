@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A run with three failed attempts: every way to look at it shows code and message of each. And events that no instance takes."""
+import json
 import re
 import subprocess
 import unittest
@@ -51,7 +52,7 @@ class Attempts(ServerTest):
             self.assertEqual((code, errors), (0, ""))
             self.expect_all(text)
             self.assertIn("receipt failed: flows.busy", text)
-            self.assertNotRegex(text, r"receipt ok.*persist")
+            self.assertNotIn("receipt ok flows/Stubborn.persist@1", text)
         records = self.client().get(STUBBORN + "/timeline").json()["records"]
         told = [record["tick"]["failure"] for record in records if "failure" in record["tick"]]
         self.assertEqual([each["message"] for each in reversed(told)], SAID)
@@ -65,17 +66,20 @@ class Attempts(ServerTest):
         self.assertEqual([bool(entry.get("due_ns")) for entry in entries], [True, True, False, False])
 
     def test_the_graph(self):
-        document = self.client().get(STUBBORN + "/graph?format=json").json()
+        document = self.client().get(STUBBORN + "/graph?format=json").json()["execution"]
         step = next(each for each in document["steps"] if each["step"] == "persist")
         self.assertEqual([(each["code"], each["message"]) for each in step["failures"]],
                          [("flows.busy", said) for said in SAID])
-        self.expect_all(self.client().get(STUBBORN + "/graph?format=dot").body.decode())
+        for form in ("dot", "mermaid", "svg"):
+            self.expect_all(self.client().get(STUBBORN + f"/graph?format={form}").body.decode())
+            self.expect_all(self.holdfast("graph", "flows/Stubborn@1/s", "--format", form)[1])
 
     def test_the_log_and_the_metrics(self):
         def text():
             return (self.folder / "errors").read_text()
         wait_until(lambda: all(said in text() for said in SAID), "the log does not tell")
         self.expect_all(text())
+
         def count():
             found = re.search(r'^holdfast_failed_effects_total\{workflow="flows/Stubborn@1",status="failed",'
                               r'code="flows.busy"\} (\d+)$', self.metrics(), re.M)
@@ -86,12 +90,44 @@ class Attempts(ServerTest):
         self.assertIn('holdfast_failed_instances_total{workflow="flows/Stubborn@1",status="failed",code="flows.busy"} 1',
                       self.metrics())
 
+    def test_the_folder_says_the_same_when_the_server_is_gone(self):
+        """Killed: what is shown is what was durable."""
+        name = "flows/Stubborn@1/s"
+        online = {command: self.holdfast(command, name) for command in ("show", "why", "timeline", "diagnose", "stream", "graph")}
+        self.kill()
+        for command, said in online.items():
+            done = subprocess.run([self.program, command, name, "--world", self.world], cwd=self.folder, timeout=PATIENCE,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), said, command)
+            if command != "diagnose":  # which has one line
+                self.expect_all(said[1])
+        self.assertEqual(online["diagnose"][1], "fault: its own step has failed it; flows.busy: busy at attempt 3\n")
+
     def test_the_time_of_the_end_is_in_lists(self):
         def row():
             rows = self.client().get("/v1/instances?workflow=flows/Stubborn@1").json()["instances"]
             return rows and rows[0]["status"] == "failed" and rows[0]
         found = wait_until(row, "it is not listed")
         self.assertEqual((found["ended_record"], found["ended_ns"]), (found["last_record"], found["last_ns"]))
+        # An event that comes too late changes nothing of it.
+        late = self.client().post(STUBBORN + "/signal", {"schema": "flows/Tried@1", "value": {"id": "s"}})
+        self.assertEqual((late.status, late.json()["ignored"]), (200, 1), late.body)
+        touched = row()
+        self.assertEqual((touched["ended_record"], touched["ended_ns"]), (found["ended_record"], found["ended_ns"]))
+        self.assertGreater(touched["last_record"], found["last_record"])
+
+    def test_show_names_workflow_and_module_by_hash_and_so_does_the_journal(self):
+        shown = self.client().get(STUBBORN).json()
+        for name in ("workflow_hash", "module_hash"):
+            self.assertRegex(shown[name], r"^sha256:[0-9a-f]{64}$")
+        self.assertEqual(shown["module"], "flows/code.steps@1")
+        text = self.holdfast("show", "flows/Stubborn@1/s")[1]
+        self.assertRegex(text, rf"hash +{shown['workflow_hash']}\n")
+        self.assertRegex(text, rf"module +flows/code.steps@1 {shown['module_hash']}\n")
+        applied = self.client().get("/v1/journal?limit=1").json()["records"][0]["tick"]
+        named = {each["workflow"]: each for each in applied["workflows"]}
+        self.assertEqual(named["flows/Stubborn@1"], {each: shown[each] for each in
+                                                     ("workflow", "workflow_hash", "module", "module_hash")})
 
 
 class Unhandled(ServerTest):
@@ -111,6 +147,25 @@ class Unhandled(ServerTest):
         self.assertEqual(self.client().get("/v1/instances/demo/RefundCase@1/mistyped").status, 404)
         listed = self.client().get("/v1/instances").json()["instances"]
         self.assertNotIn("mistyped", [row["key"] for row in listed])
+        self.assertNotIn('status="deleted"', self.metrics())
+        overview = self.client().get("/v1/overview").json()
+        self.assertNotIn("deleted", str(overview))
+
+    def test_it_is_unhandled_in_json_too_and_nothing_begins_later(self):
+        server = ("--server", f"http://127.0.0.1:{self.port}")
+        value = '{"id":"mistyped","by":"manager","approved":true}'
+        done = self.run_program("send", "demo/RefundDecided@1", value, "--json", *server)
+        self.assertEqual((done.returncode, done.stdout, json.loads(done.stderr)["code"]), (1, "", "unhandled"))
+        done = self.run_program("signal", "demo/RefundCase@1/mistyped", "demo/RefundDecided@1", value, *server)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("(not_found)", done.stderr)
+        # After a kill nothing has come of it, and the right key is taken.
+        self.kill()
+        self.start()
+        self.assertEqual(self.client().get("/v1/instances").json()["instances"], [])
+        right = {"schema": "demo/RefundRequested@1", "value": {"id": "mistyped", "order": "o-1", "cents": 5}}
+        reply = self.client().post("/v1/events", right)
+        self.assertEqual((reply.status, reply.json()["unhandled"], reply.json()["deliveries"]), (200, 0, 1), reply.body)
 
 
 if __name__ == "__main__":

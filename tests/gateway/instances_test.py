@@ -127,7 +127,7 @@ class Trouble(ListTest):
         self.wait_for_index()
         self.assertEqual(self.stop(), 0)
         self.start()
-        self.wait_for_index()
+        self.wait_until_quiet()  # figures count instances, so they would read it, too
         index = self.world / "history.db"
         with open(index, "r+b") as file:
             file.seek(4096)

@@ -31,8 +31,8 @@ class Log(ServerTest):
         self.assertEqual((recovered["records_replayed"], recovered["open_effects"]), (0, 0))
         self.assertEqual(self.of("started")[0]["world"], str(self.world))
         refused, = self.of("request.refused")
-        self.assertEqual((refused["status"], refused["method"]), (404, "GET"))
-        self.assertNotIn("secret", refused["path"])
+        self.assertEqual((refused["status"], refused["method"], refused["code"]), (404, "GET", "no_route"))
+        self.assertNotIn("secret", json.dumps(refused))
         self.assertEqual([line["event"] for line in self.events()][-2:], ["stopping", "stopped"])
         self.assertGreater(self.of("stopped")[0]["last_record"], 1)
 

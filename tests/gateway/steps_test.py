@@ -126,7 +126,9 @@ class Runs(StepsTest):
         self.assertEqual(self.edge(execution, "returned", step="open", event="demo/RefundCheck@1"), 3)
         self.assertEqual(self.edge(execution, "taken", step="check", event="demo/RefundCheck@1"), 3)
         self.assertEqual(self.edge(execution, "returned", step="pay", event="demo/RefundClosed@1"), 1)
-        self.assertEqual(self.client().get(CASE + "r-1/why").json(), {"sentence": "It has ended.", "reasons": []})
+        why = self.client().get(CASE + "r-1/why").json()
+        self.assertEqual((why["sentence"], why["reasons"]), ("It has ended: completed.", []))
+        self.assertEqual([(each["step"], each["attempt"], each["code"]) for each in why["failed_attempts"]], [("check", 1, "bank.busy")])
         again = self.client().post(START, refund("r-1"))
         self.assertEqual((again.status, again.code()), (409, "conflict"))
 
@@ -215,12 +217,14 @@ class Runs(StepsTest):
         self.assertEqual(rest[-1][0::2], ("end", {"status": "completed"}))
         self.assertEqual(rest[-2][2], {"kind": "stopped", "schema": "demo/RefundClosed@1", "value": {"paid_cents": 9900, "note": "paid"}})
         every = seen + rest
-        # Whoever comes after the end, or again, gets the same.
+        # Whoever comes after the end, or again, gets the same. One that has the end is told to stay away.
         self.assertEqual(list(self.stream(CASE + "r-6/stream").events()), every)
-        for at in (0, 2, len(every) - 2, len(every) - 1):
-            behind = every[at + 1:] or every[-1:]
+        for at in (0, 2, len(every) - 2):
+            behind = every[at + 1:]
             self.assertEqual(list(self.stream(CASE + "r-6/stream", last=every[at][1]).events()), behind)
             self.assertEqual(list(self.stream(f"{CASE}r-6/stream?after={every[at][1]}").events()), behind)
+        self.assertEqual(self.stream(CASE + "r-6/stream", last=every[-1][1]).read_head(), 204)
+        self.assertEqual(self.stream(f"{CASE}r-6/stream?after={every[-1][1]}").read_head(), 204)
 
     def test_a_run_that_the_kernel_cancels_ends_its_stream(self):
         self.ask_manager("r-7")

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -116,6 +117,41 @@ struct ShortReview : holdfast::StepWorkflow {
   static auto steps() { return holdfast::StepsOf<ShortReview>().step("skim", &ShortReview::skim); }
 };
 
+struct Quit {
+  static constexpr std::string_view kSchema = "flows/Quit@1";
+  std::string id;
+};
+struct Wait {
+  static constexpr std::string_view kSchema = "flows/Wait@1";
+  std::string id;
+};
+
+// Ends itself.
+struct Quitter : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/Quitter@1";
+  using Events = holdfast::Events<holdfast::On<Quit, &Quit::id>>;
+  using Stop = Outcome;
+
+  std::optional<Outcome> quit(const Quit&, holdfast::StepContext& context) {
+    context.cancel_run("enough");
+    return std::nullopt;
+  }
+  static auto steps() { return holdfast::StepsOf<Quitter>().step("quit", &Quitter::quit); }
+};
+
+// Waits for good.
+struct Patient : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/Patient@1";
+  using Events = holdfast::Events<holdfast::On<Wait, &Wait::id>, holdfast::On<Answer, &Answer::id>>;
+  using Stop = Outcome;
+
+  Outcome ask(const Wait&, holdfast::StepContext& context) {
+    context.wait_for<Answer>();
+    return {1};
+  }
+  static auto steps() { return holdfast::StepsOf<Patient>().step("ask", &Patient::ask); }
+};
+
 // Fails three times, each time with another message.
 struct Stubborn : holdfast::StepWorkflow {
   static constexpr std::string_view kWorkflow = "flows/Stubborn@1";
@@ -147,6 +183,7 @@ std::vector<holdfast::Handler> handlers_of() {
 int main(int argc, char** argv) {
   return holdfast::main(
       argc, argv,
-      {.modules = {holdfast::Module::of<Late, Gate, Review, ShortReview, Stubborn>("flows/code@1")},
-       .handlers = handlers_of<Late, Gate, Review, ShortReview, Stubborn>()});
+      {.modules = {holdfast::Module::of<Late, Gate, Review, ShortReview, Stubborn, Quitter,
+                                        Patient>("flows/code@1")},
+       .handlers = handlers_of<Late, Gate, Review, ShortReview, Stubborn, Quitter, Patient>()});
 }

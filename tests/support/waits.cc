@@ -142,20 +142,25 @@ struct ForRoom {
   }
 };
 
-// Fails by itself, or when what it asked for does not come well.
+// Fails by itself, or when what it asked for does not come well, unless its name says that it goes
+// on.
 template <Text kName, class Effect>
 struct Fails {
   static constexpr std::string_view kWorkflow = kName.view();
-  struct State {};
+  struct State {
+    bool goes_on = false;
+  };
   using Events = holdfast::Events<On<Begin, &Begin::id>>;
   using Effects = holdfast::Effects<Effect>;
   using Context = holdfast::Context<Fails>;
-  static void step(State&, const Begin& begin, Context& context) {
+  static void step(State& state, const Begin& begin, Context& context) {
+    state.goes_on = begin.id.starts_with("on-");
     if (begin.id == "fault") return context.fail("own", "its own fault");
     context.template open<Effect>({begin.id});
   }
-  static void step(State&, const Received<Effect>& received, Context& context) {
-    if (!received.ok()) context.fail("not_done", "what was asked for did not come");
+  static void step(State& state, const Received<Effect>& received, Context& context) {
+    if (!received.ok() && !state.goes_on)
+      context.fail("not_done", "what was asked for did not come");
   }
 };
 
@@ -326,6 +331,10 @@ int fail(const std::string& path) {
   begin("error");
   maker.answer(kernel::ReceiptStatus::kError);
   begin("timeout");
+  maker.answer(kernel::ReceiptStatus::kTimeout);
+  begin("on-error");
+  maker.answer(kernel::ReceiptStatus::kError);
+  begin("on-timeout");
   maker.answer(kernel::ReceiptStatus::kTimeout);
   maker.close();
   return 0;

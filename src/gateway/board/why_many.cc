@@ -46,7 +46,7 @@ void ask_world(Exchange& exchange, const std::shared_ptr<Explaining>& explaining
         if (!reasons && !is_gone(reasons.error())) return self.refuse(reasons.error());
         if (reasons && !reasons->empty()) {
           codec::Buffer out;
-          put_why(out, *reasons, of_steps, self.service().desk);
+          put_why(out, {}, *reasons, of_steps, self.service().desk);
           explaining->documents[index] = out.to_bytes();
         }
         settle_one(self, explaining);
