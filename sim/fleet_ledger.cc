@@ -16,6 +16,14 @@ DispatchText text_of(std::uint64_t dispatch, const base::Hash& intent) {
   return dispatch::Dispatch{dispatch, intent}.to_text();
 }
 
+// How the record says that the intent ended; empty: it does not.
+std::string_view settled_as(const kernel::RecordView& record, const base::Hash& intent) {
+  for (const kernel::InstanceView& instance : record.instances)
+    for (const kernel::SettledView& settled : instance.settled)
+      if (settled.intent == intent) return settled.status;
+  return "";
+}
+
 }  // namespace
 
 void FleetLedger::durable(base::ByteView bytes) {
@@ -32,7 +40,7 @@ void FleetLedger::durable(base::ByteView bytes) {
   } else if (const auto* back = std::get_if<kernel::Returned>(&record->tick.input)) {
     returned(*back);
   } else if (const auto* receipt = std::get_if<kernel::ReceiptArrived>(&record->tick.input)) {
-    received(*receipt);
+    received(*record, *receipt);
   }
   for (const kernel::InstanceView& instance : record->instances) {
     for (const kernel::OpenedView& opened : instance.opened) {
@@ -58,6 +66,8 @@ void FleetLedger::leased(const kernel::RecordView& record, const kernel::Leased&
     if (!task_of_.contains(intent)) violation("a lease of what was never opened");
     if (!held_.emplace(intent, text).second) violation("a task is leased while it is held");
     leases_[text] = {task_of_[intent], at->first, number, false, {}};
+    report_.note("lease " + std::to_string(number) + ": " + task_of_[intent] + " goes to " +
+                 worker.place.second);
     worker.holds.insert(intent);
   }
 }
@@ -106,6 +116,8 @@ void FleetLedger::returned(const kernel::Returned& returned) {
       continue;
     }
     report_.sometimes("a task is given back for nothing");
+    report_.note("lease " + std::to_string(lease->dispatch) +
+                 " comes back: " + std::string(kernel::name_of(item.reason)));
     // Only a drain ends what has begun and gives it back.
     if (!lease->begun_by.empty() && item.reason != kernel::ReturnReason::kDrain &&
         item.reason != kernel::ReturnReason::kYield)
@@ -137,7 +149,8 @@ void FleetLedger::changed(const kernel::WorkerChanged& changed) {
   }
 }
 
-void FleetLedger::received(const kernel::ReceiptArrived& receipt) {
+void FleetLedger::received(const kernel::RecordView& record,
+                           const kernel::ReceiptArrived& receipt) {
   const auto of = task_of_.find(receipt.intent);
   if (of == task_of_.end()) return;  // a condition
   Task& task = tasks_[of->second];
@@ -149,7 +162,8 @@ void FleetLedger::received(const kernel::ReceiptArrived& receipt) {
   }
   Lease* const lease = end(receipt.intent, receipt.fence.dispatch, receipt.fence.worker);
   if (lease == nullptr) return;
-  if (receipt.status == kernel::ReceiptStatus::kCancelled) return;
+  // A task that was asked to stop ends cancelled, whatever its worker reports.
+  if (settled_as(record, receipt.intent) == "cancelled") return;
   ++task.charged;
   if (is_ok) {
     if (++task.results != 1) violation("a task has two results");
@@ -165,6 +179,7 @@ void FleetLedger::begun(std::string_view process, const DispatchText& dispatch) 
   if (at == leases_.end()) return violation("work is run before its lease is durable");
   if (!at->second.begun_by.empty()) return violation("a dispatch is run twice");
   at->second.begun_by = process;
+  report_.note(std::string(process) + " runs lease " + std::to_string(at->second.dispatch));
   ++tasks_[at->second.task].runs;
   if (at->second.has_ended) report_.sometimes("work is run that does not count any more");
 }

@@ -75,7 +75,7 @@ class FleetLedger {
   void leased(const kernel::RecordView& record, const kernel::Leased& leased);
   void returned(const kernel::Returned& returned);
   void changed(const kernel::WorkerChanged& changed);
-  void received(const kernel::ReceiptArrived& receipt);
+  void received(const kernel::RecordView& record, const kernel::ReceiptArrived& receipt);
   // Ends the lease; false: it is not held like this.
   Lease* end(const base::Hash& intent, std::uint64_t dispatch, std::string_view worker);
   void lose(Lease& lease, bool by_its_own_word);

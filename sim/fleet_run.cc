@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,6 +108,11 @@ class FleetRun {
       hosts_.back()->worker.start();
     }
   }
+
+  // First of all: a server that ends answers what it holds back, and nobody hears that any more.
+  ~FleetRun() { server_.reset(); }
+  FleetRun(const FleetRun&) = delete;
+  FleetRun& operator=(const FleetRun&) = delete;
 
   Report run() {
     submit();
@@ -306,7 +312,9 @@ class FleetRun {
       case 16:
         if (server_ && dice_.one_in(3)) {
           report_.sometimes("a graph is cancelled");
-          server_->cancel("g" + std::to_string(dice_.below(graphs_.size())));
+          const std::string id = "g" + std::to_string(dice_.below(graphs_.size()));
+          cancelled_.insert(id);
+          server_->cancel(id);
         }
         break;
       case 17:
@@ -405,6 +413,8 @@ class FleetRun {
     if (state == "DONE" &&
         server_->result(graph, number).find(task.last_result) == std::string::npos)
       report_.violation(key + " has another result than the one that was taken");
+    if (state == "CANCELLED" && !cancelled_.contains(graph))
+      report_.violation(key + " is cancelled, and nobody asked for that");
     if (task.runs > 1 + task.explained) report_.violation(key + " runs again without a reason");
     // What is cancelled has a charge that depends on when its worker heard of it.
     if (state != "CANCELLED" && server_->attempts(graph, number) != task.charged)
@@ -427,6 +437,7 @@ class FleetRun {
   std::map<std::uint64_t, Open> open_;
   std::uint64_t last_open_ = 0;
   std::map<std::string, std::uint64_t> graphs_;  // id -> tasks
+  std::set<std::string> cancelled_;              // graphs that somebody wanted to cancel
   bool is_troubled_ = true;
 };
 

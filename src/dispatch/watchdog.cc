@@ -2,6 +2,7 @@
 #include "dispatch/watchdog.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::dispatch {
 
@@ -14,12 +15,14 @@ void Watchdog::put(std::string_view worker, Stage stage, std::uint64_t due_ns,
 }
 
 void Watchdog::expect(std::string_view worker, bool holds_work, std::uint64_t now_ns) {
+  notice_pause(now_ns);
   const std::uint64_t grace = options_.ttl_ns + options_.grace_ns;
   put(worker, Stage::kSilent,
       now_ns + (holds_work ? std::max(grace, options_.rehydration_ns) : grace), std::nullopt);
 }
 
 bool Watchdog::heard(std::string_view worker, std::uint64_t now_ns) {
+  notice_pause(now_ns);
   const bool was_live = is_live(worker);
   put(worker, Stage::kLive, now_ns + options_.ttl_ns, now_ns);
   return !was_live;
@@ -47,6 +50,16 @@ std::optional<std::uint64_t> Watchdog::heard_ns(std::string_view worker) const {
   return at == all_.end() ? std::nullopt : at->second.heard_ns;
 }
 
+// Before anything is due by the new time: a worker that is heard first after a pause must not have
+// the pause added to its time.
+void Watchdog::notice_pause(std::uint64_t now_ns) {
+  if (ran_ns_ && now_ns > *ran_ns_ && now_ns - *ran_ns_ > options_.pause_ns) {
+    move_all(now_ns - *ran_ns_);
+    was_paused_ = true;
+  }
+  ran_ns_ = now_ns;
+}
+
 void Watchdog::move_all(std::uint64_t by_ns) {
   due_.clear();
   for (auto& [worker, watched] : all_) {
@@ -57,9 +70,8 @@ void Watchdog::move_all(std::uint64_t by_ns) {
 
 Watchdog::Verdicts Watchdog::look(std::uint64_t now_ns) {
   Verdicts verdicts;
-  if (looked_ns_ && now_ns > *looked_ns_ && now_ns - *looked_ns_ > options_.pause_ns)
-    move_all(now_ns - *looked_ns_);
-  looked_ns_ = now_ns;
+  notice_pause(now_ns);
+  verdicts.after_pause = std::exchange(was_paused_, false);
   while (!due_.empty() && due_.begin()->first <= now_ns) {
     const std::string worker = due_.begin()->second;
     const Watched watched = all_.find(worker)->second;

@@ -24,7 +24,7 @@ struct WatchdogOptions {
   std::uint64_t grace_ns = 30 * kSecondNs;
   std::uint64_t rehydration_ns =
       120 * kSecondNs;                     // instead, for workers that hold work after a restart
-  std::uint64_t pause_ns = 5 * kSecondNs;  // between two looks: beyond it the program did not run
+  std::uint64_t pause_ns = 5 * kSecondNs;  // between two calls: beyond it the program did not run
 };
 
 class Watchdog {
@@ -46,6 +46,7 @@ class Watchdog {
   struct Verdicts {
     std::vector<std::string> silent;
     std::vector<std::string> lost;  // they are not watched any more
+    bool after_pause = false;  // the program did not run for a while: other clocks begin again, too
   };
   Verdicts look(std::uint64_t now_ns);
 
@@ -62,12 +63,14 @@ class Watchdog {
 
   void put(std::string_view worker, Stage stage, std::uint64_t due_ns,
            std::optional<std::uint64_t> heard_ns);
+  void notice_pause(std::uint64_t now_ns);
   void move_all(std::uint64_t by_ns);
 
   WatchdogOptions options_;
   All all_;
   std::set<std::pair<std::uint64_t, std::string>> due_;
-  std::optional<std::uint64_t> looked_ns_;
+  std::optional<std::uint64_t> ran_ns_;  // when the program ran last, as far as it is known here
+  bool was_paused_ = false;              // since the last look
 };
 
 }  // namespace holdfast::dispatch

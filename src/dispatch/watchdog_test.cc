@@ -103,6 +103,19 @@ TEST(Watchdog, time_in_which_the_program_did_not_run_counts_against_nobody) {
   EXPECT_THAT(clock.silent, ElementsAre("w"));
 }
 
+TEST(Watchdog, a_worker_that_is_heard_first_after_a_pause_has_its_usual_time) {
+  Watchdog watchdog;
+  Clock clock{watchdog};
+  watchdog.heard("w", clock.now);
+  clock.pass(10);
+  clock.now += 3600 * kSecondNs;  // it was stopped
+  watchdog.heard("w", clock.now);
+  EXPECT_TRUE(watchdog.look(clock.now).after_pause);
+  EXPECT_FALSE(watchdog.look(clock.now).after_pause);
+  clock.pass(31);
+  EXPECT_THAT(clock.silent, ElementsAre("w"));
+}
+
 TEST(Watchdog, a_worker_that_left_is_not_watched) {
   Watchdog watchdog;
   Clock clock{watchdog};

@@ -93,8 +93,9 @@ std::optional<Request> Conversation::next(std::int64_t now_ns) {
   if (flights_.size() == 1) {
     // One that is answered at once brings a chance to report more, and larger batches.
     const Flight& under_way = flights_.begin()->second;
-    const bool has_news =
-        has_reports() || want() > under_way.want || (has_remarks() && now_ns >= remarks_due_ns());
+    const bool has_news = has_reports() || want() > under_way.want ||
+                          is_draining_ != under_way.is_draining ||
+                          (has_remarks() && now_ns >= remarks_due_ns());
     if (!under_way.is_parked || !has_news) return std::nullopt;
   }
   return sync(now_ns);
@@ -132,9 +133,11 @@ Request Conversation::sync(std::int64_t now_ns) {
   body.progress = flight.progress;
   body.holding = holding();
   body.want = flight.want = want();
-  body.is_draining = is_draining_;
-  // What is reported is answered as soon as it is durable: the next request waits for work.
-  flight.is_parked = flight.reports.empty() && !has_reports();
+  body.is_draining = flight.is_draining = is_draining_;
+  // What is reported is answered as soon as it is durable: the next request waits for work. A
+  // worker that drains and holds nothing waits for nothing: it leaves with the answer.
+  flight.is_parked =
+      flight.reports.empty() && !has_reports() && (!is_draining_ || holds_anything());
   body.wait_ms = flight.is_parked ? max_wait_ms_ : 0;
   Request made = request(Request::Kind::kSync, "/v1/workers/" + worker_ + "/sync", sync_body(body),
                          body.wait_ms);
@@ -317,6 +320,10 @@ base::Result<News> Conversation::synced(const Flight& flight, const Answer& answ
   for (const std::string& dispatch : read.drop) drop(dispatch, news);
   for (const Task& task : read.work) {
     if (running_.contains(task.dispatch) || outbox_.held().contains(task.dispatch)) continue;
+    if (is_draining_) {
+      decline(task.dispatch);
+      continue;
+    }
     running_.insert(task.dispatch);
     news.start.push_back(task);
   }
@@ -345,6 +352,14 @@ void Conversation::replace_by_error(const std::string& dispatch, const std::stri
   if (!outbox_.held().contains(dispatch)) return;
   const Ended ended = Ended::failed("task.bad_result", why, false);
   outbox_.put(dispatch, held_entry(EntryList::kDone, done_entry(dispatch, ended, {})));
+  unsent_.insert(dispatch);
+}
+
+// Work that was on its way when the drain began. Once the worker says good-bye, the server takes it
+// back by itself.
+void Conversation::decline(const std::string& dispatch) {
+  if (phase_ != Phase::kSync) return;
+  outbox_.put(dispatch, held_entry(EntryList::kBack, back_entry(dispatch, "drain")));
   unsent_.insert(dispatch);
 }
 

@@ -100,6 +100,7 @@ class Conversation {
     Request::Kind kind;
     std::uint64_t seq = 0;
     std::uint64_t want = 0;
+    bool is_draining = false;
     bool is_parked = false;                 // the server may hold it back
     std::vector<std::string> reports = {};  // dispatches whose entries it carries
     std::vector<Progress> progress = {};
@@ -122,6 +123,7 @@ class Conversation {
   base::Result<News> begun(const Answer& answer);
   base::Result<News> synced(const Flight& flight, const Answer& answer);
   void replace_by_error(const std::string& dispatch, const std::string& why);
+  void decline(const std::string& dispatch);
   void drop(const std::string& dispatch, News& news);
   void settle(const std::string& dispatch);
 

@@ -302,6 +302,45 @@ TEST_F(ConversationTest, asks_for_no_work_while_it_drains_or_cannot_write_its_ou
   EXPECT_EQ(draining.json("draining"), "true");
 }
 
+TEST_F(ConversationTest, a_drain_is_told_at_once_and_is_answered_at_once_when_nothing_is_held) {
+  begin();
+  const Request parked = must_send();
+  EXPECT_NE(BodyOf(parked.body).json("wait_ms"), "0");
+  EXPECT_FALSE(conversation.next(now));
+  conversation.drain();
+  const Request draining = must_send();
+  EXPECT_EQ(BodyOf(draining.body).json("draining"), "true");
+  EXPECT_EQ(BodyOf(draining.body).json("wait_ms"), "0");
+  EXPECT_FALSE(conversation.next(now));
+}
+
+TEST_F(ConversationTest, work_that_arrives_during_a_drain_is_not_begun_and_given_back) {
+  begin();
+  const Request first = must_send();
+  conversation.drain();
+  EXPECT_TRUE(answer(first, answer_of(first, R"("work":[)" + work("1") + "]")).start.empty());
+  const Request back = must_send();
+  EXPECT_EQ(BodyOf(back.body).json("back"), R"([{"d":"1","reason":"drain"}])");
+  answer(back, answer_of(back, R"("results":[{"d":"1","result":"ok"}])"));
+  EXPECT_FALSE(conversation.holds_anything());
+}
+
+TEST_F(ConversationTest, work_that_arrives_after_the_farewell_is_left_to_the_server) {
+  begin();
+  const Request first = must_send();
+  conversation.drain();
+  const Request draining = must_send();
+  conversation.leave();
+  answer(first, answer_of(first, ""));
+  const std::string late = answer_of(draining, R"("work":[)" + work("1") + "]");
+  EXPECT_TRUE(answer(draining, late).start.empty());
+  EXPECT_FALSE(conversation.holds_anything());
+  const Request leave = must_send();
+  EXPECT_EQ(leave.kind, Request::Kind::kLeave);
+  answer(leave, "{}");
+  EXPECT_TRUE(conversation.has_left());
+}
+
 TEST_F(ConversationTest, lines_go_before_the_result_of_their_task_or_with_it) {
   begin();
   const Request first = must_send();

@@ -123,6 +123,8 @@ void Desk::watch(std::uint64_t now, Actions& actions) {
   }
   const std::uint64_t denial = options_.watchdog.ttl_ns + options_.watchdog.grace_ns;
   for (auto& [id, worker] : workers_) {
+    // A worker could not say what it holds while the server did not run.
+    if (verdicts.after_pause) worker.deliveries.restart_clock(now);
     if (!watchdog_.is_live(id)) continue;
     const auto denied = worker.deliveries.denied(now, denial, kMaxBatch);
     if (denied.empty()) continue;
