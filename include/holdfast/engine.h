@@ -473,6 +473,12 @@ class Engine {
   void control_raw(Control control, std::string_view workflow, Bytes key, std::string_view reason,
                    Then<Done> then, std::string_view by = {});
 
+  // For a source of events that keeps each event until it has marked it, such as the inbox of a
+  // database. Ids of its events begin with its name and "/". From the first call on they are
+  // remembered until they are marked, and for 24 hours after that. `record`: the events that were
+  // taken up to this one are marked (Sent::record); 0: none is yet.
+  void mark_source(std::string_view source, std::uint64_t record, Then<Done> then);
+
   WaitId wait_raw(std::string_view workflow, Bytes key, Then<RawInstance> then);
   Result<RawInstance> wait_raw(std::string_view workflow, Bytes key, Timeout timeout);
   void stream_raw(std::string_view workflow, Bytes key, std::uint64_t after, std::size_t limit,

@@ -94,6 +94,13 @@ Result<Done> Engine::control_raw(Control control, std::string_view workflow, Byt
   });
 }
 
+void Engine::mark_source(std::string_view source, std::uint64_t record, Then<Done> then) {
+  body_->send(node::Input::mark_source({source, record}),
+              [then = std::move(then)](Result<kernel::Answer> answer) {
+                then(answer ? engine::done(*answer) : Result<Done>(answer.error()));
+              });
+}
+
 void Engine::query_raw(std::string_view workflow, Bytes key, Then<RawInstance> then) {
   body_->query({std::string(workflow), std::move(key)}, std::move(then));
 }

@@ -74,6 +74,7 @@ void EventIds::note_place(std::string_view id, std::uint64_t number) {
 }
 
 bool EventIds::is_over(const Chunk& chunk, std::uint64_t now_ns) const noexcept {
+  if (marked_ && chunk.newest_record > *marked_) return false;
   return now_ns > chunk.newest_ns && now_ns - chunk.newest_ns > limits_.window_ns;
 }
 
@@ -137,6 +138,7 @@ void EventIds::append(std::string_view id, const KnownEvent& event, std::uint64_
   if (next_ % kPerChunk == 0) chunks_.emplace_back();
   Chunk& chunk = chunks_.back();
   chunk.newest_ns = std::max(chunk.newest_ns, now_ns);
+  chunk.newest_record = std::max(chunk.newest_record, event.record);
   chunk.entries.push_back({std::string(id), event});
   note_place(id, next_);
   ++next_;
@@ -144,6 +146,17 @@ void EventIds::append(std::string_view id, const KnownEvent& event, std::uint64_
 
 void EventIds::add(std::string_view id, const KnownEvent& event, std::uint64_t now_ns) {
   append(id, event, now_ns);
+  forget(now_ns);
+}
+
+void EventIds::mark(std::uint64_t record, std::uint64_t now_ns) {
+  if (record <= marked()) return;
+  for (std::size_t i = chunks_.size(); i-- != 0;) {
+    Chunk& chunk = chunks_[i];
+    if (chunk.newest_record <= marked()) break;  // so are those before it
+    if (chunk.newest_record <= record) chunk.newest_ns = std::max(chunk.newest_ns, now_ns);
+  }
+  marked_ = record;
   forget(now_ns);
 }
 

@@ -3,6 +3,8 @@
 // first answer again. They are kept in chunks of kPerChunk, in the order in which they came, and
 // forgotten chunk by chunk, the oldest first: when the newest of a chunk is older than the window,
 // or when there are too many. What is forgotten follows from the ids and the times of their ticks.
+// Where ids are held, a chunk is kept until all of it is marked, and its time is then that of the
+// mark.
 //
 // A chunk that is full never changes. It moves to a blob, and only its hash is kept; a small table
 // in memory says which chunk may have an id. So a snapshot writes what is new, and an id costs
@@ -45,13 +47,19 @@ class EventIds {
  public:
   static constexpr std::size_t kPerChunk = 1024;
 
-  explicit EventIds(EventIdLimits limits = {}) : limits_(limits) {}
+  // `marked`: ids are held, and those up to this record are marked.
+  explicit EventIds(EventIdLimits limits = {}, std::optional<std::uint64_t> marked = std::nullopt)
+      : limits_(limits), marked_(marked) {}
 
   // The last event of this id that is remembered at this time.
   std::optional<KnownEvent> find(const Blobs& blobs, std::string_view id, std::uint64_t now_ns);
 
   // One that is not remembered, or that a record says was accepted all the same.
   void add(std::string_view id, const KnownEvent& event, std::uint64_t now_ns);
+
+  // Of ids that are held: those up to this record are marked at this time.
+  void mark(std::uint64_t record, std::uint64_t now_ns);
+  std::uint64_t marked() const noexcept { return marked_.value_or(0); }
 
   std::uint64_t size() const noexcept { return next_ - first_chunk_ * kPerChunk; }
 
@@ -84,6 +92,7 @@ class EventIds {
   };
   struct Chunk {
     std::uint64_t newest_ns = 0;
+    std::uint64_t newest_record = 0;
     std::optional<base::Hash> blob;
     std::vector<Entry> entries;  // empty when it is in the blob
   };
@@ -112,9 +121,10 @@ class EventIds {
   void forget_oldest();
 
   EventIdLimits limits_;
-  std::uint64_t next_ = 0;         // the number of the next id
-  std::uint64_t first_chunk_ = 0;  // its number; an id is in the chunk of its number
-  bool is_complete_ = true;        // ids are numbered from the first of the world on
+  std::optional<std::uint64_t> marked_;  // nothing: ids are not held
+  std::uint64_t next_ = 0;               // the number of the next id
+  std::uint64_t first_chunk_ = 0;        // its number; an id is in the chunk of its number
+  bool is_complete_ = true;              // ids are numbered from the first of the world on
   std::deque<Chunk> chunks_;
   std::size_t put_ = 0;  // so many of them, from the first on, are in blobs
   std::size_t refused_at_ = 0;

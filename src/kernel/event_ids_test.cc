@@ -193,5 +193,102 @@ TEST_F(EventIdsInWorld, a_record_whose_id_was_forgotten_once_is_replayed) {
   }
 }
 
+// A source that keeps its events until it has marked them.
+class EventSources : public testing::LabTest {
+ protected:
+  static constexpr std::uint64_t kDay = kEventIdWindowNs;
+
+  Answer at(std::uint64_t time_ns, const decltype(Tick::input)& input) {
+    Tick tick;
+    tick.time_ns = time_ns;
+    tick.input = input;
+    const Outcome outcome = world_->reduce(tick);
+    if (std::holds_alternative<Accepted>(outcome.answer))
+      journal_.emplace_back(outcome.record.begin(), outcome.record.end());
+    return outcome.answer;
+  }
+  Answer mark(std::uint64_t time_ns, std::string_view source, std::uint64_t record) {
+    return at(time_ns, SourceMarked{source, record});
+  }
+  bool is_new(std::uint64_t time_ns, std::string_view id) {
+    const Answer answer = at(time_ns, EventArrived{"lab/Go@1", event_, id});
+    EXPECT_FALSE(std::holds_alternative<Refused>(answer));
+    return std::holds_alternative<Accepted>(answer);
+  }
+  void start() {
+    begin(testing::kToSingle);
+    auto snapshot = bench().world().snapshot();
+    ASSERT_TRUE(snapshot);
+    first_ = *snapshot;
+    open(first_);
+  }
+  void open(base::ByteView snapshot) {
+    auto world = World::restore(machines_, bench().blobs(), snapshot);
+    ASSERT_TRUE(world) << world.error().to_string();
+    world_.emplace(std::move(*world));
+  }
+
+  const base::Bytes event_ = testing::value(go("a", 1));
+  base::Bytes first_;
+  std::vector<base::Bytes> journal_;
+  std::optional<World> world_;
+};
+
+TEST_F(EventSources, ids_are_kept_until_they_are_marked_and_a_day_longer) {
+  start();
+  ASSERT_TRUE(std::holds_alternative<Accepted>(mark(kSecond, "pg/db", 0)));
+  const std::uint64_t record = world_->next_record();
+  EXPECT_TRUE(is_new(2 * kSecond, "pg/db/1"));
+  EXPECT_TRUE(is_new(2 * kSecond, "pg/dbx/1")) << "of no source";
+  EXPECT_FALSE(is_new(40 * kDay, "pg/db/1")) << "it is not marked";
+  EXPECT_TRUE(is_new(40 * kDay, "pg/dbx/1"));
+  mark(50 * kDay, "pg/db", record);
+  EXPECT_FALSE(is_new(51 * kDay, "pg/db/1"));
+  EXPECT_TRUE(is_new(51 * kDay + kSecond, "pg/db/1"));
+}
+
+TEST_F(EventSources, a_snapshot_and_a_replay_know_the_same) {
+  start();
+  mark(kSecond, "pg/b", 0);
+  mark(kSecond, "pg/a", 0);
+  for (std::uint64_t i = 0; i < EventIds::kPerChunk + 10; ++i)
+    EXPECT_TRUE(is_new(2 * kSecond, "pg/b/" + std::to_string(i)));
+  EXPECT_TRUE(is_new(2 * kSecond, "pg/a/1"));
+  mark(3 * kDay, "pg/b", EventIds::kPerChunk / 2);
+  const auto snapshot = world_->snapshot();
+  ASSERT_TRUE(snapshot) << snapshot.error().to_string();
+  open(*snapshot);
+  EXPECT_EQ(*world_->snapshot(), *snapshot);
+  EXPECT_FALSE(is_new(9 * kDay, "pg/b/0")) << "its chunk is not marked as a whole";
+  EXPECT_FALSE(is_new(9 * kDay, "pg/b/" + std::to_string(EventIds::kPerChunk + 9)));
+  EXPECT_FALSE(is_new(9 * kDay, "pg/a/1"));
+  open(first_);
+  for (const base::Bytes& record : journal_) {
+    const auto outcome = world_->replay(record);
+    ASSERT_TRUE(outcome) << outcome.error().to_string();
+  }
+  EXPECT_EQ(*world_->snapshot(), *snapshot);
+}
+
+TEST_F(EventSources, the_one_that_marked_longest_ago_makes_room) {
+  start();
+  for (std::uint64_t i = 0; i < kMostEventSources; ++i)
+    mark((i + 1) * kSecond, "s" + std::to_string(i), 0);
+  EXPECT_TRUE(is_new(50 * kSecond, "s0/x"));
+  EXPECT_TRUE(is_new(50 * kSecond, "s1/x"));
+  mark(60 * kSecond, "s0", 0);
+  mark(61 * kSecond, "one more", 0);
+  EXPECT_FALSE(is_new(62 * kSecond, "s0/x"));
+  EXPECT_TRUE(is_new(62 * kSecond, "s1/x"));
+}
+
+TEST_F(EventSources, a_mark_names_a_source_and_a_record_that_is_there) {
+  start();
+  const auto code = [](const Answer& answer) { return std::get<Refused>(answer).code; };
+  EXPECT_EQ(code(mark(1, "", 0)), base::ErrorCode::kInvalid);
+  EXPECT_EQ(code(mark(1, std::string(256, 'x'), 0)), base::ErrorCode::kInvalid);
+  EXPECT_EQ(code(mark(1, "pg/db", world_->next_record())), base::ErrorCode::kInvalid);
+}
+
 }  // namespace
 }  // namespace holdfast::kernel

@@ -63,6 +63,10 @@ std::uint64_t now_ns(const WorldState& world) {
 // What a record has was accepted, however long ids were remembered then.
 std::optional<KnownEvent> find_known(WorldState& world, std::string_view id) {
   if (world.replaying) return std::nullopt;
+  if (EventSource* source = source_of(world.sources, id)) {
+    if (const auto known = source->ids.find(world.blobs, id, now_ns(world))) return known;
+  }
+  // Also of a source: from before it was known.
   return world.event_ids.find(world.blobs, id, now_ns(world));
 }
 
@@ -120,8 +124,11 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   if (!event.id.empty()) {
     const KnownEvent known{world.next_record, fingerprint_of(event), world.draft.deliveries,
                            world.draft.ignored};
-    world.event_ids.add(event.id, known, now_ns(world));
+    EventSource* const source = source_of(world.sources, event.id);
+    (source == nullptr ? world.event_ids : source->ids).add(event.id, known, now_ns(world));
     world.counters.forgotten_event_ids = world.event_ids.forgotten_early();
+    for (const EventSource& each : world.sources)
+      world.counters.forgotten_event_ids += each.ids.forgotten_early();
   }
   if (targets.all.empty()) note(world, "event.unrouted", {program->schema_name});
   return Accepted{0, world.draft.deliveries, world.draft.ignored, targets.all.empty()};

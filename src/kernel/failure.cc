@@ -15,6 +15,9 @@ std::optional<base::Error> failure_of(const WorldState& world) {
   if (world.failure) return copy(*world.failure);
   if (world.intents.failure()) return copy(*world.intents.failure());
   if (world.event_ids.failure()) return copy(*world.event_ids.failure());
+  for (const EventSource& source : world.sources) {
+    if (source.ids.failure()) return copy(*source.ids.failure());
+  }
   for (const Cells& cells : world.cells) {
     if (cells.failure()) return copy(*cells.failure());
   }

@@ -82,6 +82,11 @@ inline constexpr std::size_t kMailPerInstanceBefore = 1024;
 inline constexpr std::uint64_t kEventIdWindowNs = std::uint64_t{24} * 3600 * 1'000'000'000;
 inline constexpr std::uint64_t kMostEventIds = std::uint64_t{4} << 20;
 
+// Sources of events whose ids are kept apart (SourceMarked): so many, each with so many ids. Of one
+// more, the source that marked longest ago is let go of.
+inline constexpr std::size_t kMostEventSources = 16;
+inline constexpr std::uint64_t kMostSourceIds = std::uint64_t{16} << 20;
+
 // How many settled intents are remembered: the last ones, over the whole world. A receipt that
 // comes again is answered as before; later its intent is unknown.
 inline constexpr std::size_t kSettledWindow = std::size_t{1} << 16;

@@ -159,6 +159,11 @@ struct TickWriter {
     codec::write_text(out, asked.reason);
     write_by(asked.by);
   }
+  void operator()(const SourceMarked& marked) {
+    write_kind(out, TickKind::kSourceMarked, 2);
+    codec::write_text(out, marked.source);
+    codec::write_nat(out, marked.record);
+  }
 };
 
 // What has a pen is inlined, so that the pen need not be in memory.

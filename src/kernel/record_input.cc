@@ -139,6 +139,11 @@ void read(ListReader& list, StopAsked& asked) {
   read_by(list, asked.by);
 }
 
+void read(ListReader& list, SourceMarked& marked) {
+  marked.source = list.text();
+  marked.record = list.nat();
+}
+
 template <class Input>
 void read_as(ListReader& list, Tick& tick) {
   read(list, tick.input.emplace<Input>());
@@ -164,6 +169,7 @@ bool read_input(ListReader& list, Tick& tick) {
     case TickKind::kLeased: read_as<Leased>(list, tick); break;
     case TickKind::kReturned: read_as<Returned>(list, tick); break;
     case TickKind::kStopAsked: read_as<StopAsked>(list, tick); break;
+    case TickKind::kSourceMarked: read_as<SourceMarked>(list, tick); break;
   }
   return list.done();
 }

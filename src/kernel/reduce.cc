@@ -26,6 +26,7 @@ struct Dispatch {
   Answer operator()(const Leased& leased) { return reduce_leased(world, leased); }
   Answer operator()(const Returned& returned) { return reduce_returned(world, returned); }
   Answer operator()(const StopAsked& asked) { return reduce_stop(world, asked); }
+  Answer operator()(const SourceMarked& marked) { return reduce_marked(world, marked); }
 };
 
 // The tick is over: what it touched is marked.
@@ -68,6 +69,7 @@ void trim(WorldState& world) {
   for (auto& [name, cells] : world.retired) cells.trim();
   world.intents.trim();
   world.event_ids.trim(world.blobs);
+  for (EventSource& source : world.sources) source.ids.trim(world.blobs);
 }
 
 Outcome World::reduce(const Tick& tick) {

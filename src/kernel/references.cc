@@ -31,6 +31,10 @@ base::Result<References> of_snapshot(base::ByteView bytes) {
   for (const codec::View list : {parts.event_ids, parts.settled, parts.ready}) {
     for (const base::Hash& chunk : TRY(chunk_hashes(list))) add(found, chunk, BlobKind::kPlain);
   }
+  for (const SnapshotParts::Source& source : parts.sources) {
+    for (const base::Hash& chunk : TRY(chunk_hashes(source.chunks)))
+      add(found, chunk, BlobKind::kPlain);
+  }
   for (const auto& list : {parts.waiting, parts.workers, parts.cordons}) {
     if (!list) continue;
     for (const base::Hash& chunk : TRY(chunk_hashes(*list))) add(found, chunk, BlobKind::kPlain);

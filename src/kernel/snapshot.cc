@@ -218,6 +218,28 @@ base::Result<void> read_numbering(const WorldState& world, codec::View view, Num
   return {};
 }
 
+base::Result<void> write_sources(Buffer& out, WorldState& world) {
+  codec::write_list_head(out, 5 * world.sources.size());
+  for (EventSource& source : world.sources) {
+    codec::write_text(out, source.name);
+    codec::write_nat(out, source.heard_ns);
+    codec::write_nat(out, source.ids.marked());
+    TRY(source.ids.write_chunks(out, world.blobs));
+    source.ids.write_times(out);
+  }
+  return {};
+}
+
+base::Result<void> restore_sources(const SnapshotParts& parts, WorldState& world) {
+  const EventIdLimits limits{world.options.event_ids.window_ns, kMostSourceIds};
+  for (const SnapshotParts::Source& part : parts.sources) {
+    EventSource& source = world.sources.emplace_back(
+        EventSource{std::string(part.name), part.heard_ns, EventIds(limits, part.marked)});
+    TRY(source.ids.restore(world.blobs, part.chunks, part.times, parts.latest_ns));
+  }
+  return {};
+}
+
 // The program whose definitions are in a blob; the zero hash is the program that does nothing.
 base::Result<std::shared_ptr<const Program>> read_program(
     const WorldState& world, const base::Hash& hash, const std::optional<codec::View>& numbers) {
@@ -244,12 +266,15 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
     definitions = TRY(world.blobs.put(world.program->closure()));
   Buffer out;
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  const bool has_numbering = !world.program->is_numbered_in_order();
+  const bool has_sources = !world.sources.empty();
+  const bool is_numbered = !world.program->is_numbered_in_order();
+  const bool has_numbering = has_sources || is_numbered;
   const bool has_workers = has_numbering || !world.workers.empty();
   const bool has_waiting = has_workers || !world.waiting.empty();
   const bool has_ids = has_waiting || world.event_ids.size() != 0;
   codec::write_list_head(out, 14u + (has_ids ? 1u : 0u) + (has_waiting ? 1u : 0u) +
-                                  (has_workers ? 2u : 0u) + (has_numbering ? 1u : 0u));
+                                  (has_workers ? 2u : 0u) + (has_numbering ? 1u : 0u) +
+                                  (has_sources ? 1u : 0u));
   codec::write_nat(out, kSnapshotVersion);
   codec::write_nat(out, world.next_record);
   codec::write_nat(out, world.latest_ns);
@@ -265,7 +290,12 @@ base::Result<base::Bytes> write_snapshot(WorldState& world) {
   if (has_ids) world.event_ids.write_times(out);
   if (has_waiting) TRY(write_waiting(out, world));
   if (has_workers) TRY(world.workers.write_chunks(out, world.blobs));
-  if (has_numbering) TRY(write_numbering(out, world));
+  if (is_numbered) {
+    TRY(write_numbering(out, world));
+  } else if (has_numbering) {
+    codec::write_null(out);
+  }
+  if (has_sources) TRY(write_sources(out, world));
   return out.to_bytes();
 }
 
@@ -294,6 +324,12 @@ base::Result<bool> World::write_ahead() {
   if (!put && put.error().code() != base::ErrorCode::kUnavailable) fail(put.error());
   if (!put) return base::Error(put.error().code(), put.error().to_string());
   if (*put != 0) return true;
+  for (EventSource& source : world.sources) {
+    const auto more = source.ids.put_away(world.blobs, 0);
+    if (!more && more.error().code() != base::ErrorCode::kUnavailable) fail(more.error());
+    if (!more) return base::Error(more.error().code(), more.error().to_string());
+    if (*more != 0) return true;
+  }
   world.ahead = 0;
   return false;
 }
@@ -328,6 +364,7 @@ base::Result<World> World::restore(const MachineSource& machines, Blobs& blobs,
     return visit_chunks(blobs, chunks, [&](codec::View view) { return entry(view, world); });
   };
   TRY(world.event_ids.restore(blobs, parts.event_ids, parts.event_id_times, parts.latest_ns));
+  TRY(restore_sources(parts, world));
   TRY(read(parts.settled, read_settled));
   TRY(read(parts.ready, read_ready));
   TRY(read(parts.proposals, read_proposal_into));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codec/normaliser.h"
+#include "kernel/limits.h"
 #include "kernel/list_reader.h"
 #include "kernel/version.h"
 
@@ -30,12 +31,32 @@ bool read_workflows(codec::View view, bool have_active,
   return list.good();
 }
 
+// In the order of their names, and never none.
+bool read_sources(codec::View view, SnapshotParts& parts) {
+  ListReader list(view);
+  while (list.good() && !list.at_end()) {
+    const std::string_view name = list.text();
+    list.require(parts.sources.empty() || parts.sources.back().name < name);
+    const std::uint64_t heard_ns = list.nat();
+    const std::uint64_t marked = list.nat();
+    const codec::View chunks = list.next();
+    parts.sources.push_back({name, heard_ns, marked, chunks, list.next()});
+  }
+  return list.good() && !parts.sources.empty() && parts.sources.size() <= kMostEventSources;
+}
+
 bool same(const HashTrie& a, const HashTrie& b) {
   return a.root() == b.root() && a.size() == b.size();
 }
 
 bool same(const SnapshotParts::Workflow& a, const SnapshotParts::Workflow& b) {
   return a.name == b.name && same(a.index, b.index) && a.active == b.active;
+}
+
+bool same(const SnapshotParts::Source& a, const SnapshotParts::Source& b) {
+  return a.name == b.name && a.heard_ns == b.heard_ns && a.marked == b.marked &&
+         base::equal(a.chunks.encoded(), b.chunks.encoded()) &&
+         base::equal(a.times.encoded(), b.times.encoded());
 }
 
 bool same(codec::View a, codec::View b) { return base::equal(a.encoded(), b.encoded()); }
@@ -64,7 +85,10 @@ bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b) 
                     [](const auto& x, const auto& y) { return same(x, y); }) &&
          same(a.intents, b.intents) && same(a.settled, b.settled) && same(a.ready, b.ready) &&
          same(a.proposals, b.proposals) && same(a.waiting, b.waiting) &&
-         same(a.workers, b.workers) && same(a.cordons, b.cordons) && same(a.numbering, b.numbering);
+         same(a.workers, b.workers) && same(a.cordons, b.cordons) &&
+         same(a.numbering, b.numbering) &&
+         std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
+                    [](const auto& x, const auto& y) { return same(x, y); });
 }
 
 base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
@@ -97,7 +121,12 @@ base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {
     parts.workers = list.next();
     parts.cordons = list.next();
   }
-  if (!list.at_end()) parts.numbering = list.next();
+  if (!list.at_end()) {
+    const codec::View numbering = list.next();
+    if (!numbering.is_null()) parts.numbering = numbering;
+    list.require(parts.numbering.has_value() || !list.at_end());  // it is null only before sources
+  }
+  if (!list.at_end() && !read_sources(list.next(), parts)) return damaged("sources of events");
   if (!list.done()) return damaged("form");
   return parts;
 }

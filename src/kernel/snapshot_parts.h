@@ -28,6 +28,14 @@ struct SnapshotParts {
     std::uint64_t active = 0;  // 0 for retired ones
   };
 
+  struct Source {
+    std::string_view name;
+    std::uint64_t heard_ns = 0;
+    std::uint64_t marked = 0;
+    codec::View chunks;
+    codec::View times;
+  };
+
   explicit SnapshotParts(base::ByteView bytes)
       : event_ids(codec::View::of(bytes)), settled(event_ids), ready(settled), proposals(ready) {}
 
@@ -49,6 +57,7 @@ struct SnapshotParts {
   std::optional<codec::View> cordons;
   // The names by number; absent: numbers are those of the manifest's order.
   std::optional<codec::View> numbering;
+  std::vector<Source> sources;  // of events
 };
 
 // Whether both say the same of a world but for the ids of events, where one was taken before ids

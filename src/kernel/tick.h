@@ -184,12 +184,22 @@ struct StopAsked {
   std::string_view by = {};
 };
 
+// A source of events outside, such as the inbox of a database, has marked every event that the
+// world took from it up to a record: it sends none of them again, unless it loses the mark. Ids of
+// its events begin with its name and "/". The first of these ticks makes the source known (record
+// 0: nothing is marked yet); from then on its ids are kept until they are marked, and for
+// kEventIdWindowNs after that.
+struct SourceMarked {
+  std::string_view source;
+  std::uint64_t record = 0;
+};
+
 struct Tick {
   std::uint64_t time_ns = 0;
   Entropy entropy{};
   std::variant<EventArrived, ReceiptArrived, ProgressArrived, Continue, ControlRequested,
                ApplyManifest, Propose, ReportShadow, Decide, ApplyProposal, ForgetEnded,
-               WorkerEnrolled, WorkerChanged, Leased, Returned, StopAsked>
+               WorkerEnrolled, WorkerChanged, Leased, Returned, StopAsked, SourceMarked>
       input;
 
   // Of a tick that comes from a record: what was halted then. Only a replay heeds it.

@@ -14,6 +14,7 @@
 #include "codec/normaliser.h"
 #include "kernel/draft.h"
 #include "kernel/event_ids.h"
+#include "kernel/event_source.h"
 #include "kernel/limits.h"
 #include "kernel/plan.h"
 #include "kernel/proposal.h"
@@ -50,6 +51,7 @@ struct WorldState {
   std::uint64_t ready_bytes = 0;  // the same, of those that are ready
   Waiting waiting;                // for room
   EventIds event_ids{options.event_ids};
+  std::vector<EventSource> sources;  // whose ids are kept apart, in the order of their names
   Window<base::Hash, SettledIntent, FirstBytes> settled{kSettledWindow};
   std::map<std::uint64_t, Proposal> proposals;
   Workers workers;
@@ -309,6 +311,7 @@ Answer reduce_worker(WorldState& world, const WorkerChanged& changed);
 Answer reduce_leased(WorldState& world, const Leased& leased);
 Answer reduce_returned(WorldState& world, const Returned& returned);
 Answer reduce_stop(WorldState& world, const StopAsked& asked);
+Answer reduce_marked(WorldState& world, const SourceMarked& marked);
 
 // A program out of definitions, a canonical list of them, that could follow the present one; with
 // pins for what is under way, if it is to have them.

@@ -129,4 +129,8 @@ Input Input::stop_work(const kernel::StopAsked& asked) {
   return owning(asked, [](auto& own) { return std::tie(own.reason, own.by); });
 }
 
+Input Input::mark_source(const kernel::SourceMarked& marked) {
+  return owning(marked, [](auto& own) { return std::tie(own.source); });
+}
+
 }  // namespace holdfast::node

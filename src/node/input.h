@@ -34,6 +34,7 @@ class Input {
   static Input lease(const kernel::Leased& leased);
   static Input give_back(const kernel::Returned& returned);
   static Input stop_work(const kernel::StopAsked& asked);
+  static Input mark_source(const kernel::SourceMarked& marked);
   static Input go_on() { return Input(kernel::Continue{}, nullptr, 0); }
 
   const Tick& tick() const noexcept { return tick_; }

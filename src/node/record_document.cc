@@ -251,6 +251,11 @@ struct TickFields {
     field(out, "reason", asked.reason);
     write_by(asked.by);
   }
+  void operator()(const kernel::SourceMarked& marked) {
+    begin(kernel::TickKind::kSourceMarked, 2);
+    field(out, "source", marked.source);
+    field(out, "record", marked.record);
+  }
 
   void write_fence(const kernel::Fence& fence) {
     if (fence.dispatch == 0) return;
