@@ -25,7 +25,7 @@ LAYERS = {
     "steps": "base codec defs kernel",
     "tasks": "base codec defs kernel",
     "schedules": "base codec defs kernel",
-    "flows": "base codec defs kernel",
+    "flows": "base codec defs kernel tasks",
     "dispatch": "base codec defs kernel tasks",
     "native": "holdfast base codec defs kernel steps tasks flows schedules",
     "adapters": "holdfast base errors codec defs kernel steps native",

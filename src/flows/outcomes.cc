@@ -103,6 +103,7 @@ bool opens_effects(NodeKind kind) noexcept {
     case NodeKind::kSchedule:
     case NodeKind::kSignal:
     case NodeKind::kHttp:
+    case NodeKind::kTask:
     case NodeKind::kRetry:
     case NodeKind::kTimeout:
     case NodeKind::kLoop: return true;

@@ -20,7 +20,7 @@ struct Shape {
   std::string_view may_have = "";  // the same
 };
 
-constexpr std::array<Shape, 17> kShapes{{
+constexpr std::array<Shape, 18> kShapes{{
     {"sql", 0, 0, "text"},
     {"seq", 1, kMaxNodes},
     {"named", 1, 1, "name"},
@@ -38,6 +38,7 @@ constexpr std::array<Shape, 17> kShapes{{
     {"timeout", 1, 1, "ms"},
     {"on_error", 2, 2},
     {"each", 1, 1, "name item count"},
+    {"task", 0, 0, "value"},
 }};
 
 bool has_word(std::string_view words, std::string_view word) {

@@ -45,6 +45,7 @@ enum class NodeKind : std::uint8_t {
   kTimeout,   // child; ms
   kOnError,   // child, and what runs if it fails
   kEach,      // child, for each row of the result `name`; item; count: how many at once
+  kTask,      // value: the spec of a task that a worker runs
 };
 
 struct Node {

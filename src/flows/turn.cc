@@ -96,7 +96,8 @@ void Turn::enter(const Enter& what) {
     case NodeKind::kSql:
     case NodeKind::kSleep:
     case NodeKind::kSchedule:
-    case NodeKind::kHttp: run_.unopened.push_back(id); return;
+    case NodeKind::kHttp:
+    case NodeKind::kTask: run_.unopened.push_back(id); return;
     default: return enter_child(id, 0);
   }
 }

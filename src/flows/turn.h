@@ -63,6 +63,7 @@ class Turn {
   void open_timer(FrameId id, std::uint64_t at_ns);
   void open_sql(FrameId id, std::string_view path, std::string_view query);
   void open_http(FrameId id, const Node& node);
+  void open_task(FrameId id, const Node& node);
   void begin_effect(FrameId id, std::string_view effect);
   void answered(FrameId id, Frame& frame, const kernel::Mail& mail);
   void http_answered(FrameId id, const kernel::Mail& mail);

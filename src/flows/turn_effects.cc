@@ -6,6 +6,7 @@
 #include "codec/json_writer.h"
 #include "defs/system_names.h"
 #include "flows/outcomes.h"
+#include "flows/task_node.h"
 #include "flows/turn.h"
 #include "flows/values.h"
 
@@ -66,6 +67,7 @@ void Turn::open(FrameId id) {
     case NodeKind::kRetry: return open_timer(id, now_ns() + pause_ms(node, frame.count) * kMsNs);
     case NodeKind::kLoop: return open_timer(id, now_ns() + kRoundPauseMs * kMsNs);
     case NodeKind::kHttp: return open_http(id, node);
+    case NodeKind::kTask: return open_task(id, node);
     default: return open_timer(id, now_ns() + node.ms * kMsNs);
   }
 }
@@ -151,6 +153,15 @@ void Turn::open_http(FrameId id, const Node& node) {
   codec::write_nat(out, std::uint64_t{256} << 10);
 }
 
+void Turn::open_task(FrameId id, const Node& node) {
+  const auto params = task_params(
+      View::of(node.value), [&](std::string_view text) { return filled(id, text, Quoting::kRaw); },
+      View::of(input_.context.key()).text().value_or(""), id);
+  if (!params) return end(id, failed("flow.task", params.error().to_string()));
+  begin_effect(id, defs::kTaskRun);
+  output_.bytes().append(*params);
+}
+
 void Turn::take_answer(const kernel::Mail& mail) {
   std::uint64_t number = 0;
   for (const char c : mail.origin.issuer_ref) {
@@ -172,7 +183,8 @@ void Turn::answered(FrameId id, Frame& frame, const kernel::Mail& mail) {
     return bytes.empty() ? null_value() : base::Bytes(bytes.begin(), bytes.end());
   };
   switch (node.kind) {
-    case NodeKind::kSql: return end(id, succeeded(encoded("result")));
+    case NodeKind::kSql:
+    case NodeKind::kTask: return end(id, succeeded(encoded("result")));
     case NodeKind::kSleep: return end(id, succeeded_with_null());
     case NodeKind::kSchedule: {
       if (frame.phase != 0) return end(id, succeeded_with_null());

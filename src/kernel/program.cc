@@ -17,6 +17,13 @@
 #include "kernel/work.h"
 
 namespace holdfast::kernel {
+namespace {
+
+// What flows may open besides the effects that their definition lists. The definition stays as it
+// is: its hash is part of the identity of intents, and journals are replayed by it.
+constexpr std::string_view kFlowsAlsoOpen = defs::kTaskRun;
+
+}  // namespace
 
 class ProgramBuilder {
  public:
@@ -89,6 +96,16 @@ class ProgramBuilder {
     return index;
   }
 
+  void allow(WorkflowProgram& workflow, const std::string& effect_name) {
+    const auto index = effect(effect_name);
+    if (!index) return;
+    const EffectProgram& target = program_->effects_[*index];
+    workflow.effects.emplace(
+        effect_name,
+        AllowedEffect{*index, Site(site_hash(origin_, workflow.name, workflow.hash, effect_name,
+                                             target.hash, target.executor))});
+  }
+
   std::optional<WorkflowProgram> make_workflow(const std::string& name) {
     const defs::Entry* entry = catalogue_->find_entry(name);
     const auto* def =
@@ -115,14 +132,8 @@ class ProgramBuilder {
     }
     if (def->annotations) made.annotations = schema(*def->annotations);
     if (def->key_schema) made.key = schema(*def->key_schema);
-    for (const std::string& effect_name : def->effects_emitted) {
-      const auto index = effect(effect_name);
-      if (!index) continue;
-      const EffectProgram& target = program_->effects_[*index];
-      made.effects.emplace(
-          effect_name, AllowedEffect{*index, Site(site_hash(origin_, name, made.hash, effect_name,
-                                                            target.hash, target.executor))});
-    }
+    for (const std::string& effect_name : def->effects_emitted) allow(made, effect_name);
+    if (made.is_system && name == defs::kFlowWorkflow) allow(made, std::string(kFlowsAlsoOpen));
     made.uses = uses_of({name});
     made.form = form_of(made.uses);
     std::vector<std::string> taken;

@@ -12,6 +12,7 @@
 #include "tasks/limits.h"
 #include "tasks/messages.h"
 #include "tasks/render.h"
+#include "tasks/run_params.h"
 #include "tasks/task_cell.h"
 #include "tasks/task_codec.h"
 
@@ -97,34 +98,11 @@ class TaskTurn {
     codec::write_text(out, name_.graph);
   }
 
-  // The fields stand in canonical order.
   void open_run() {
     cell_.phase = TaskPhase::kRunning;
     output_.begin_effect(defs::kTaskRun, {}, kRunReference);
-    codec::Buffer& out = output_.bytes();
-    const auto optional = [&](std::string_view field, std::uint64_t ns) {
-      codec::write_text(out, field);
-      if (ns == 0) return codec::write_null(out);
-      codec::write_nat(out, ns);
-    };
-    codec::write_map_head(out, 9);
-    codec::write_text(out, "name");
-    codec::write_text(out, task().name);
-    codec::write_text(out, "task");
-    out.append(cell_.definition);
-    codec::write_text(out, "type");
-    codec::write_text(out, task().type);
-    codec::write_text(out, "avoid");
-    codec::write_list_head(out, cell_.avoid.size());
-    for (const std::string& worker : cell_.avoid) codec::write_text(out, worker);
-    codec::write_text(out, "graph");
-    codec::write_text(out, name_.graph);
-    codec::write_text(out, "number");
-    codec::write_nat(out, name_.number);
-    codec::write_text(out, "attempt");
-    codec::write_nat(out, std::uint64_t{cell_.attempts} + 1);
-    optional("timeout_ns", task().policy.timeout_ns);
-    optional("queue_timeout_ns", task().policy.queue_timeout_ns);
+    write_run_params(output_.bytes(), {task(), cell_.definition, name_.graph, name_.number,
+                                       std::uint64_t{cell_.attempts} + 1, cell_.avoid});
   }
 
   void take_cancel(View event) {
