@@ -12,18 +12,36 @@ namespace {
 
 constexpr std::uint64_t kMostMilliseconds = 3'600'000;
 
-base::Result<void> fill_time(const Settings& settings, std::string_view key, std::uint64_t least,
-                             std::chrono::milliseconds& time) {
+// SQL steps wait for the database most of the time, so more of them than threads of the machine run
+// at once.
+constexpr std::size_t kSqlThreads = 16;
+
+struct NumberRange {
+  std::uint64_t least = 0;
+  std::uint64_t most = 0;
+  std::string_view of;
+};
+
+// The number is as it was if there is no such setting.
+base::Result<void> fill_number(const Settings& settings, std::string_view key,
+                               const NumberRange& range, std::uint64_t& number) {
   const Setting* const setting = settings.find(key);
   if (setting == nullptr) return {};
   const std::string& text = setting->value;
-  std::uint64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || number < least ||
-      number > kMostMilliseconds) {
-    return base::invalid(setting->place(), "expected milliseconds, from " + std::to_string(least) +
-                                               " to " + std::to_string(kMostMilliseconds));
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || number < range.least ||
+      number > range.most) {
+    return base::invalid(setting->place(), "expected " + std::string(range.of) + ", from " +
+                                               std::to_string(range.least) + " to " +
+                                               std::to_string(range.most));
   }
+  return {};
+}
+
+base::Result<void> fill_time(const Settings& settings, std::string_view key, std::uint64_t least,
+                             std::chrono::milliseconds& time) {
+  auto number = static_cast<std::uint64_t>(time.count());
+  TRY(fill_number(settings, key, {least, kMostMilliseconds, "milliseconds"}, number));
   time = std::chrono::milliseconds(number);
   return {};
 }
@@ -85,6 +103,9 @@ base::Result<ServingOptions> ServingFlags::settle(const Program& program, const 
     return base::invalid("postgres-exec", "is of no use without postgres");
   TRY(fill_time(settings, "postgres-sweep", 100, options.postgres.sweep));
   TRY(fill_time(settings, "postgres-poll", 0, options.postgres.poll));
+  TRY(fill_number(settings, "postgres-keep", {0, INT64_MAX, "a number of rows"},
+                  options.postgres.keep_rows));
+  if (!options.postgres_exec.empty()) options.engine.handler_threads = kSqlThreads;
   TRY(fill_log(settings, options));
   TRY(use_settings(settings, options.engine));
   TRY(use_settings(settings, options.desk));

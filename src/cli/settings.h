@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 34> kSettings{{
+inline constexpr std::array<SettingName, 35> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
@@ -111,6 +111,10 @@ inline constexpr std::array<SettingName, 34> kSettings{{
     {"postgres-poll", "HOLDFAST_POSTGRES_POLL",
      "poll the database every N milliseconds instead of LISTEN, for use with a pooler; 0 uses "
      "LISTEN",
+     SettingKind::kNumber, SettingOf::kServer},
+    {"postgres-keep", "HOLDFAST_POSTGRES_KEEP",
+     "number of ended instances that stay in the database (default 1000000); 0 keeps all that the "
+     "retention leaves",
      SettingKind::kNumber, SettingOf::kServer},
 }};
 

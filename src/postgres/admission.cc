@@ -121,7 +121,10 @@ std::vector<Result<Sent>> Admission::send(const std::vector<Request>& requests,
                       .starts = request.verb == Verb::kStart},
                      answers.next());
   }
-  return answers.wait();
+  auto sent = answers.wait();
+  for (const auto& each : sent)
+    if (each) newest_record_ = std::max(newest_record_, each->record);
+  return sent;
 }
 
 void Admission::begin(const std::vector<Request>& requests) {

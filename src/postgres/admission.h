@@ -39,6 +39,10 @@ class Admission {
   const std::vector<Decision>& decisions() const noexcept { return decisions_; }
   const std::vector<Started>& started() const noexcept { return started_; }
   std::size_t left() const noexcept;
+  // The newest record of the engine that has an event of the requests so far.
+  std::uint64_t newest_record() const noexcept { return newest_record_; }
+  // What the ids of all events begin with, but for the last "/".
+  std::string source() const { return prefix_.substr(0, prefix_.size() - 1); }
   const std::string& why_left() const noexcept { return why_left_; }
 
  private:
@@ -71,6 +75,7 @@ class Admission {
   std::vector<Started> started_;
   std::unordered_map<std::string, std::size_t> starts_;  // of this batch, by id
   std::string why_left_;
+  std::uint64_t newest_record_ = 0;
 };
 
 }  // namespace holdfast::postgres

@@ -51,7 +51,7 @@ void Bridge::stop() noexcept { patience_->stop(); }
 void Bridge::run() {
   milliseconds back_off{0};
   std::string said;
-  Heard heard{last_wal_, {}};
+  Heard heard{.wal = last_wal_};
   while (!patience_->is_stopped()) {
     Session session(engine_, options_, patience_, holder_);
     const auto served = session.serve(heard);

@@ -34,6 +34,7 @@ struct BridgeOptions {
   // not so.
   std::chrono::milliseconds poll = std::chrono::milliseconds(0);
   std::chrono::seconds retention = std::chrono::hours(7 * 24);  // 0: rows are kept for ever
+  std::uint64_t keep_rows = 1'000'000;  // of ended instances; 0: all that the retention leaves
   bool has_sql_steps = false;  // the engine can run the SQL of flows, which are published then
   std::shared_ptr<BridgeFigures> figures = std::make_shared<BridgeFigures>();
   std::function<void(std::string_view line)> log = {};

@@ -53,6 +53,13 @@ base::Error refused(const pg_conn* connection, const PGresult* result) {
 
 base::Error stopped() { return {base::ErrorCode::kEnded, "postgres", "the bridge is stopping"}; }
 
+std::vector<const char*> texts_of(const std::vector<Value>& values) {
+  std::vector<const char*> texts;
+  texts.reserve(values.size());
+  for (const Value& value : values) texts.push_back(value ? value->c_str() : nullptr);
+  return texts;
+}
+
 milliseconds left_until(Clock::time_point until) {
   return std::max(milliseconds(0), std::chrono::ceil<milliseconds>(until - Clock::now()));
 }
@@ -193,6 +200,20 @@ base::Result<Rows> Connection::run_until(const std::string& statement,
                                          const std::vector<Value>& values,
                                          const std::function<bool()>& is_stopped) {
   if (!send(statement.c_str(), values)) return unavailable(handle_.get());
+  return results_until(is_stopped);
+}
+
+base::Result<Rows> Connection::run_prepared_until(const char* name,
+                                                  const std::vector<Value>& values,
+                                                  const std::function<bool()>& is_stopped) {
+  const std::vector<const char*> texts = texts_of(values);
+  if (PQsendQueryPrepared(handle_.get(), name, static_cast<int>(texts.size()), texts.data(),
+                          nullptr, nullptr, 0) == 0)
+    return unavailable(handle_.get());
+  return results_until(is_stopped);
+}
+
+base::Result<Rows> Connection::results_until(const std::function<bool()>& is_stopped) {
   std::optional<Clock::time_point> until;
   return take_results([&](bool for_writing) -> base::Result<void> {
     for (;;) {
@@ -208,9 +229,7 @@ base::Result<Rows> Connection::run_until(const std::string& statement,
 }
 
 bool Connection::send(const char* statement, const std::vector<Value>& values) {
-  std::vector<const char*> texts;
-  texts.reserve(values.size());
-  for (const Value& value : values) texts.push_back(value ? value->c_str() : nullptr);
+  const std::vector<const char*> texts = texts_of(values);
   return PQsendQueryParams(handle_.get(), statement, static_cast<int>(texts.size()), nullptr,
                            texts.data(), nullptr, nullptr, 0) != 0;
 }

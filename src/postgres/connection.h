@@ -93,6 +93,10 @@ class Connection {
   base::Result<Rows> run_until(const std::string& statement, const std::vector<Value>& values,
                                const std::function<bool()>& is_stopped);
 
+  // Of a statement that was prepared under this name.
+  base::Result<Rows> run_prepared_until(const char* name, const std::vector<Value>& values,
+                                        const std::function<bool()>& is_stopped);
+
   // The SQLSTATE of the last statement that was refused; empty: the connection was lost.
   const std::string& last_state() const noexcept { return last_state_; }
 
@@ -114,6 +118,7 @@ class Connection {
 
   bool send(const char* statement, const std::vector<Value>& values);
   base::Result<Rows> results();
+  base::Result<Rows> results_until(const std::function<bool()>& is_stopped);
   base::Result<Rows> take_results(const std::function<base::Result<void>(bool writing)>& wait_more);
   void ask_to_cancel() noexcept;
   base::Result<void> wait(bool for_writing, std::chrono::steady_clock::time_point until);

@@ -55,7 +55,8 @@ Ends::~Ends() {
 }
 
 void Ends::watch(Started started) {
-  if (watched_.size() >= kMostWatched || watched_.contains(started.id)) return;
+  if (watched_.contains(started.id)) return;
+  if (watched_.size() >= kMostWatched) return note_unwatched();
   const std::string id = started.id;
   auto& watched = watched_.emplace(id, Watched{std::move(started), {}}).first->second;
   watched.wait =
@@ -80,6 +81,7 @@ void Ends::look_at(std::vector<Started> some) {
       watch(std::move(some[i]));
     }
   }
+  if (found.size() < some.size()) note_unwatched();
 }
 
 std::vector<Ends::Ended> Ends::some_ended() {
@@ -93,6 +95,7 @@ std::vector<Ends::Ended> Ends::some_ended() {
     }
     told_->ended.clear();
     for (const std::string& id : told_->refused) watched_.erase(id);
+    if (!told_->refused.empty()) note_unwatched();
     told_->refused.clear();
   }
   std::vector<std::string> ids;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "holdfast/engine.h"
@@ -22,8 +23,8 @@ class Ends {
   Ends(const Ends&) = delete;
   Ends& operator=(const Ends&) = delete;
 
-  // So many are watched at a time.
-  static constexpr std::size_t kMostWatched = 32'768;
+  // So many are watched at a time. The engine takes 65 536 that wait, of all who ask.
+  static constexpr std::size_t kMostWatched = 57'344;
 
   void watch(Started started);
   bool is_watched(const std::string& id) const { return watched_.contains(id); }
@@ -31,6 +32,11 @@ class Ends {
   // Asks the engine about instances that are not watched. Those that have ended, or that it does
   // not know, are reported; those that run are watched as far as there is room.
   void look_at(std::vector<Started> some);
+
+  // Whether instances run that are not watched, as far as is known. `looked_at_all`: the last look
+  // went through all of them.
+  bool has_unwatched() const noexcept { return has_unwatched_; }
+  void looked_at_all() noexcept { has_unwatched_ = std::exchange(found_unwatched_, false); }
 
   // Some that have ended, and how. They are reported again unless they are forgotten.
   struct Ended {
@@ -43,6 +49,8 @@ class Ends {
   void forget(const std::vector<Ended>& written);
 
  private:
+  void note_unwatched() noexcept { has_unwatched_ = found_unwatched_ = true; }
+
   struct Watched {
     Started instance;
     WaitId wait;
@@ -58,6 +66,8 @@ class Ends {
   const std::shared_ptr<Told> told_ = std::make_shared<Told>();
   std::unordered_map<std::string, Watched> watched_;
   std::unordered_map<std::string, Started> ended_;  // to be written
+  bool has_unwatched_ = false;
+  bool found_unwatched_ = false;  // in this look
 };
 
 }  // namespace holdfast::postgres

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "postgres/answers.h"
 #include "postgres/install.h"
 
 namespace holdfast::postgres {
@@ -36,6 +37,13 @@ std::string channel_of(std::string world) {
 std::string_view timeline_of(std::string_view wal) { return wal.substr(0, 8); }
 
 constexpr std::size_t kMostRemembered = 256;
+
+// A mark of the engine is a record, so there are few of them. What is not marked is remembered
+// longer than needed, and nothing else.
+constexpr std::chrono::minutes kMarkInterval{10};
+
+// How much a sweep looks at instances that run and cannot be watched.
+constexpr int kLivePagesPerSweep = 4;
 
 }  // namespace
 
@@ -96,8 +104,29 @@ base::Result<void> Session::hold_world() {
                            std::to_string(newest_version()));
   }
   epoch_ = rows->string(0, 0);
+  version_ = rows->number(0, 2);
   if (!admission_) admission_ = std::make_unique<Admission>(engine_, values_, rows->string(0, 1));
-  return compare(rows->string(0, 3));
+  TRY(compare(rows->string(0, 3)));
+  return tell_marks();
+}
+
+// The engine remembers ids of this source until it hears that they are marked, so it must know the
+// source before the first request.
+base::Result<void> Session::tell_marks() {
+  const std::string source = admission_->source();
+  const bool is_new = heard_->source != source;
+  const std::uint64_t marked = has_walked_ ? admission_->newest_record() : 0;
+  if (!is_new && (marked <= heard_->told || Clock::now() < heard_->told_at + kMarkInterval))
+    return {};
+  Answers<Done> answers;
+  engine_.mark_source(source, is_new ? 0 : marked, answers.next());
+  const auto done = answers.wait();
+  if (!done[0])
+    return base::Error(base::ErrorCode::kUnavailable, "engine", done[0].error().message);
+  heard_->told = is_new ? 0 : marked;
+  heard_->told_at = Clock::now();
+  heard_->source = source;
+  return {};
 }
 
 // A standby that takes over may lack the last commits. Marks that are gone are made again, as all
@@ -129,6 +158,7 @@ base::Result<void> Session::publish() {
 base::Result<void> Session::serve_requests() {
   while (!patience_->is_stopped()) {
     const Walk seen = TRY(walk(options_.poll.count() == 0));
+    has_walked_ = has_walked_ || (!seen.is_cut_short && seen.left == 0);
     TRY(look_around());
     if (seen.is_cut_short) continue;
     if (!TRY(fall_asleep())) {
@@ -137,7 +167,8 @@ base::Result<void> Session::serve_requests() {
       continue;
     }
     const Walk last = TRY(walk(false));
-    if (last.decided == 0 && !last.is_cut_short && has_seen_live_) TRY(sleep(last.left));
+    if (last.decided == 0 && !last.is_cut_short && has_seen_live_ && !is_pruning_)
+      TRY(sleep(last.left));
   }
   return {};
 }
@@ -174,6 +205,7 @@ base::Result<Session::Walk> Session::walk(bool stay_awake) {
 base::Result<void> Session::look_around() {
   TRY(write_ends());
   if (!has_seen_live_) TRY(look_at_live());
+  if (is_pruning_) TRY(prune());
   if (Clock::now() >= next_sweep_) TRY(sweep());
   return {};
 }
@@ -281,14 +313,29 @@ base::Result<void> Session::sweep() {
   ++options_.figures->sweeps;
   TRY(hold_world());
   TRY(publish());
-  has_seen_live_ = false;
-  live_after_ = kNoId;
-  if (options_.retention.count() != 0) {
-    TRY(connection_->run("SELECT holdfast.prune($1, $2, $3, $4)",
-                         {options_.world, epoch_, std::to_string(options_.retention.count()) + " s",
-                          std::to_string(kMostPruned)}));
-  }
+  has_seen_live_ = has_seen_all_ && !ends_.has_unwatched();
+  live_pages_ = kLivePagesPerSweep;
+  TRY(prune());
   next_sweep_ = Clock::now() + options_.sweep;
+  return {};
+}
+
+// Some rows. What is left goes on between requests, so that removing keeps up with what ends.
+base::Result<void> Session::prune() {
+  const std::string most = std::to_string(kMostPruned);
+  is_pruning_ = false;
+  if (options_.retention.count() != 0) {
+    const Rows rows = TRY(connection_->run(
+        "SELECT holdfast.prune($1, $2, $3, $4)",
+        {options_.world, epoch_, std::to_string(options_.retention.count()) + " s", most}));
+    is_pruning_ = rows.is_true(0, 0);
+  }
+  if (options_.keep_rows != 0 && version_ >= 3) {
+    const Rows rows =
+        TRY(connection_->run("SELECT holdfast.prune_to($1, $2, $3, $4)",
+                             {options_.world, epoch_, std::to_string(options_.keep_rows), most}));
+    is_pruning_ = is_pruning_ || rows.is_true(0, 0);
+  }
   return {};
 }
 
@@ -306,8 +353,13 @@ base::Result<void> Session::look_at_live() {
     // A workflow that the definitions do not have any more has no instances that run.
     if (key) some.push_back({id, workflow, std::move(*key)});
   }
-  has_seen_live_ = rows.size() < kMostLive;
   if (!some.empty()) ends_.look_at(std::move(some));
+  const bool is_end = rows.size() < kMostLive;
+  has_seen_all_ = has_seen_all_ || is_end;
+  has_seen_live_ = is_end || (has_seen_all_ && --live_pages_ <= 0);
+  if (!is_end) return {};
+  live_after_ = kNoId;
+  ends_.looked_at_all();
   return {};
 }
 

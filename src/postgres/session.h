@@ -19,10 +19,16 @@
 
 namespace holdfast::postgres {
 
-// What is remembered from one connection to the next, to notice a database that has lost commits.
+// What is remembered from one connection to the next.
 struct Heard {
-  std::string& wal;                // of the database, when it was last heard of
-  std::deque<std::string> marked;  // the last requests that were marked
+  // To notice a database that has lost commits.
+  std::string& wal;                     // of the database, when it was last heard of
+  std::deque<std::string> marked = {};  // the last requests that were marked
+
+  // What the engine was told of marks.
+  std::string source = {};  // that it knows
+  std::uint64_t told = 0;   // up to this record
+  std::chrono::steady_clock::time_point told_at = {};
 };
 
 class Session {
@@ -42,6 +48,7 @@ class Session {
 
   base::Result<void> hold_world();
   base::Result<void> compare(const std::string& wal);
+  base::Result<void> tell_marks();
   base::Result<void> publish();
   base::Result<void> serve_requests();
   // From the first open request to the last.
@@ -59,6 +66,7 @@ class Session {
   base::Result<bool> fall_asleep();
   base::Result<void> sleep(std::size_t left);
   base::Result<void> sweep();
+  base::Result<void> prune();
   base::Result<void> look_at_live();
   void log(const std::string& line) const;
 
@@ -73,12 +81,20 @@ class Session {
   Ends ends_;
 
   std::string epoch_;
+  std::int64_t version_ = 0;  // of the schema
   bool has_served_ = false;
   bool is_awake_ = false;  // holds the awake lock
 
-  // The look at live instances: the last one seen, or that all were.
+  bool has_walked_ = false;  // all that was open when this began is decided
+  bool is_pruning_ = false;  // there is more to remove
+
+  // The look at live instances: the last one seen, and how many pages a sweep still looks at. The
+  // first look goes through all of them. Later ones are for those that cannot be watched, if there
+  // are some.
   std::string live_after_;
   bool has_seen_live_ = false;
+  bool has_seen_all_ = false;  // once
+  int live_pages_ = 0;
   Clock::time_point next_sweep_;
   std::chrono::milliseconds pause_{0};
   std::string why_left_;  // that was logged last

@@ -22,6 +22,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFirstPause{20};
 constexpr milliseconds kLastPause{2'000};
 constexpr int kMostConflicts = 20;
+constexpr const char* kNoSuchStatement = "26000";
 
 // What holds whatever the executor role, or a tenant in its name, has set for itself.
 constexpr const char* kSettings =
@@ -142,10 +143,7 @@ SqlSteps::Attempt SqlSteps::attempt(const Step& step, const Call& call) {
   auto pooled = take(step.role);
   if (!pooled) return {};
   const std::string message = step.flow + "\n" + step.node + "\n" + step.path + "\n" + step.query;
-  const auto rows = pooled->connection.run_until(
-      "SELECT holdfast_" + step.role + ".run($1, $2, $3, $4, $5)",
-      {step.flow, step.node, step.path, step.query, proof_of(**secret, message)},
-      [&call] { return call.stopped(); });
+  const auto rows = ask(*pooled, step, proof_of(**secret, message), call);
   if (rows) {
     Attempt done;
     done.result = rows->string(0, 0);
@@ -166,9 +164,27 @@ SqlSteps::Attempt SqlSteps::attempt(const Step& step, const Call& call) {
             true};
   }
   EffectError error{"sql." + state, rows.error().message()};
-  const bool is_conflict = state == "40001" || state == "40P01";
+  const bool is_conflict = state == "40001" || state == "40P01" || state == kNoSuchStatement;
   error.retryable = is_conflict;
   return {{}, std::move(error), is_conflict};
+}
+
+base::Result<Rows> SqlSteps::ask(Pooled& pooled, const Step& step, const std::string& proof,
+                                 const Call& call) {
+  if (!pooled.is_prepared) {
+    auto prepared = pooled.connection.run(
+        "PREPARE holdfast_step (uuid, text, text, text, text) AS "
+        "SELECT holdfast_" +
+        step.role + ".run($1, $2, $3, $4, $5)");
+    if (!prepared) return prepared;
+    pooled.is_prepared = true;
+  }
+  auto rows = pooled.connection.run_prepared_until(
+      "holdfast_step", {step.flow, step.node, step.path, step.query, proof},
+      [&call] { return call.stopped(); });
+  // A statement can drop it: then the next step prepares it again.
+  if (!rows && pooled.connection.last_state() == kNoSuchStatement) pooled.is_prepared = false;
+  return rows;
 }
 
 base::Result<std::optional<std::string>> SqlSteps::secret_of(const std::string& role) {
@@ -209,6 +225,7 @@ base::Result<SqlSteps::Pooled> SqlSteps::take(const std::string& role) {
   if (found && found->role == role) return std::move(*found);
   if (found && found->connection.run("DISCARD ALL") && found->connection.run(kSettings)) {
     found->role = role;
+    found->is_prepared = false;
     return std::move(*found);
   }
   Connection fresh = TRY(Connection::open(options_.executor, patience_));

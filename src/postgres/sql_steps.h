@@ -50,6 +50,7 @@ class SqlSteps {
   struct Pooled {
     std::string role;  // that it last served
     Connection connection;
+    bool is_prepared = false;  // the call of that role's function
   };
   // What became of one attempt.
   struct Attempt {
@@ -61,6 +62,8 @@ class SqlSteps {
   SqlSteps(SqlStepsOptions options, executors::WakeUp wake);
   std::optional<EffectError> run(Reader params, const Call& call, Writer& receipt);
   Attempt attempt(const Step& step, const Call& call);
+  static base::Result<Rows> ask(Pooled& pooled, const Step& step, const std::string& proof,
+                                const Call& call);
   base::Result<std::optional<std::string>> secret_of(const std::string& role);
   void forget_secret(const std::string& role);
   base::Result<Pooled> take(const std::string& role);

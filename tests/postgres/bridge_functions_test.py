@@ -52,7 +52,7 @@ class BridgeFunctions(SchemaTest):
         self.assertEqual(self.hold(self.owner, str(uuid.uuid4())), 2)
         for sql in (f"SELECT holdfast.decide('{WORLD}', 1, ARRAY['{started}'::uuid], ARRAY['accepted'], ARRAY[NULL])",
                     f"SELECT holdfast.write_ends('{WORLD}', 1, ARRAY['{started}'::uuid], ARRAY['completed'], ARRAY['1'], ARRAY[NULL])",
-                    f"SELECT holdfast.prune('{WORLD}', 1, '0', 10)"):
+                    f"SELECT holdfast.prune('{WORLD}', 1, '0', 10)", f"SELECT holdfast.prune_to('{WORLD}', 1, 0, 10)"):
             self.refuses("HF010", self.owner, sql)
         self.assertEqual(self.alice.value("SELECT holdfast.status($1)", started), "pending")
 
@@ -149,6 +149,21 @@ class BridgeFunctions(SchemaTest):
         # What runs can still be cancelled and signalled.
         self.alice("SELECT holdfast.cancel($1)", live)
         self.assertEqual([row[3:] for row in self.read() if row[3] == "cancel"], [("cancel", "f", "running")])
+
+    def test_of_ended_instances_the_newest_are_kept_and_what_lives_stays(self):
+        epoch = self.hold(self.owner, str(uuid.uuid4()))
+        ids = [self.start(self.alice, f"o-{n}") for n in range(12)]
+        self.decide(epoch, *((each, "accepted", None) for each in ids))
+        for place, each in enumerate(ids[:10]):
+            self.end(epoch, each)
+            self.owner("UPDATE holdfast.instances SET ended = now() - make_interval(mins => $2::int) WHERE id = $1", each, place)
+        self.owner("ANALYZE holdfast.instances")
+        prune = lambda keep: self.owner.value("SELECT holdfast.prune_to($1, $2, $3, 2)", WORLD, epoch, keep)
+        self.assertEqual(prune(1000), "f")
+        while prune(4) == "t":
+            pass
+        self.assertEqual({each for each, in self.owner("SELECT id FROM holdfast.instances")}, {*ids[:4], *ids[10:]})
+        self.assertEqual(len(self.inbox()), 12)
 
     def test_a_decided_request_stays_for_a_day(self):
         epoch = self.hold(self.owner, str(uuid.uuid4()))

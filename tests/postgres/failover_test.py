@@ -118,6 +118,29 @@ class Copies(ServingTest):
         self.wait_for_status(last, "completed")
         self.assertIn("last", self.in_engine(twin))
 
+    def test_of_five_bridges_with_one_world_one_serves_until_it_is_gone(self):
+        self.serve()
+        self.server.stop()
+        servers = [Server(self, f"twin{n}") for n in range(5)]
+        for each in servers:
+            shutil.copytree(self.server.world, each.world)
+            each.start("--postgres-sweep", 200)
+        done = []
+        for n in range(5):
+            ids = [self.start(self.alice, f"t-{n}-{m}") for m in range(10)]
+            for each in ids:
+                self.wait_for_status(each, "completed")
+            serving = [each for each in servers if f"t-{n}-0" in self.in_engine(each)]
+            self.assertEqual(len(serving), 1)
+            self.assertEqual({key for key in self.in_engine(serving[0]) if key.startswith(f"t-{n}-")}, {f"t-{n}-{m}" for m in range(10)})
+            for each in servers:
+                if each is not serving[0]:
+                    self.assertFalse([key for key in self.in_engine(each) if key.startswith(f"t-{n}-")])
+            serving[0].kill()
+            servers.remove(serving[0])
+            done += ids
+        self.assertEqual({self.status(each) for each in done}, {"completed"})
+
     def test_five_bridges_take_each_row_once(self):
         self.serve()
         servers = [self.server] + [Server(self, f"world{n}").start() for n in range(4)]

@@ -3,13 +3,16 @@
 """Flows: workflows that are composed in SQL, run by the real program on a real PostgreSQL."""
 import http.server
 import json
+import re
+import subprocess
 import threading
 import time
 import unittest
 import urllib.request
 
 from flows import FlowTest, note
-from waiting import wait_until
+from serving import PROGRAM
+from waiting import PATIENCE, wait_until
 
 
 class Steps(FlowTest):
@@ -164,6 +167,58 @@ class Control(FlowTest):
         self.run_flow(f"{note('prefix')} ~> holdfast.loop({note('body')}, $$SELECT count(*) < 4 FROM log$$) ~> {note('suffix')}")
         self.assertEqual(self.notes(), ["prefix", "body", "body", "body", "suffix"])
 
+    def test_around_a_nested_loop_everything_runs_as_often_as_it_should(self):
+        inner = f"holdfast.loop({note('inner')}, $$SELECT count(*) % 3 <> 0 FROM log WHERE note = 'inner'$$)"
+        self.run_flow(f"{note('prefix')} ~> holdfast.loop({note('before')} ~> {inner} ~> {note('after')}, $$SELECT count(*) < 2 FROM log WHERE note = 'after'$$) "
+                      f"~> {note('suffix')}")
+        self.assertEqual(self.notes(), ["prefix", *(["before", "inner", "inner", "inner", "after"] * 2), "suffix"])
+
+    def test_results_that_are_named_in_a_loop_are_kept_for_the_next_round_and_after_it(self):
+        result = self.run_flow("""($$SELECT 0 AS n$$ |=> 'c') ~> holdfast.loop($$SELECT $c.n + 1 AS n$$ |=> 'c', $$SELECT $c.n < 4$$) ~> $$SELECT $c.n AS n$$""")
+        self.assertEqual(self.rows(result), [(4,)])
+        # Also where the loop is the whole flow.
+        whole = "holdfast.loop(holdfast.on_error($$SELECT $c.n + 1 AS n$$, $$SELECT 1 AS n$$) |=> 'c', $$SELECT $c.n < 3$$)"
+        self.assertEqual(self.rows(self.run_flow(whole)), [(3,)])
+
+    def test_of_branches_that_end_badly_the_first_in_their_order_decides(self):
+        self.assertEqual(self.run_flow("@> ((holdfast.sleep(0.2) ~> holdfast.break('1')) & $$SELECT 1/0$$)"), 1)
+        self.assertEqual(self.fails(self.start_flow("@> ($$SELECT 1/0 FROM pg_sleep(0.2)$$ & holdfast.break('1'))"))["code"], "sql.22012")
+
+    def test_of_a_race_only_the_names_of_the_winner_are_seen(self):
+        race = "(($$SELECT 1 AS v$$ |=> 'a') | (holdfast.sleep(600) ~> ($$SELECT 2 AS v$$ |=> 'b')))"
+        self.assertEqual(self.rows(self.run_flow(race + " ~> $$SELECT $a AS x$$")), [(1,)])
+        self.assertEqual(self.fails(self.start_flow(race + " ~> $$SELECT $b AS x$$"))["code"], "sql.42601")
+
+    def test_a_loop_that_loses_a_race_ends(self):
+        flow = self.start_flow(f"(@> ({note('round')} ~> holdfast.sleep(0.05))) | holdfast.wait_for_signal('stop')")
+        wait_until(lambda: len(self.notes()) > 2)
+        self.alice("SELECT holdfast.signal($1, 'stop', 'null')", flow)
+        self.await_result(self.alice, flow)
+        rounds = len(self.notes())
+        time.sleep(0.5)
+        self.assertEqual(len(self.notes()), rounds)
+
+    def test_a_signal_is_taken_once_and_by_all_that_wait_for_it(self):
+        flow = self.start_flow("(holdfast.wait_for_signal('s') |=> 'a') ~> (holdfast.wait_for_signal('s') |=> 'b') ~> $$SELECT $a.data AS a, $b.data AS b$$")
+        for data in ("1", "2"):
+            self.alice("SELECT holdfast.signal($1, 's', $2)", flow, data)
+        self.assertEqual(self.rows(self.await_result(self.alice, flow)), [(1, 2)])
+        both = self.start_flow("holdfast.wait_for_signal('s') & holdfast.wait_for_signal('s')")
+        self.wait_for_status(both, "running")
+        self.alice("SELECT holdfast.signal($1, 's', '7')", both)
+        self.assertEqual([part["data"] for part in self.await_result(self.alice, both)], [7, 7])
+
+    def test_more_flows_than_connections_all_finish(self):
+        flows = [self.start_flow(f"$$SELECT pg_sleep(0.2)$$ ~> {note(str(n))}") for n in range(40)]
+        for flow in flows:
+            self.await_result(self.alice, flow)
+        self.assertEqual(sorted(map(int, self.notes())), list(range(40)))
+
+    def test_explain_shows_a_flow_that_runs(self):
+        flow = self.start_flow("'SELECT 1' ~> holdfast.wait_for_signal('go')")
+        self.wait_for_status(flow, "running")
+        self.assertEqual(self.alice.value("SELECT holdfast.explain($1::uuid)", flow), "running\nseq\n  sql SELECT 1\n  signal go")
+
     def test_a_break_leaves_the_nearest_loop_with_its_value(self):
         body = f"{note('b')} ~> ($$SELECT count(*) >= 3 FROM log$$ ?> holdfast.break('{{\"n\": 3}}'))"
         self.assertEqual(self.run_flow(f"holdfast.loop({body})"), {"n": 3})
@@ -252,6 +307,30 @@ class Outside(FlowTest):
         self.assertEqual(self.fails(self.start_flow(flow.format(503)))["code"], "http.server_error")
         self.assertIn("http", self.fails(self.start_flow("holdfast.http('http://127.0.0.1:9/')"))["code"])
 
+    def test_a_task_needs_a_permission_and_runs_on_a_worker(self):
+        self.serve()
+        task = """holdfast.task('{"taskType": "echo", "data": {"items": ["order $a.n", "{who}"]}}')"""
+        self.alice("SELECT holdfast.setvar('who', 'alice')")
+        self.refuses("HF005", self.alice, f"SELECT holdfast.start_flow({task})")
+        self.owner("SELECT holdfast.grant_usage('alice', may_task => true)")
+        self.refuses("HF005", self.bob, f"SELECT holdfast.start_flow({task})")
+        flow = self.start_flow(f"($$SELECT 7 AS n$$ |=> 'a') ~> ({task} |=> 't') ~> $$SELECT $t.items AS items$$")
+        # It waits for a worker, for as long as there is none.
+        wait_until(lambda: self.owner("SELECT FROM holdfast.receipts WHERE result IS NOT NULL"))
+        self.assertEqual(self.status(flow), "running")
+        worker = subprocess.Popen([PROGRAM, "worker", "--server", f"http://127.0.0.1:{self.server.port}", "--dir", self.folder / "worker"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (worker.kill(), worker.wait(PATIENCE)))
+        items = self.rows(self.await_result(self.alice, flow))[0][0]
+        self.assertEqual([item["output"] if isinstance(item, dict) else item for item in json.loads(items)], ["order 7", "alice"])
+        self.assertEqual(self.fails(self.start_flow("""holdfast.task('{"taskType": "echo", "resources": {"memroy": "1Gi"}}')"""))["code"], "flow.task")
+        self.assertEqual(self.fails(self.start_flow("""holdfast.task('{"taskType": "echo", "data": "${other.x}"}')"""))["code"], "flow.task")
+        # One that nobody can run is given up with its flow.
+        waits = self.start_flow("""holdfast.task('{"taskType": "nobody/offers@1"}')""")
+        self.wait_for_status(waits, "running")
+        self.alice("SELECT holdfast.cancel($1)", waits)
+        self.wait_for_status(waits, "cancelled")
+
     def test_metrics_and_why(self):
         self.serve("--postgres-sweep", 200)
         self.run_flow("'SELECT 1'")
@@ -263,7 +342,10 @@ class Outside(FlowTest):
         flow = self.start_flow("holdfast.wait_for_signal('go')")
         self.wait_for_status(flow, "running")
         why = lambda id: self.alice.value("SELECT holdfast.why($1)", id)
-        self.assertIn("It runs.", why(flow))
+        command = re.search(r"It runs. On the server, (holdfast why .*) names what it waits for", why(flow))[1]
+        done = subprocess.run([PROGRAM, *command.split()[1:], "--server", f"http://127.0.0.1:{self.server.port}"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout)
         later = self.alice.value("SELECT holdfast.start_flow('SELECT 1', run_at => now() + interval '1 day')")
         self.assertIn("It is to start at", why(later))
         self.server.stop()

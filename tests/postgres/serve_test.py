@@ -14,6 +14,8 @@ from pq import SqlError
 from serving import Server, ServingTest, refund
 from waiting import PATIENCE, wait_until
 
+NEWEST = max(int(file.parent.name[1:]) for file in schema_files())
+
 
 class Transactions(ServingTest):
     def test_commit_makes_it_run_and_the_result_comes_back(self):
@@ -70,6 +72,45 @@ class Transactions(ServingTest):
         self.alice("COMMIT")
         self.wait_for_status(never, "cancelled")
         self.assertEqual(self.in_engine(), {"running": "cancelled"})
+
+    def test_a_cancel_that_commits_before_the_start_is_seen_wins(self):
+        self.serve()
+        self.server.stop()
+        started = self.start(self.alice, "never", 9900)
+        self.alice("SELECT holdfast.cancel($1)", started)
+        self.server.start()
+        self.wait_for_status(started, "cancelled")
+        self.assertEqual(self.in_engine(), {})
+
+    def test_starts_and_cancels_that_race_end_alike_wherever_one_looks(self):
+        self.serve()
+        other = self.connect("alice")
+        ids, cancels = [], []
+        for n in range(60):
+            ids.append(self.start(self.alice, f"race-{n}", 9900 if n % 2 else 100))
+            cancels.append(other.value("SELECT holdfast.cancel($1)", ids[-1]))
+        for each in ids:
+            self.wait_for_status(each, "cancelled", "completed")
+        for each in cancels:
+            self.wait_for_status(each, "accepted", "ignored")
+        in_engine = self.in_engine()
+        for n, each in enumerate(ids):
+            status = self.status(each)
+            # One that never began is not in the engine.
+            self.assertEqual(in_engine.get(f"race-{n}", "cancelled"), status)
+            self.assertIn(status, ("cancelled",) if n % 2 else ("cancelled", "completed"))
+        listed = dict(self.alice("SELECT id, status FROM holdfast.list()"))
+        self.assertEqual(listed, {each: self.status(each) for each in ids})
+
+    def test_a_prepared_transaction_runs_when_it_commits(self):
+        self.serve("--postgres-sweep", 200)
+        self.alice("BEGIN")
+        started = self.start(self.alice, "prepared")
+        self.alice("PREPARE TRANSACTION 'two phases'")
+        self.await_result(self.bob, self.start(self.bob, "beside"))
+        self.assertEqual(self.in_engine(), {"beside": "completed"})
+        self.alice("COMMIT PREPARED 'two phases'")
+        self.await_result(self.alice, started)
 
     def test_a_cancel_after_the_end_changes_nothing(self):
         self.serve()
@@ -188,6 +229,17 @@ class WakingUp(ServingTest):
         self.await_result(self.bob, self.start(self.bob, "now"))
         self.assertEqual(self.in_engine(), {"now": "completed"})
 
+    def test_many_instances_that_run_do_not_hold_up_a_new_one(self):
+        self.serve("--postgres-sweep", 200)
+        self.alice("SELECT count(*) FROM generate_series(1, 5000) n, LATERAL holdfast.start('demo/RefundCase@1', "
+                   "jsonb_build_object('id', 'p-' || n, 'order', 'o', 'cents', 9900))")
+        self.await_result(self.bob, self.start(self.bob, "now"))
+        wait_until(lambda: self.owner("SELECT count(*) FROM holdfast.instances WHERE status = 'running'") == [("5000",)])
+        # Also for a server that begins with all of them.
+        self.server.kill()
+        self.server.start("--postgres-sweep", 3_600_000)
+        self.await_result(self.bob, self.start(self.bob, "then"))
+
     def test_an_idle_bridge_asks_nothing(self):
         self.serve("--postgres-sweep", 3_600_000)
         self.await_result(self.alice, self.start(self.alice))
@@ -252,44 +304,50 @@ class Worlds(ServingTest):
 
 class Installing(ServingTest):
     def test_install_status_upgrade_and_uninstall(self):
-        self.assertEqual(self.pg("install"), "version 2 is installed already\n")
+        self.assertEqual(self.pg("install"), f"version {NEWEST} is installed already\n")
         status = json.loads(self.pg("status", "--json"))
         self.assertEqual((status["version"], status["newest"], status["owner"], status["open_requests"], status["worlds"]),
-                         (2, 2, "owner", 0, []))
+                         (NEWEST, NEWEST, "owner", 0, []))
         self.serve()
         started = self.start(self.alice, cents=9900)
         self.wait_for_status(started, "running")
         status = json.loads(self.pg("status", "--json"))
         self.assertEqual((status["live_instances"], status["worlds"][0]["served"]), (1, True))
         self.assertIn("world ", self.pg("status"))
-        self.assertEqual(self.pg("upgrade"), "version 2 is installed already\n")
+        self.assertEqual(self.pg("upgrade"), f"version {NEWEST} is installed already\n")
         self.assertIn("0 open requests and 1 running instances", self.pg("uninstall", code=1))
         self.server.stop()
         self.assertEqual(self.pg("uninstall", "--force"), "uninstalled\n")
         self.assertIn("is not installed", self.pg("status", code=1))
         self.assertIn("is not installed", self.pg("upgrade", code=1))
-        self.assertEqual(self.pg("install"), "installed version 2\n")
+        self.assertEqual(self.pg("install"), f"installed version {NEWEST}\n")
 
     def test_uninstall_takes_everything_with_it(self):
         self.owner("SELECT holdfast.grant_usage('alice', may_run_sql => true)")
         self.pg("uninstall")
         self.assertEqual(self.owner("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'holdfast%'"), [])
 
-    def test_a_server_serves_the_schema_before_this_one_and_goes_on_after_the_upgrade(self):
-        self.pg("uninstall")
+    def test_a_server_serves_each_earlier_schema_and_goes_on_after_the_upgrade(self):
+        for version in range(1, NEWEST):
+            with self.subTest(version):
+                self.upgrade_from(version)
+
+    def upgrade_from(self, version):
+        self.pg("uninstall", "--force")
         for file in schema_files():
-            if file.parent.name == "v1":
+            if int(file.parent.name[1:]) <= version:
                 self.owner(file.read_text())
-        self.owner("INSERT INTO holdfast.installation (version) VALUES (1); SELECT holdfast.grant_usage('alice', true)")
+        self.owner(f"INSERT INTO holdfast.installation (version) VALUES ({version}); SELECT holdfast.grant_usage('alice', true)")
+        self.server = Server(self, f"world{version}")
         self.serve("--postgres-sweep", 300)
         self.await_result(self.alice, self.start(self.alice, "before"))
         waiting = self.start(self.alice, "waiting", 9900)
         self.wait_for_status(waiting, "running")
-        self.assertEqual(self.pg("upgrade"), "upgraded from version 1 to 2\n")
+        self.assertEqual(self.pg("upgrade"), f"upgraded from version {version} to {NEWEST}\n")
         self.decide(self.alice, waiting, "waiting")
         self.await_result(self.alice, waiting)
         self.await_result(self.alice, self.start(self.alice, "after"))
-        # A role that could use the first version can use what the second has, and no more.
+        # A role that could use the earlier version can use what this one has, and no more.
         self.assertIn("sql SELECT 1", self.alice.value("SELECT holdfast.explain('SELECT 1')"))
         self.alice("SELECT holdfast.send('demo/RefundDecided@1', '{\"id\": \"x\", \"by\": \"m\", \"approved\": true}')")
         self.refuses("HF005", self.alice, "SELECT holdfast.enroll()")
@@ -321,7 +379,7 @@ class Installing(ServingTest):
         self.pg("install")
         self.owner("UPDATE holdfast.installation SET version = 1000")
         log("the schema has version 1000")
-        self.owner("UPDATE holdfast.installation SET version = 2")
+        self.owner(f"UPDATE holdfast.installation SET version = {NEWEST}")
         self.wait_for_catalogue()
 
     def test_a_role_without_the_right_and_a_database_that_is_away_are_refused(self):

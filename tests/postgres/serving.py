@@ -34,12 +34,13 @@ class Server:
         self.log = test.folder / f"{name}.log"
         test.addCleanup(self.kill)
 
-    def start(self, *arguments, prefix=(), conninfo=None):
+    def start(self, *arguments, prefix=(), conninfo=None, environment=None):
         errors = open(self.log, "ab")
         self.process = subprocess.Popen(
             [*prefix, PROGRAM, "serve", "--world", self.world, "--apply", "--any-file-system", "--listen", "127.0.0.1:0",
              "--postgres", conninfo or self.conninfo, *map(str, arguments)],
-            cwd=self.test.folder, stdout=subprocess.PIPE, stderr=errors, text=True)
+            cwd=self.test.folder, stdout=subprocess.PIPE, stderr=errors, text=True,
+            env={**os.environ, **{name: str(value) for name, value in (environment or {}).items()}})
         errors.close()
         line = self.process.stdout.readline()
         found = re.match(r"listening on http://127.0.0.1:(\d+)", line)
