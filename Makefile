@@ -12,8 +12,8 @@ SOURCES = $(shell find $(wildcard src include demo fuzz bench sim tests examples
 help: ## list the targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
-run: build ## build, and serve a world to try things with, on 127.0.0.1:7411, until interrupted
-	build/holdfast dev build/dev.world --live 5 --supervise --open
+run: build ## build, and serve a world to try things with, on 127.0.0.1:7411, until interrupted; with a PostgreSQL, if one is installed
+	scripts/run --live 5 --supervise --open
 
 demo: build ## build, and show what there is; ends by itself
 	scripts/demo

@@ -74,7 +74,8 @@ base::Result<void> prepare_database(const std::string& conninfo) {
 void suggest_sql() {
   print_line("\nIn psql, as the role that owns the schema or one that it permits:");
   print_line(
-      "  BEGIN; SELECT holdfast.start('demo/RefundCase@1', '{\"id\": \"r-1\", \"order\": \"o-1\", "
+      "  BEGIN; SELECT holdfast.start('demo/RefundCase@1', '{\"id\": \"sql-1\", \"order\": "
+      "\"o-1\", "
       "\"cents\": 1990}'); COMMIT;");
   print_line("  SELECT * FROM holdfast.list();");
 }
