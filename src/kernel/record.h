@@ -29,8 +29,10 @@ enum class TickKind : std::uint8_t {
   kLeased = 13,
   kReturned = 14,
   kStopAsked = 15,
+  kReopen = 16,
+  kMigrate = 17,
 };
-inline constexpr TickKind kLastTickKind = TickKind::kStopAsked;
+inline constexpr TickKind kLastTickKind = TickKind::kMigrate;
 
 // The note of a record that came out otherwise than programs before would have had it: mail waited
 // for room, or passed a limit that failed its sender once; an error says more. It comes last. A

@@ -18,10 +18,10 @@ namespace {
 
 using codec::View;
 
-constexpr std::array<std::string_view, 16> kTickNames = {
+constexpr std::array<std::string_view, 18> kTickNames = {
     "event",          "receipt", "progress", "continue",       "control", "apply",
     "propose",        "shadow",  "decide",   "apply proposal", "forget",  "worker enrolled",
-    "worker changed", "leased",  "returned", "stop asked"};
+    "worker changed", "leased",  "returned", "stop asked",     "reopen",  "migrate"};
 static_assert(kTickNames.size() == std::variant_size_v<decltype(Tick::input)>);
 
 constexpr std::size_t kFieldsWithoutHalts = 8;

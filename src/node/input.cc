@@ -96,6 +96,7 @@ bool Input::is_control() const noexcept {
          std::holds_alternative<kernel::Propose>(tick_) ||
          std::holds_alternative<kernel::ReportShadow>(tick_) ||
          std::holds_alternative<kernel::Decide>(tick_) ||
+         std::holds_alternative<kernel::ReopenInstance>(tick_) ||
          std::holds_alternative<kernel::ApplyProposal>(tick_);
 }
 
@@ -127,6 +128,16 @@ Input Input::give_back(const kernel::Returned& returned) {
 
 Input Input::stop_work(const kernel::StopAsked& asked) {
   return owning(asked, [](auto& own) { return std::tie(own.reason, own.by); });
+}
+
+Input Input::reopen(const kernel::ReopenInstance& reopen) {
+  return owning(reopen, [](auto& own) {
+    return std::tie(own.workflow, own.key, own.image, own.reason, own.by);
+  });
+}
+
+Input Input::migrate(const kernel::MigrateInstances& migrate) {
+  return owning(migrate, [](auto& own) { return std::tie(own.instances, own.by); });
 }
 
 }  // namespace holdfast::node
