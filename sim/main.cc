@@ -5,6 +5,8 @@
 //        sim --timers COUNT [--seed N] so many timers, and a wall clock that jumps
 //        sim --fleet N                 a server with workers, one seed, with what happened
 //        sim --fleets A..B             many seeds of it
+//        sim --change N                definitions that change while everything goes on, one seed
+//        sim --changes A..B            many seeds of it
 //
 // Every hundredth seed is run twice and must leave the same trace. At the end: how often each rare
 // thing took place.
@@ -15,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/change_run.h"
 #include "sim/fleet_run.h"
 #include "sim/simulation.h"
 #include "sim/timer_run.h"
@@ -28,7 +31,7 @@ constexpr std::uint64_t kTwiceEvery = 100;
 [[noreturn]] void usage() {
   std::fputs(
       "usage: sim --seed N [--steps N] | --seeds A..B [--first] | --timers COUNT [--seed N]\n"
-      "       sim --fleet N | --fleets A..B\n",
+      "       sim --fleet N | --fleets A..B | --change N | --changes A..B\n",
       stderr);
   std::exit(2);
 }
@@ -53,24 +56,25 @@ int show(std::uint64_t seed, const sim::Report& report) {
   return 1;
 }
 
-int run_fleets(std::uint64_t first, std::uint64_t last) {
+// Many seeds of a kind of run, until one breaks a promise. `one` is how to look at that.
+template <class Run>
+int run_each(std::uint64_t first, std::uint64_t last, const char* one, const Run& run) {
   std::map<std::string, std::uint64_t> counts;
   for (std::uint64_t seed = first; seed <= last; ++seed) {
-    const sim::Report report = sim::run_fleet({.seed = seed});
+    const sim::Report report = run(seed);
     for (const auto& [what, times] : report.counts()) counts[what] += times;
     std::string violation = report.violation();
-    if (violation.empty() && seed % kTwiceEvery == 0 &&
-        sim::run_fleet({.seed = seed}).trace() != report.trace())
+    if (violation.empty() && seed % kTwiceEvery == 0 && run(seed).trace() != report.trace())
       violation = "the same seed leaves another trace";
     if (violation.empty()) continue;
-    std::printf("seed %llu: VIOLATION: %s; try sim --fleet %llu\n",
-                static_cast<unsigned long long>(seed), violation.c_str(),
+    std::printf("seed %llu: VIOLATION: %s; try sim %s %llu\n",
+                static_cast<unsigned long long>(seed), violation.c_str(), one,
                 static_cast<unsigned long long>(seed));
     return 1;
   }
   for (const auto& [what, times] : counts)
     std::printf("%10llu  %s\n", static_cast<unsigned long long>(times), what.c_str());
-  std::printf("passed: fleets %llu to %llu\n", static_cast<unsigned long long>(first),
+  std::printf("passed: %s %llu to %llu\n", one, static_cast<unsigned long long>(first),
               static_cast<unsigned long long>(last));
   return 0;
 }
@@ -121,7 +125,19 @@ int main(int argc, char** argv) {
     const std::string_view range = argv[2];
     const std::size_t dots = range.find("..");
     if (dots == std::string_view::npos) usage();
-    return run_fleets(number(range.substr(0, dots)), number(range.substr(dots + 2)));
+    return run_each(number(range.substr(0, dots)), number(range.substr(dots + 2)), "--fleet",
+                    [](std::uint64_t seed) { return sim::run_fleet({.seed = seed}); });
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "--change") {
+    const std::uint64_t seed = number(argv[2]);
+    return show(seed, sim::run_changes({.seed = seed, .keeps_notes = true}));
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "--changes") {
+    const std::string_view range = argv[2];
+    const std::size_t dots = range.find("..");
+    if (dots == std::string_view::npos) usage();
+    return run_each(number(range.substr(0, dots)), number(range.substr(dots + 2)), "--change",
+                    [](std::uint64_t seed) { return sim::run_changes({.seed = seed}); });
   }
   if ((argc == 3 || argc == 5) && std::string_view(argv[1]) == "--timers") {
     if (argc == 5 && std::string_view(argv[3]) != "--seed") usage();

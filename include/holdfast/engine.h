@@ -115,8 +115,17 @@ struct EngineOptions {
   std::function<void(const Error& why)> ended = {};
 };
 
+// What becomes of a start whose key belongs to an instance that has ended. One that has not ended
+// refuses it in any case.
+enum class KeyReuse : std::uint8_t {
+  kRefuse,      // kConflict
+  kStartAgain,  // the key begins again; what is recorded of the instance before stays
+  kReturn,      // nothing happens, and `is_repeated` is set: query, or wait, tells how it ended
+};
+
 struct SendOptions {
-  std::string_view id = {};  // the same event sent again under its id happens once
+  std::string_view id = {};            // the same event sent again under its id happens once
+  KeyReuse reuse = KeyReuse::kRefuse;  // for a start
 };
 
 struct Sent {
@@ -154,6 +163,18 @@ struct RawInstance {
 };
 
 enum class Control : std::uint8_t { kCancel, kPause, kResume };
+
+// Where an instance that has failed or was cancelled begins again. Neither: before the step that
+// failed it, whose message it gets again; an effect whose failure that was is performed again.
+struct RestartFrom {
+  std::uint64_t record = 0;    // as it was after this record
+  std::string_view step = {};  // when this step, or the effect of this name, was last begun
+};
+
+struct Restarted {
+  std::uint64_t record = 0;  // that holds it
+  std::uint64_t from = 0;    // the record that it begins again from
+};
 
 // One thing that keeps an instance from ending.
 struct WaitReason {
@@ -336,7 +357,8 @@ class Engine {
               .value = detail::bytes_of_value(event),
               .id = options.id,
               .workflow = Workflow::kWorkflow,
-              .key = detail::bytes_of_key(key)},
+              .key = detail::bytes_of_key(key),
+              .reuse = options.reuse},
              std::move(then));
   }
 
@@ -383,6 +405,27 @@ class Engine {
     return control_raw(Control::kResume, Workflow::kWorkflow, detail::bytes_of_key(key), reason,
                        by);
   }
+
+  // Begins an instance again that has failed or was cancelled: in a new life, which has the state,
+  // the mail and the open effects of the moment that is named. Effects that were open then are
+  // opened anew, and children that failed or were cancelled with it are started again. What is
+  // recorded stays. Reads files, replays records in memory, and takes as long as that does.
+  // kNotFound: there is no such instance, or the records are gone. kConflict: it has not ended, or
+  // has completed; there is no such moment; what it was does not fit its definitions any more.
+  // kTooLarge: it passes the limits, or 6 MiB.
+  template <class Workflow>
+  Result<Restarted> restart(const KeyOf<Workflow>& key, const RestartFrom& from = {},
+                            std::string_view reason = {}, std::string_view by = {}) {
+    return restart_raw(Workflow::kWorkflow, detail::bytes_of_key(key), from, reason, {}, by);
+  }
+
+  // Moves the instances of earlier versions of a workflow (ApplyOptions::pin) to the present one,
+  // with the states that its migration makes of theirs (holdfast/workflow.h); of a step workflow,
+  // those whose steps and events the new graph has. Their open effects stay open. An instance that
+  // does not fit stays as it is, and is listed. Everything goes on meanwhile. kNotFound: there is
+  // no such workflow.
+  Result<Migrated> migrate(std::string_view workflow, std::string_view by = {},
+                           const PastLimits& limits = {});
 
   // What an instance has put out behind a sequence (0: from the beginning), from 1 to 1000 entries
   // at most. It may be nothing. Of each stream the newest 10 000 entries are kept, and 4 MiB of
@@ -452,6 +495,7 @@ class Engine {
     std::string_view workflow = {};  // not empty: only for the instance of this key
     Bytes key = {};
     bool starts = true;  // that instance, which must not be there yet
+    KeyReuse reuse = KeyReuse::kRefuse;
 
     // That it is part of, as 25 bytes (W3C: trace, span, flags); empty: none. Instances that it
     // begins keep it, and hand it on with their requests. Anything else is kInvalid.
@@ -530,6 +574,17 @@ class Engine {
   // definitions are not good, or nobody here performs one of their effects.
   void apply_raw(Bytes definitions, ApplyOptions options, Then<Applied> then,
                  std::string_view by = {});
+
+  // What would become of every instance under way if these definitions were applied: tried on a
+  // copy of the world in memory, beside the world, which is not held up. The records since a
+  // snapshot are replayed with the code of this program on the way. Nothing is recorded. Takes as
+  // long as that does. kTooLarge: it passes the limits. kInvalid: as of apply_raw.
+  Result<Rehearsed> rehearse_raw(const Bytes& definitions, const RehearseOptions& options = {});
+
+  // See restart.
+  Result<Restarted> restart_raw(std::string_view workflow, const Bytes& key,
+                                const RestartFrom& from, std::string_view reason,
+                                const PastLimits& limits = {}, std::string_view by = {});
 
   // Proposals of definitions: made (CBOR, as above, or a patch of the present ones), tried, decided
   // and applied, in that order; kConflict: its turn has not come, or is over. What is told is the

@@ -67,6 +67,47 @@ struct ApplyOptions {
   bool pin;
 };
 
+// An instance that does not move to the present version of its workflow.
+struct StayingInstance {
+  std::string workflow;
+  Bytes key;  // canonical; empty if the workflow has none
+  std::string why;
+};
+
+// What became of instances of earlier versions.
+struct Migrated {
+  std::uint64_t moved = 0;
+  std::uint64_t stays = 0;
+  std::vector<StayingInstance> staying = {};  // the first 1000
+};
+
+struct RehearseOptions {
+  bool strict = false;  // these two as in ApplyOptions
+  bool pin = false;
+  bool migrate = false;  // also move the instances that would be pinned
+  // How much it may take.
+  std::uint64_t records = 1'000'000;             // that are replayed
+  std::uint64_t bytes = std::uint64_t{1} << 30;  // of records and states that are read and made
+  std::chrono::milliseconds time = std::chrono::seconds(60);
+  std::function<bool()> stopped = {};  // asked now and then: nobody wants it any more
+};
+
+// What would become of the instances under way.
+struct Rehearsed {
+  std::uint64_t at = 0;         // the copy is of the world after this record
+  std::uint64_t instances = 0;  // that have not ended
+  Applied applied = {};         // what applying would answer; its record is 0
+  Migrated migrated = {};       // if that was asked for
+  std::uint64_t replayed = 0;   // records
+  std::string difference = {};  // the record that came out differently, and how; empty: none did
+
+  // Nothing stands in the way, every record came out as it was, and every instance that should
+  // move does.
+  bool is_good() const noexcept {
+    return applied.blocking_count == 0 && difference.empty() && migrated.stays == 0;
+  }
+};
+
 // "added demo/Invoice@1; changed demo/Order@1", "nothing changed": one line for people.
 std::string describe(const Applied& applied);
 

@@ -14,7 +14,9 @@
 // nobody can make it end: until it does, it has its thread.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
@@ -22,6 +24,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "holdfast/effect.h"
 #include "holdfast/value.h"
@@ -70,6 +73,21 @@ struct Handler {
   Executor executor;
   detail::RawHandler run;
 };
+
+// These handlers, and those of an earlier version for effects that they do not perform: instances
+// that began with it still open them.
+inline std::vector<Handler> with_earlier(std::vector<Handler> handlers,
+                                         std::vector<Handler> earlier) {
+  const std::size_t count = handlers.size();
+  for (Handler& each : earlier) {
+    const auto end = handlers.begin() + static_cast<std::ptrdiff_t>(count);
+    const bool is_there = std::any_of(handlers.begin(), end, [&](const Handler& present) {
+      return present.effect == each.effect;
+    });
+    if (!is_there) handlers.push_back(std::move(each));
+  }
+  return handlers;
+}
 
 template <class Effect, class Function>
 Handler handle(Function function) {

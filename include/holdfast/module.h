@@ -36,6 +36,7 @@ class Module {
     StepFunction step;
     std::vector<std::string> emits;          // the schemas of the events that it emits
     std::vector<std::string> children = {};  // the workflows that it runs
+    MigrateFunction migrate = nullptr;       // null: it has no migration
   };
 
   template <class... Workflows>
@@ -135,6 +136,7 @@ class Module {
     add_workflow(parts);
     code_.push_back({std::string(W::kWorkflow), &detail::run<W>, add_emits(typename Parts::Emits()),
                      names_of(typename Parts::Children())});
+    if constexpr (detail::Migrates<W>) code_.back().migrate = &detail::migrate<W>;
   }
 
   template <class W, class... Ons>

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "holdfast/effect.h"
@@ -70,6 +72,10 @@ class Step {
 };
 
 using StepFunction = void (*)(Step&);
+
+// The state of an earlier version as one of this; false: `why` says why there is none.
+using MigrateFunction = bool (*)(std::span<const std::uint8_t> state, Bytes& made,
+                                 std::string& why);
 
 namespace detail {
 

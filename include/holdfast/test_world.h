@@ -46,7 +46,7 @@ class World {
   template <class Workflow, class Event>
   Result<Sent> start(const KeyOf<Workflow>& key, const Event& event, SendOptions options = {}) {
     return start_raw(Workflow::kWorkflow, detail::bytes_of_key(key), Event::kSchema,
-                     detail::bytes_of_value(event), options.id);
+                     detail::bytes_of_value(event), options);
   }
   template <class Workflow>
   Result<Done> cancel(const KeyOf<Workflow>& key, std::string_view reason) {
@@ -102,7 +102,7 @@ class World {
 
   Result<Sent> send_raw(std::string_view schema, const Bytes& value, std::string_view id);
   Result<Sent> start_raw(std::string_view workflow, const Bytes& key, std::string_view schema,
-                         const Bytes& value, std::string_view id);
+                         const Bytes& value, const SendOptions& options);
   Result<Done> control_raw(Control control, std::string_view workflow, const Bytes& key,
                            std::string_view reason);
   Result<RawInstance> query_raw(std::string_view workflow, Bytes key);

@@ -19,10 +19,20 @@
 // nothing else of it is kept. One that runs out of memory (std::bad_alloc) pauses its instance:
 // with more memory it would have come to another end. When the instance is resumed, the same
 // message is tried again. holdfast/module.h makes definitions and code out of workflows.
+//
+// A version of a workflow may say what becomes of the states of an earlier one, so that instances
+// under way can move to it (Engine::migrate). It is pure, as a step is; std::nullopt and an
+// exception mean that this state does not fit, and its instance stays where it is:
+//
+//     using Earlier = v1::Order::State;
+//     static std::optional<State> migrate(const Earlier& earlier);
 #pragma once
 
 #include <exception>
 #include <new>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -314,6 +324,45 @@ void run_step(Step& step) {
   if (!keep || step.removed()) return;
   Writer out = step.begin_state();
   Form<typename W::State>::write(out, state);
+}
+
+template <class W>
+concept Migrates = requires(const typename W::Earlier& earlier) {
+  std::optional<typename W::State>(W::migrate(earlier));
+};
+
+template <class W>
+bool migrate_state(std::span<const std::uint8_t> state, Bytes& made, std::string& why) {
+  typename W::Earlier earlier{};
+  Reader in(state);
+  if (!Form<typename W::Earlier>::read(in, earlier)) {
+    why = "its state is not of the version that the migration is for";
+    return false;
+  }
+  const std::optional<typename W::State> next(W::migrate(earlier));
+  if (!next) {
+    why = "the migration says that its state does not fit";
+    return false;
+  }
+  made = bytes_of_value(*next);
+  return true;
+}
+
+// As `run`, for a migration.
+template <class W>
+bool migrate(std::span<const std::uint8_t> state, Bytes& made, std::string& why) {
+#ifdef __cpp_exceptions
+  try {
+    return migrate_state<W>(state, made, why);
+  } catch (const std::exception& thrown) {
+    why = std::string("the migration threw: ") + thrown.what();
+  } catch (...) {
+    why = "the migration threw an exception that is no std::exception";
+  }
+  return false;
+#else
+  return migrate_state<W>(state, made, why);
+#endif
 }
 
 // What an exception says stands in the record, and a replay takes it from there: another release of

@@ -26,6 +26,7 @@ struct ActOptions {
   std::string value;               // JSON, or -
   std::optional<std::string> key;  // a key may be empty
   std::string id;
+  std::string if_ended;
   std::uint64_t wait_ms = 0;
 };
 
@@ -133,6 +134,7 @@ base::Result<ExitCode> start(const ActOptions& options, const ServerApi& api, co
   body.add_text("event", options.event);
   if (options.key) body.add("key", json_text(*options.key));
   body.add_text("id", options.id);
+  body.add_text("if_ended", options.if_ended);
   body.add_number("wait", options.wait_ms);
   // The same escaping as for an instance, without its key.
   const std::string name =
@@ -196,6 +198,11 @@ void add_act(CLI::App& app, ExitCode& exit_code) {
   starts->add_option("--key", start_options->key,
                      "key of the instance; default: taken from the event");
   starts->add_option("--id", start_options->id, "idempotency id of the event")->check(not_empty());
+  starts
+      ->add_option("--if-ended", start_options->if_ended,
+                   "if the key belongs to an instance that has ended: refuse (default), start "
+                   "again, or return that instance with its result")
+      ->check(CLI::IsMember({"refuse", "again", "return"}));
   add_wait(*starts, *start_options);
 
   auto [signals, signal_options] =

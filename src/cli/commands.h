@@ -42,6 +42,7 @@ void add_inspect(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& 
 void add_fork(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_act(CLI::App& app, ExitCode& exit_code);
 void add_control(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
+void add_restart(CLI::App& app, ExitCode& exit_code);
 void add_graph(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);
 void add_gov(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& modules);

@@ -23,6 +23,8 @@ struct GovOptions {
   bool check = false;
   bool strict = false;
   bool pin = false;
+  bool rehearse = false;
+  bool migrate = false;
   bool any_file_system = false;
   std::string description;
   std::uint64_t proposal = 0;
@@ -117,6 +119,34 @@ base::Result<ExitCode> apply(const GovOptions& options, const base::Bytes& closu
   return is_blocked ? ExitCode::kRefused : ExitCode::kDone;
 }
 
+void print_rehearsed(codec::View document) {
+  print_applied(document);
+  const auto rehearsal = document.find("rehearsal");
+  if (!rehearsal) return;
+  print_line("rehearsed after record " + std::to_string(number_in(*rehearsal, "at")) + ": " +
+             std::to_string(number_in(*rehearsal, "instances")) + " instances under way, " +
+             std::to_string(number_in(*rehearsal, "replayed")) + " records replayed");
+  const std::string difference = text_in(*rehearsal, "difference");
+  if (!difference.empty()) print_line("replays differently: " + printable(difference));
+  const std::uint64_t moved = number_in(*rehearsal, "moved");
+  const std::uint64_t stays = number_in(*rehearsal, "stays");
+  if (moved + stays != 0)
+    print_line(std::to_string(moved) + " instances would move, " + std::to_string(stays) +
+               " would stay");
+  for (const codec::View each : list_in(*rehearsal, "staying"))
+    print_line(printable(id_in(each).text()) + " stays: " + printable(text_in(each, "why")));
+}
+
+base::Result<ExitCode> rehearse(const GovOptions& options, const base::Bytes& closure,
+                                Governing& governing, const Where& where) {
+  const Document document =
+      TRY(governing.rehearse(closure, {options.strict, options.pin, options.migrate}));
+  print_either(where, document.view(), print_rehearsed);
+  const auto rehearsal = document.view().find("rehearsal");
+  const bool is_good = rehearsal && flag_in(*rehearsal, "good");
+  return is_good ? ExitCode::kDone : ExitCode::kRefused;
+}
+
 // Without a name of its own a decision says who was logged in.
 std::string decider(const GovOptions& options, const Where& where) {
   if (!options.by.empty() || !where.is_offline()) return options.by;
@@ -181,12 +211,21 @@ class GovAdder {
         "instances under way keep the version of their workflow that they began with");
     command->add_flag("--strict", options->strict,
                       "every instance must have ended, not only those that use what changes");
+    CLI::Option* rehearse_flag = command->add_flag(
+        "--rehearse", options->rehearse,
+        "change nothing; try it on a copy of the world with every instance under way, and exit "
+        "with 1 if something blocks, replays differently or does not migrate");
+    command
+        ->add_flag("--migrate", options->migrate,
+                   "with --rehearse: also try to move instances under way to the new version")
+        ->needs(rehearse_flag);
     command->callback([this_ = *this, options = options] {
       const auto closure = closure_in(options->bundle, this_.exit_code_);
       if (!closure) return;
       this_.exit_code_ =
           govern(*options, this_.modules_, [&](Governing& governing, const Where& where) {
-            return apply(*options, *closure, governing, where);
+            return options->rehearse ? rehearse(*options, *closure, governing, where)
+                                     : apply(*options, *closure, governing, where);
           });
     });
   }

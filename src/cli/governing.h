@@ -40,6 +40,14 @@ class Governing {
   // answers: what stands in the way is no error where it is only checked.
   virtual base::Result<Document> apply(const base::Bytes& closure, ApplyOptions options) = 0;
 
+  // The same on a copy of the world, and what a rehearsal showed; nothing is applied.
+  struct Rehearsing {
+    bool strict = false;
+    bool pin = false;
+    bool migrate = false;
+  };
+  virtual base::Result<Document> rehearse(const base::Bytes& closure, Rehearsing how) = 0;
+
   // {"proposal"}
   virtual base::Result<Document> propose(const Wish& wish) = 0;
 

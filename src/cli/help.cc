@@ -23,6 +23,7 @@ const std::vector<Group>& groups() {
         "watch",    "workers",   "manifest", "tail",     "stream",   "journal", "verify"}},
       {"Acting",
        {"send", "start", "signal", "schedule", "submit", "rerun", "cancel", "pause", "resume",
+        "retry", "restart", "migrate",
         "batch", "apply", "gov", "fork", "reindex", "snapshot", "gc", "salvage", "backup",
         "restore"}},
       {"Others",

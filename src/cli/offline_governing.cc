@@ -12,6 +12,7 @@
 #include "node/admit_tick.h"
 #include "node/local_world.h"
 #include "node/refusal.h"
+#include "node/rehearsal.h"
 #include "node/shadow.h"
 
 namespace holdfast::cli {
@@ -62,6 +63,21 @@ class OfflineGoverning : public Governing {
   base::Result<Document> apply(const base::Bytes& closure, ApplyOptions options) override {
     if (options.mode == ApplyMode::kCheck) return check(closure, {options.strict, options.pin});
     return put_in(kernel::ApplyManifest{closure, kLocal, options.strict, options.pin});
+  }
+
+  base::Result<Document> rehearse(const base::Bytes& closure, Rehearsing how) override {
+    const Looked looked = TRY(Looked::at(path_));
+    const node::PastSource source = TRY(node::PastSource::of(*looked.journal, looked.blobs.get()));
+    node::RehearsalOptions options;
+    options.how = {how.strict, how.pin || how.migrate};
+    options.migrate = how.migrate;
+    options.replay = RehearseOptions{}.records;
+    const auto rehearsed =
+        engine::rehearsed(TRY(node::rehearse(source, machines_, closure, options)));
+    if (!rehearsed) return base::Error(base::ErrorCode::kInvalid, rehearsed.error().message);
+    codec::Buffer out;
+    gateway::put_rehearsed(out, *rehearsed);
+    return Document::ours(out);
   }
 
   base::Result<Document> propose(const Wish& wish) override {

@@ -37,6 +37,7 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_graph(app, exit_code, program.modules);
   holdfast::cli::add_act(app, exit_code);
   holdfast::cli::add_control(app, exit_code, program.modules);
+  holdfast::cli::add_restart(app, exit_code);
   holdfast::cli::add_follow(app, exit_code, program.modules);
   holdfast::cli::add_gov(app, exit_code, program.modules);
   holdfast::cli::add_fork(app, exit_code, program.modules);

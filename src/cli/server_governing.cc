@@ -26,6 +26,15 @@ class ServerGoverning : public Governing {
                 "{\"definitions\":" + json_of(closure) + "}");
   }
 
+  base::Result<Document> rehearse(const base::Bytes& closure, Rehearsing how) override {
+    const auto flag = [](bool is_set) { return is_set ? "1" : "0"; };
+    ApiAnswer answer =
+        TRY(api_.post(std::string("/v1/manifest?rehearse=1&strict=") + flag(how.strict) +
+                          "&pin=" + flag(how.pin) + "&migrate=" + flag(how.migrate),
+                      "{\"definitions\":" + json_of(closure) + "}", RehearseOptions{}.time));
+    return std::move(answer.document);
+  }
+
   base::Result<Document> propose(const Wish& wish) override {
     return post("/v1/proposals", std::string(wish.is_patch ? "{\"patch\":" : "{\"definitions\":") +
                                      json_of(wish.document) +

@@ -72,6 +72,7 @@ void Engine::send_raw(const RawEvent& event, Then<Sent> then) {
   arrived.key = event.key;
   arrived.starts = !event.workflow.empty() && event.starts;
   arrived.trace = event.trace;
+  if (arrived.starts) arrived.reuse = engine::inside(event.reuse);
   body_->send(node::Input::event(arrived), [then = std::move(then)](Result<kernel::Answer> answer) {
     then(answer ? engine::sent(*answer) : Result<Sent>(answer.error()));
   });

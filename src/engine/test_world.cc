@@ -237,8 +237,9 @@ Result<Sent> World::send_raw(std::string_view schema, const Bytes& value, std::s
 }
 
 Result<Sent> World::start_raw(std::string_view workflow, const Bytes& key, std::string_view schema,
-                              const Bytes& value, std::string_view id) {
-  kernel::EventArrived event{schema, value, id};
+                              const Bytes& value, const SendOptions& options) {
+  kernel::EventArrived event{schema, value, options.id};
+  event.reuse = engine::inside(options.reuse);
   event.workflow = workflow;
   event.key = key;
   event.starts = true;

@@ -75,6 +75,15 @@ struct ReasonOutside {
 
 }  // namespace
 
+kernel::KeyReuse inside(KeyReuse reuse) {
+  switch (reuse) {
+    case KeyReuse::kStartAgain: return kernel::KeyReuse::kStartAgain;
+    case KeyReuse::kReturn: return kernel::KeyReuse::kReturnEnded;
+    case KeyReuse::kRefuse: break;
+  }
+  return kernel::KeyReuse::kRefuse;
+}
+
 Result<Sent> sent(const kernel::Answer& answer) {
   if (const auto error = refusal(answer)) return outside(*error);
   if (const auto* repeated = std::get_if<kernel::Repeated>(&answer))
@@ -124,6 +133,25 @@ Result<std::vector<WaitReason>> reasons_of(kernel::World& world, const kernel::I
   for (const kernel::Reason& reason : *found)
     reasons.push_back(std::visit(ReasonOutside{}, reason));
   return reasons;
+}
+
+Migrated migrated(const node::MigrationSum& sum) {
+  Migrated made{.moved = sum.moved, .stays = sum.stays};
+  for (const kernel::Migration::Stays& each : sum.staying)
+    made.staying.push_back({each.workflow, each.key, each.why});
+  return made;
+}
+
+Result<Rehearsed> rehearsed(const node::Rehearsal& rehearsal) {
+  auto told = applied(rehearsal.answer);
+  if (!told) return told.error();
+  told->record = 0;
+  return Rehearsed{.at = rehearsal.at,
+                   .instances = rehearsal.instances,
+                   .applied = std::move(*told),
+                   .migrated = migrated(rehearsal.migration),
+                   .replayed = rehearsal.replayed,
+                   .difference = rehearsal.difference};
 }
 
 }  // namespace holdfast::engine

@@ -11,17 +11,25 @@
 #include "kernel/outcome.h"
 #include "kernel/world.h"
 #include "node/refusal.h"
+#include "node/rehearsal.h"
 
 namespace holdfast::engine {
 
 using errors::outside;
 using node::refusal;
 
+kernel::KeyReuse inside(KeyReuse reuse);
+
 Result<Sent> sent(const kernel::Answer& answer);
 Result<Done> done(const kernel::Answer& answer);
 
 // Of a tick that applies definitions. Instances that stand in the way are no error.
 Result<Applied> applied(const kernel::Answer& answer);
+
+Migrated migrated(const node::MigrationSum& sum);
+
+// What a rehearsal showed. kInvalid: the definitions are not good.
+Result<Rehearsed> rehearsed(const node::Rehearsal& rehearsal);
 
 // The instance as the world has it now.
 Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name);

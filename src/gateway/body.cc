@@ -86,6 +86,15 @@ std::optional<std::uint64_t> needed_number(Exchange& exchange, const Envelope& e
   return number;
 }
 
+std::optional<std::uint64_t> number_from_1(Exchange& exchange, const Envelope& envelope,
+                                           std::string_view name) {
+  if (!envelope.find(name)) return 0;
+  const auto number = needed_number(exchange, envelope, name);
+  if (!number || *number != 0) return number;
+  refuse_body(exchange, base::invalid("$." + std::string(name), "expected a number from 1"));
+  return std::nullopt;
+}
+
 std::optional<Hash> needed_intent(Exchange& exchange, const Envelope& envelope) {
   const auto text = envelope.needed_text("intent");
   if (!text) {

@@ -37,6 +37,10 @@ std::optional<std::string> text_in(Exchange& exchange, const Envelope& envelope,
 std::optional<std::uint64_t> needed_number(Exchange& exchange, const Envelope& envelope,
                                            std::string_view name);
 
+// A number from 1 that may be missing: 0 then. Nothing: it is answered already.
+std::optional<std::uint64_t> number_from_1(Exchange& exchange, const Envelope& envelope,
+                                           std::string_view name);
+
 // The effect that a body names. Nothing: it is answered already.
 std::optional<Hash> needed_intent(Exchange& exchange, const Envelope& envelope);
 

@@ -80,8 +80,9 @@ void put_blocking(codec::Buffer& out, const Applied& applied) {
   }
 }
 
-void put_applied(codec::Buffer& out, const Applied& applied) {
-  codec::write_map_head(out, 9);
+namespace {
+
+void put_applied_members(codec::Buffer& out, const Applied& applied) {
   put_number_or_null(out, "record", applied.record);
   put_flag(out, "unchanged", applied.unchanged);
   put_names(out, "added", applied.added);
@@ -105,6 +106,44 @@ void put_applied(codec::Buffer& out, const Applied& applied) {
     put_number(out, "instances", each.instances);
     put_names(out, "because", each.because);
   }
+}
+
+}  // namespace
+
+void put_applied(codec::Buffer& out, const Applied& applied) {
+  codec::write_map_head(out, 9);
+  put_applied_members(out, applied);
+}
+
+void put_migrated(codec::Buffer& out, const Migrated& migrated) {
+  put_number(out, "moved", migrated.moved);
+  put_number(out, "stays", migrated.stays);
+  codec::write_text(out, "staying");
+  codec::write_list_head(out, migrated.staying.size());
+  for (const StayingInstance& each : migrated.staying) {
+    codec::write_map_head(out, 3);
+    put(out, "workflow", each.workflow);
+    put_value(out, "key", each.key);
+    put(out, "why", each.why);
+  }
+}
+
+void put_rehearsed(codec::Buffer& out, const Rehearsed& rehearsed) {
+  codec::write_map_head(out, 10);
+  put_applied_members(out, rehearsed.applied);
+  codec::write_text(out, "rehearsal");
+  codec::write_map_head(out, 8);
+  put_number(out, "at", rehearsed.at);
+  put_number(out, "instances", rehearsed.instances);
+  put_number(out, "replayed", rehearsed.replayed);
+  if (rehearsed.difference.empty()) {
+    codec::write_text(out, "difference");
+    codec::write_null(out);
+  } else {
+    put(out, "difference", rehearsed.difference);
+  }
+  put_migrated(out, rehearsed.migrated);
+  put_flag(out, "good", rehearsed.is_good());
 }
 
 }  // namespace holdfast::gateway

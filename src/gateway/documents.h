@@ -51,6 +51,12 @@ bool has_ended(const RawInstance& instance) noexcept;
 // if it is a state of another graph.
 // What became of applying definitions.
 void put_applied(codec::Buffer& out, const Applied& applied);
+
+// The same with what a rehearsal showed besides.
+void put_rehearsed(codec::Buffer& out, const Rehearsed& rehearsed);
+
+// Three members: moved, stays, staying.
+void put_migrated(codec::Buffer& out, const Migrated& migrated);
 void put_blocking(codec::Buffer& out, const Applied& applied);
 
 void put_state(codec::Buffer& out, std::string_view name, const Bytes& state,

@@ -24,7 +24,16 @@ struct StartBody {
   std::optional<Written> key;
   Written input;
   std::uint64_t wait_ms = 0;
+  KeyReuse reuse = KeyReuse::kRefuse;
 };
+
+base::Result<KeyReuse> read_reuse(const Envelope& envelope) {
+  const auto word = TRY(envelope.text("if_ended"));
+  if (!word || *word == "refuse") return KeyReuse::kRefuse;
+  if (*word == "again") return KeyReuse::kStartAgain;
+  if (*word == "return") return KeyReuse::kReturn;
+  return base::invalid("$.if_ended", "expected refuse, again or return");
+}
 
 base::Result<StartBody> read_start(const Envelope& envelope, std::uint64_t most_ms,
                                    std::optional<std::string>& id) {
@@ -33,6 +42,7 @@ base::Result<StartBody> read_start(const Envelope& envelope, std::uint64_t most_
   id = TRY(envelope.text("id"));
   body.key = envelope.find("key");
   body.wait_ms = TRY(envelope.wait_ms("wait", most_ms));
+  body.reuse = TRY(read_reuse(envelope));
   const auto input = envelope.find("input");
   if (!input) return base::invalid("$.input", "it is missing");
   body.input = *input;
@@ -121,7 +131,7 @@ void start_instance(Exchange& exchange) {
   if (workflow == nullptr) {
     return exchange.refuse({ProblemCode::kNotFound, "the manifest has no workflow '" + name + "'"});
   }
-  const auto envelope = read_body(exchange, {"event", "key", "input", "id", "wait"});
+  const auto envelope = read_body(exchange, {"event", "key", "input", "id", "wait", "if_ended"});
   if (!envelope) return;
   std::optional<std::string> id;
   auto body = read_start(*envelope, most_wait_ms(service), id);
@@ -143,6 +153,7 @@ void start_instance(Exchange& exchange) {
         .id = body->id,
         .workflow = name,
         .key = *key,
+        .reuse = body->reuse,
         .trace = exchange.trace()},
        Awaited{name, *key, body->wait_ms});
 }

@@ -52,6 +52,22 @@ void put_proposal(codec::Buffer& out, const ProposalInfo& proposal) {
   put(out, "reason", proposal.reason);
 }
 
+void rehearse_manifest(Exchange& exchange, Bytes definitions, RehearseOptions options) {
+  Engine& engine = exchange.service().engine;
+  exchange.look_back(
+      [&engine, definitions = std::move(definitions),
+       options = std::move(options)](std::function<bool()> stopped) -> Result<Rehearsed> {
+        RehearseOptions limited = options;
+        limited.stopped = std::move(stopped);
+        return engine.rehearse_raw(definitions, limited);
+      },
+      [](Exchange& self, const Result<Rehearsed>& rehearsed) {
+        if (!rehearsed) return self.refuse(rehearsed.error());
+        put_rehearsed(self.document(), *rehearsed);
+        self.answer(200);
+      });
+}
+
 // Who decides: the name of the token, or what somebody says who needs none.
 std::optional<std::string> decider(Exchange& exchange, const Envelope& body) {
   auto said = text_in(exchange, body, "by");
@@ -98,11 +114,21 @@ void post_manifest(Exchange& exchange) {
   if (!strict) return;
   const auto pin = exchange.number_in_query("pin", 0, 1);
   if (!pin) return;
+  const auto rehearse = exchange.number_in_query("rehearse", 0, 1);
+  if (!rehearse) return;
+  const auto migrate = exchange.number_in_query("migrate", 0, 1);
+  if (!migrate) return;
+  if (*migrate == 1 && *rehearse == 0)
+    return exchange.refuse({ProblemCode::kBadTarget, "migrate is for rehearse=1"});
   const auto body = read_body(exchange, {"definitions"});
   if (!body) return;
   auto definitions = needed_any(exchange, *body, "definitions");
   if (!definitions) return;
   Engine& engine = exchange.service().engine;
+  if (*rehearse == 1) {
+    return rehearse_manifest(exchange, std::move(*definitions),
+                             {.strict = *strict == 1, .pin = *pin == 1, .migrate = *migrate == 1});
+  }
   if (*check == 1) {
     return engine.apply_raw(std::move(*definitions), {ApplyMode::kCheck, *strict == 1, *pin == 1},
                             exchange.later<Applied>(answer_checked));

@@ -36,6 +36,9 @@ void get_timeline(Exchange& exchange);
 void stream_instance(Exchange& exchange);
 
 void cancel_instance(Exchange& exchange);
+void retry_instance(Exchange& exchange);
+void restart_instance(Exchange& exchange);
+void migrate_instances(Exchange& exchange);
 void pause_instance(Exchange& exchange);
 void resume_instance(Exchange& exchange);
 void signal_instance(Exchange& exchange);

@@ -26,7 +26,9 @@ inline constexpr std::string_view kStart = R"({"type":"object","required":["inpu
 "description":"its schema; otherwise the first that is routed to the workflow"},
 "key":{"description":"of the instance; otherwise what the event has where its route finds it"},
 "id":{"type":"string","maxLength":255},
-"wait":{"type":["integer","boolean"]}}})";
+"wait":{"type":["integer","boolean"]},
+"if_ended":{"enum":["refuse","again","return"],
+"description":"if the key belongs to an instance that has ended: 409, start again, or return it"}}})";
 
 inline constexpr std::string_view kSubmitGraph = R"({"type":"object","required":["document"],
 "additionalProperties":false,"properties":{
@@ -146,6 +148,23 @@ inline constexpr std::string_view kTaskList = R"({"type":"object","required":["t
 
 inline constexpr std::string_view kReason = R"({"type":"object","additionalProperties":false,
 "properties":{"reason":{"type":"string","maxLength":4096}}})";
+
+inline constexpr std::string_view kRestart = R"({"type":"object","additionalProperties":false,
+"properties":{
+"record":{"type":"integer","minimum":1,"description":"restart from the state after this record"},
+"step":{"type":"string",
+"description":"restart from the moment when this step, or the effect of this name, last began"},
+"reason":{"type":"string","maxLength":4096}}})";
+
+inline constexpr std::string_view kRestarted = R"({"type":"object","required":["record","from"],
+"properties":{"record":{"type":"integer","description":"that holds it"},
+"from":{"type":"integer","description":"the record that it restarts from"}}})";
+
+inline constexpr std::string_view kMigrated = R"({"type":"object",
+"required":["moved","stays","staying"],"properties":{"moved":{"type":"integer"},
+"stays":{"type":"integer"},"staying":{"type":"array","items":{"type":"object",
+"required":["workflow","key","why"],"properties":{"workflow":{"type":"string"},"key":{},
+"why":{"type":"string"}}},"description":"instances that keep their version, the first 1000"}}})";
 
 inline constexpr std::string_view kSent = R"({"type":"object",
 "required":["record","deliveries","ignored","repeated"],"properties":{
@@ -375,7 +394,16 @@ inline constexpr std::string_view kApplied = R"({"type":"object",
 "blocking_workflows":{"type":"array","items":{"type":"object",
 "required":["workflow","instances","because"],"properties":{"workflow":{"type":"string"},
 "instances":{"type":"integer"},"because":{"type":"array","items":{"type":"string"},
-"description":"what changes for them; empty: strict was asked for"}}}}}})";
+"description":"what changes for them; empty: strict was asked for"}}}},
+"rehearsal":{"type":"object","required":["at","instances","replayed","difference","moved","stays",
+"staying","good"],"description":"only with rehearse=1","properties":{
+"at":{"type":"integer","description":"the rehearsal used a copy of the world after this record"},
+"instances":{"type":"integer","description":"that have not ended"},
+"replayed":{"type":"integer","description":"records that were replayed with the present code"},
+"difference":{"type":["string","null"],"description":"the first record that replayed differently"},
+"moved":{"type":"integer"},"stays":{"type":"integer"},"staying":{"type":"array",
+"items":{"type":"object"},"description":"instances that would not migrate, the first 1000"},
+"good":{"type":"boolean","description":"nothing blocks, differs or stays behind"}}}}})";
 
 inline constexpr std::string_view kPropose = R"({"type":"object","additionalProperties":false,
 "properties":{"definitions":{"type":"array","items":{"type":"object"}},

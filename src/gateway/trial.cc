@@ -14,24 +14,14 @@
 namespace holdfast::gateway {
 namespace {
 
-// A number from 1 that may be missing: 0 then. Nothing: it is answered already.
-std::optional<std::uint64_t> number_in(Exchange& exchange, const Envelope& body,
-                                       std::string_view name) {
-  if (!body.find(name)) return 0;
-  const auto number = needed_number(exchange, body, name);
-  if (!number || *number != 0) return number;
-  refuse_body(exchange, base::invalid("$." + std::string(name), "expected a number from 1"));
-  return std::nullopt;
-}
-
 // What the body asks for, within what is allowed. Nothing: it is answered already.
 std::optional<TrialOptions> options_in(Exchange& exchange, const Envelope& body) {
   TrialOptions options = exchange.service().limits.trial;
-  const auto from = number_in(exchange, body, "from");
+  const auto from = number_from_1(exchange, body, "from");
   if (!from) return std::nullopt;
-  const auto to = number_in(exchange, body, "to");
+  const auto to = number_from_1(exchange, body, "to");
   if (!to) return std::nullopt;
-  const auto records = number_in(exchange, body, "records");
+  const auto records = number_from_1(exchange, body, "records");
   if (!records) return std::nullopt;
   if (*records != 0 && *from != 0) {
     refuse_body(exchange, base::invalid("$.records", "there is from, too"));

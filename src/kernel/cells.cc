@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/sha256.h"
 #include "kernel/cell_codec.h"
 #include "kernel/machine.h"
 #include "kernel/read_back.h"
@@ -166,6 +167,16 @@ void Cells::set_parts(Cell& cell, const StepOutput& output) {
       added.bytes = std::move((next++)->bytes);
     }
     cell.part_bytes += added.bytes.size();
+  }
+  recount(cell);
+}
+
+void Cells::set_parts(Cell& cell, const std::vector<base::Bytes>& parts) {
+  cell.parts.clear();
+  cell.part_bytes = 0;
+  for (const base::Bytes& part : parts) {
+    cell.parts.push_back({base::sha256(part), part});
+    cell.part_bytes += part.size();
   }
   recount(cell);
 }

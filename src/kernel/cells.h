@@ -68,6 +68,9 @@ class Cells {
   // The parts of the state that was just set. Those of before must be in the same order.
   void set_parts(Cell& cell, const StepOutput& output);
 
+  // The same with parts that stand here in full.
+  void set_parts(Cell& cell, const std::vector<base::Bytes>& parts);
+
   // A part of the state of a cell: `from_blob` is where it is read to if it is in its blob.
   base::Result<base::ByteView> part_of(const Cell& cell, const base::Hash& part,
                                        base::Bytes& from_blob) const;

@@ -42,6 +42,13 @@ void answer_error(WorldState& world, Cell& cell, const base::Hash& hash, const I
   answer(world, cell, hash, intent, status, error.view());
 }
 
+// The receipt of a child that has completed.
+void write_result(codec::Buffer& receipt, base::ByteView result) {
+  codec::write_map_head(receipt, 1);
+  codec::write_text(receipt, "result");
+  codec::write_bytes(receipt, result);
+}
+
 struct Child {
   const EventProgram* event = nullptr;
   base::ByteView value;
@@ -80,12 +87,41 @@ std::string_view code_of(base::ErrorCode code) {
   }
 }
 
+// Null: there is none.
+Cell* child_of(WorldState& world, const Intent& intent) {
+  const ChildName name = child_named_by(intent);
+  const auto workflow = world.program->workflow_named(name.workflow);
+  if (!workflow) return nullptr;
+  const base::Hash id = key_hash(name.key);
+  return world.cells[version_of(world, *workflow, id)].find(id);
+}
+
+// An effect that is opened again finds the child that ran for it before. One that has completed is
+// the answer; one that failed, or was cancelled with its parent, begins again. False: none is there
+// that has ended.
+bool take_ended_child(WorldState& world, Cell& cell, const base::Hash& hash, const Intent& intent) {
+  Cell* const child = child_of(world, intent);
+  if (child == nullptr || !child->terminal()) return false;
+  const auto workflow = world.program->workflow_named(child_named_by(intent).workflow);
+  if (child->phase != Phase::kCompleted) return end_life(world, *child, *workflow), false;
+  const auto result = world.cells[child->workflow].outcome_of(*child);
+  if (!result) {
+    contradiction(world, "the result of a child cannot be read");
+    return true;
+  }
+  codec::Buffer receipt;
+  write_result(receipt, *result);
+  answer(world, cell, hash, intent, ReceiptStatus::kOk, receipt.view());
+  return true;
+}
+
 void run_workflow(WorldState& world, Cell& cell, const base::Hash& hash, const Intent& intent) {
   const std::uint32_t depth = cell.run_by ? cell.run_by->depth + 1 : 1;
   if (depth > kMaxChildDepth) {
     return answer_error(world, cell, hash, intent, ReceiptStatus::kError, kTooDeep,
                         "more than 64 instances would wait for each other in a row");
   }
+  if (world.reopening && take_ended_child(world, cell, hash, intent)) return;
   Child child;
   Refused refusal;
   if (!find_child(world, intent, child, refusal)) {
@@ -94,15 +130,6 @@ void run_workflow(WorldState& world, Cell& cell, const base::Hash& hash, const I
   }
   Cell& begun = deliver_event(world, *child.event, child.value, child.targets.all.front());
   begun.run_by = RunBy{hash, depth};
-}
-
-// Null: there is none.
-Cell* child_of(WorldState& world, const Intent& intent) {
-  const ChildName name = child_named_by(intent);
-  const auto workflow = world.program->workflow_named(name.workflow);
-  if (!workflow) return nullptr;
-  const base::Hash id = key_hash(name.key);
-  return world.cells[version_of(world, *workflow, id)].find(id);
 }
 
 // No code is run for it, so it needs no message; but it waits for its turn, as what it has open may
@@ -152,9 +179,7 @@ void tell_end(WorldState& world, Cell& cell) {
   switch (cell.phase) {
     case Phase::kCompleted: {
       codec::Buffer receipt;
-      codec::write_map_head(receipt, 1);
-      codec::write_text(receipt, "result");
-      codec::write_bytes(receipt, cell.outcome);
+      write_result(receipt, cell.outcome);
       return answer(world, *parent, hash, *intent, ReceiptStatus::kOk, receipt.view());
     }
     case Phase::kFailed:

@@ -96,6 +96,11 @@ class Draft {
   // during this tick has an entry of its own.
   void end_life(Cell& cell);
 
+  // The same for a life that ended in one version of its workflow, where the key begins in another.
+  void carry_over(std::uint32_t from, std::uint32_t to, const base::Hash& id) {
+    if (from != to) ended_[{to, id}] = ended_.at({from, id});
+  }
+
   // For a key that begins: the record before this one that touched it, if the tick ended its life;
   // 0: none did.
   std::uint64_t record_before(const Cell& cell) const;

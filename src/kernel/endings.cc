@@ -134,6 +134,15 @@ void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view
   end(world, cell, Phase::kFailed, out.to_bytes());
 }
 
+void end_life(WorldState& world, Cell& cell, std::uint32_t next) {
+  const std::uint32_t before = cell.workflow;
+  const base::Hash id = cell.id;
+  touch(world, cell);
+  world.draft.end_life(cell);
+  world.draft.carry_over(before, next, id);
+  world.cells[before].erase(cell);
+}
+
 void remove_instance(WorldState& world, Cell& cell) {
   const std::size_t before = cell.mail.bytes();
   touch(world, cell).ignored += static_cast<std::uint32_t>(

@@ -5,6 +5,7 @@
 
 #include "base/crc32c.h"
 #include "base/trace_context.h"
+#include "kernel/cell_codec.h"
 #include "kernel/text.h"
 #include "kernel/world_state.h"
 
@@ -37,7 +38,8 @@ std::uint32_t fingerprint_of(const EventArrived& event) {
   sum = behind(sum, base::as_bytes(event.schema), event.schema.size());
   if (event.workflow.empty()) return sum;
   sum = behind(sum, base::as_bytes(event.workflow), event.workflow.size());
-  return behind(sum, event.key, event.starts ? 1 : 0);
+  const std::size_t how = event.reuse == KeyReuse::kStartAgain ? 2 : event.starts ? 1 : 0;
+  return behind(sum, event.key, how);
 }
 
 // The answer to an event whose id is known.
@@ -82,6 +84,18 @@ std::optional<Refused> find_unfit(const WorldState& world, const Targets& target
   return std::nullopt;
 }
 
+// The instance that the key of a start belongs to has ended, and that is the answer. Nothing: it
+// has not.
+std::optional<Answer> return_ended(WorldState& world, const EventArrived& event) {
+  const auto workflow = world.program->workflow_named(event.workflow);
+  if (!workflow) return std::nullopt;
+  const base::Hash id = key_hash(event.key);
+  const Cell* cell = world.cells[version_of(world, *workflow, id)].find(id);
+  if (cell == nullptr || !cell->terminal()) return std::nullopt;
+  ++world.counters.repeated_events;
+  return Repeated{cell->last_record};
+}
+
 // Events of the system's own workflows are for those who name the instance.
 const EventProgram* find_event(const WorldState& world, const EventArrived& event) {
   const auto workflow =
@@ -99,6 +113,9 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
     return Refused{base::ErrorCode::kInvalid, "the trace of the event is none"};
   if (event.workflow.empty() && (!event.key.empty() || event.starts))
     return Refused{base::ErrorCode::kInvalid, "a key is for an event that names its workflow"};
+  if (event.reuse != KeyReuse::kRefuse && !event.starts)
+    return Refused{base::ErrorCode::kInvalid,
+                   "a key is reused by an event that starts an instance"};
   if (!event.id.empty()) {
     if (const auto first = find_known(world, event.id)) return answer_again(world, event, *first);
   }
@@ -114,10 +131,19 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   const bool found = event.workflow.empty()
                          ? find_targets(world, *program, event.value, targets, refusal)
                          : find_addressee(world, event, targets, refusal);
+  if (!found && event.reuse == KeyReuse::kReturnEnded &&
+      refusal.code == base::ErrorCode::kConflict) {
+    if (auto ended = return_ended(world, event)) return std::move(*ended);
+  }
   if (!found) return refusal;
 
   if (world.program->has_objections() && !world.replaying) {
     if (auto unfit = find_unfit(world, targets)) return std::move(*unfit);
+  }
+  if (event.reuse == KeyReuse::kStartAgain) {
+    Target& target = targets.all.front();
+    if (Cell* const ended = std::exchange(target.cell, nullptr))
+      end_life(world, *ended, target.workflow);
   }
   world.trace = event.trace;
   for (const Target& target : targets.all) deliver_event(world, *program, event.value, target);

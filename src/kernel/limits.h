@@ -123,6 +123,13 @@ inline constexpr std::size_t kMaxLeaseDetailBytes = std::size_t{4} << 10;
 inline constexpr std::size_t kMaxResumeBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMaxLostByListed = 8;
 
+// What an instance is as a value that it can begin again from (kernel/instance_image.h). Its
+// effects stand in the record a second time.
+inline constexpr std::size_t kMaxImageBytes = std::size_t{6} << 20;
+
+// Instances that one tick moves to another version.
+inline constexpr std::size_t kMaxMigratedPerTick = kMaxForgottenPerTick;
+
 // What things take in a record at most, besides the values and names that are counted one by one:
 // an instance with its key and a small state, an event that was emitted, an intent that was opened
 // or settled (and has a command). The error of an instance: a code and a message.
@@ -152,6 +159,9 @@ static_assert(kMaxLeasesPerTick * (kInstanceBytes + kErrorBytes + 2 * kIntentByt
 static_assert(kMaxLeasesPerTick * (kMaxResumeBytes + kMaxLeaseDetailBytes + 64) <
               kInputBytes + kMaxTickOutputBytes);
 static_assert(2 * kInstanceBytes + kErrorBytes + (kMaxOpenIntents + 1) * kIntentBytes <
+              kMaxTickOutputBytes);
+
+static_assert(kMaxImageBytes + 2 * kInstanceBytes + kMaxOpenIntents * kIntentBytes <
               kMaxTickOutputBytes);
 
 // No record is larger. What holds records must take one of this size: a world whose record nobody

@@ -201,10 +201,30 @@ class StepOutput {
   Last last_ = Last::kNone;
 };
 
+class Machine;
+
+// The state of an instance of an earlier version of a workflow.
+struct EarlierState {
+  const Machine* machine = nullptr;  // of that version; null: its code is not there
+  base::ByteView state;              // as one value, without parts
+};
+
 class Machine {
  public:
   virtual ~Machine() = default;
   virtual void step(const StepInput& input, StepOutput& output) const = 0;
+
+  // Writes that state as one of this machine; the kernel checks it. False: it cannot be made, and
+  // `why` says why. Pure, as a step is.
+  virtual bool migrate(const EarlierState& earlier, codec::Buffer& out, std::string& why) const {
+    static_cast<void>(earlier);
+    static_cast<void>(out);
+    why = "the present version has no migration";
+    return false;
+  }
+
+  // Two machines that give the same address here are of one class, and can look into each other.
+  virtual const void* family() const noexcept { return nullptr; }
 
   // A state that has parts as one value without any, for those who look at it from outside. False:
   // it cannot be made.

@@ -8,7 +8,6 @@
 #include "kernel/list_reader.h"
 
 namespace holdfast::kernel {
-namespace {
 
 void write_mail(codec::Buffer& out, const Mail& mail) {
   const bool has_params = mail.origin.params_hash.has_value();
@@ -36,6 +35,8 @@ void write_mail(codec::Buffer& out, const Mail& mail) {
   if (has_params) codec::write_bytes(out, mail.origin.params_hash->bytes);
 }
 
+namespace {
+
 // A value is in one place, and in a blob only if it is large.
 bool read_value(ListReader& list, Mail& mail) {
   const base::ByteView value = list.bytes();
@@ -46,6 +47,8 @@ bool read_value(ListReader& list, Mail& mail) {
   mail.away = PutAway{*blob, size};
   return value.empty() && size > kInlineValueBytes;
 }
+
+}  // namespace
 
 bool read_mail(codec::View view, Mail& mail) {
   ListReader list(view);
@@ -72,6 +75,8 @@ bool read_mail(codec::View view, Mail& mail) {
   }
   return has_value && list.done();
 }
+
+namespace {
 
 bool read_into(codec::View view, Mailbox& mail) {
   Mail message;

@@ -18,6 +18,10 @@ namespace holdfast::kernel {
 // How much mail, encoded, stands inside a cell.
 inline constexpr std::size_t kInlineMailBytes = std::size_t{16} << 10;
 
+// One message.
+void write_mail(codec::Buffer& out, const Mail& mail);
+bool read_mail(codec::View view, Mail& mail);  // false: it is none
+
 // Two items: the messages that stand here, and the hashes of the chunks that have the others. Large
 // values must have been put away.
 base::Result<void> write_mailbox(codec::Buffer& out, const Mailbox& mail, Blobs& blobs);

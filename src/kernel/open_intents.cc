@@ -150,6 +150,13 @@ void OpenIntents::set_work(const base::Hash& hash, std::shared_ptr<const Work> w
   found->second.changed = true;
 }
 
+void OpenIntents::set_workflow(const base::Hash& hash, std::uint32_t workflow) {
+  const auto found = recent_.find(hash);
+  CHECK(found != recent_.end() && found->second.intent);
+  found->second.intent->move_to(workflow);
+  found->second.changed = true;
+}
+
 base::Result<void> OpenIntents::flush(Blobs& blobs) {
   HashTrie::Changes changes;
   for (const auto& [hash, recent] : recent_) {

@@ -60,6 +60,9 @@ class Intent {
   }
   std::uint64_t queued_ns() const noexcept { return work ? work->queued_ns : opened_ns_; }
 
+  // Its instance has moved to another version of its workflow.
+  void move_to(std::uint32_t workflow) noexcept { workflow_ = workflow; }
+
  private:
   std::uint32_t workflow_;
   std::uint32_t effect_;
@@ -108,6 +111,7 @@ class OpenIntents {
   // These change one that was found.
   void progressed(const base::Hash& intent, std::uint64_t sequence);
   void set_work(const base::Hash& intent, std::shared_ptr<const Work> work);
+  void set_workflow(const base::Hash& intent, std::uint32_t workflow);
 
   std::uint64_t size() const noexcept { return size_; }
   // Of those that were opened or counted here; what an index had before must be counted.

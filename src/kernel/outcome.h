@@ -82,6 +82,18 @@ struct WorkVerdict {
   std::uint64_t dispatch = 0;
 };
 
+// What became of instances that were to move to the present version of their workflow. Those that
+// are in neither list have ended, are gone, or have moved before.
+struct Migration {
+  std::uint64_t moved = 0;
+  struct Stays {
+    std::string workflow;
+    base::Bytes key;
+    std::string why;
+  };
+  std::vector<Stays> stays;
+};
+
 struct Accepted {
   std::uint64_t record = 0;
   std::uint32_t deliveries = 0;                         // instances that got the event
@@ -93,12 +105,14 @@ struct Accepted {
   // Of the deliveries: to instances that were not there, and that the event did not begin.
   std::uint32_t unhandled = 0;
   std::shared_ptr<const ManifestChange> change = {};  // of a manifest that was applied
+  std::shared_ptr<const Migration> migration = {};    // MigrateInstances
 };
 
 // It is so already, or nothing of it counts: nothing happened, and there is no record. So it is
-// with a manifest that the world has.
+// with a manifest that the world has, and with instances none of which could be moved.
 struct Unchanged {
   std::vector<WorkVerdict> verdicts = {};
+  std::shared_ptr<const Migration> migration = {};
 };
 
 // The same was accepted before; nothing happened now.

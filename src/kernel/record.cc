@@ -23,7 +23,7 @@ template <class Out>
 
 struct TickWriter {
   Buffer& out;
-  base::ByteView counted;  // of a list of leases: those that count
+  base::ByteView counted;  // of a list of leases or instances: those that count
 
   // Who asked stands at the end, and only where it is known: so records without are as they were.
   void write_by(std::string_view by) {
@@ -38,14 +38,17 @@ struct TickWriter {
   // The two that come most often write with a pen.
   void operator()(const EventArrived& event) {
     Pen pen(out);
-    write_kind(pen, TickKind::kEvent, event.trace.empty() ? 6 : 7);
+    const bool starts_again = event.reuse == KeyReuse::kStartAgain;
+    write_kind(pen, TickKind::kEvent, starts_again ? 8 : event.trace.empty() ? 6 : 7);
     codec::write_text(pen, event.schema);
     pen.append(event.value);
     codec::write_text(pen, event.id);
     codec::write_text(pen, event.workflow);
     codec::write_bytes(pen, event.key);
     codec::write_bool(pen, event.starts);
-    if (!event.trace.empty()) codec::write_bytes(pen, event.trace);
+    if (!event.trace.empty() || starts_again) codec::write_bytes(pen, event.trace);
+    if (starts_again) [[unlikely]]
+      codec::write_nat(pen, 1);
   }
   void operator()(const ReceiptArrived& receipt) {
     Pen pen(out);
@@ -163,6 +166,20 @@ struct TickWriter {
     write_kind(out, TickKind::kSourceMarked, 2);
     codec::write_text(out, marked.source);
     codec::write_nat(out, marked.record);
+  }
+  void operator()(const ReopenInstance& reopen) {
+    write_kind(out, TickKind::kReopen, 5 + !reopen.by.empty());
+    codec::write_text(out, reopen.workflow);
+    codec::write_bytes(out, reopen.key);
+    codec::write_bytes(out, reopen.image);
+    codec::write_nat(out, reopen.from);
+    codec::write_text(out, reopen.reason);
+    write_by(reopen.by);
+  }
+  void operator()(const MigrateInstances& migrate) {
+    write_kind(out, TickKind::kMigrate, 1 + !migrate.by.empty());
+    codec::write_bytes(out, counted);
+    write_by(migrate.by);
   }
 };
 

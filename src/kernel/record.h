@@ -30,8 +30,10 @@ enum class TickKind : std::uint8_t {
   kReturned = 14,
   kStopAsked = 15,
   kSourceMarked = 16,
+  kReopen = 17,
+  kMigrate = 18,
 };
-inline constexpr TickKind kLastTickKind = TickKind::kSourceMarked;
+inline constexpr TickKind kLastTickKind = TickKind::kMigrate;
 
 // The note of a record that came out otherwise than programs before would have had it: mail waited
 // for room, or passed a limit that failed its sender once; an error says more. It comes last. A

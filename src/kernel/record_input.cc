@@ -33,7 +33,11 @@ void read(ListReader& list, EventArrived& event) {
   event.starts = list.boolean();
   if (list.at_end()) return;
   event.trace = list.bytes();
-  list.require(base::TraceContext::of(event.trace).has_value());
+  list.require(base::TraceContext::of(event.trace).has_value() ||
+               (event.trace.empty() && !list.at_end()));
+  if (list.at_end()) return;
+  list.require(list.nat() == 1 && event.starts);
+  event.reuse = KeyReuse::kStartAgain;
 }
 
 void read(ListReader& list, ReceiptArrived& receipt) {
@@ -144,6 +148,20 @@ void read(ListReader& list, SourceMarked& marked) {
   marked.record = list.nat();
 }
 
+void read(ListReader& list, ReopenInstance& reopen) {
+  reopen.workflow = list.text();
+  reopen.key = list.bytes();
+  reopen.image = list.bytes();
+  reopen.from = list.nat();
+  reopen.reason = list.text();
+  read_by(list, reopen.by);
+}
+
+void read(ListReader& list, MigrateInstances& migrate) {
+  migrate.instances = list.bytes();
+  read_by(list, migrate.by);
+}
+
 template <class Input>
 void read_as(ListReader& list, Tick& tick) {
   read(list, tick.input.emplace<Input>());
@@ -170,6 +188,8 @@ bool read_input(ListReader& list, Tick& tick) {
     case TickKind::kReturned: read_as<Returned>(list, tick); break;
     case TickKind::kStopAsked: read_as<StopAsked>(list, tick); break;
     case TickKind::kSourceMarked: read_as<SourceMarked>(list, tick); break;
+    case TickKind::kReopen: read_as<ReopenInstance>(list, tick); break;
+    case TickKind::kMigrate: read_as<MigrateInstances>(list, tick); break;
   }
   return list.done();
 }

@@ -27,6 +27,8 @@ struct Dispatch {
   Answer operator()(const Returned& returned) { return reduce_returned(world, returned); }
   Answer operator()(const StopAsked& asked) { return reduce_stop(world, asked); }
   Answer operator()(const SourceMarked& marked) { return reduce_marked(world, marked); }
+  Answer operator()(const ReopenInstance& reopen) { return reduce_reopen(world, reopen); }
+  Answer operator()(const MigrateInstances& migrate) { return reduce_migrate(world, migrate); }
 };
 
 // The tick is over: what it touched is marked.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Doing again what a record says was done.
 #include <string>
+#include <utility>
 
 #include "codec/buffer.h"
 #include "codec/cbor_writer.h"
 #include "codec/view.h"
+#include "kernel/cell_codec.h"
 #include "kernel/list_reader.h"
 #include "kernel/record_view.h"
 #include "kernel/world_state.h"
@@ -90,6 +92,18 @@ base::Result<Outcome> World::replay(base::ByteView record) {
   // What was done is not what was recorded: nobody may go on from here.
   state_->failure = differs(number, difference(record, outcome));
   return differs(number, state_->failure->message());
+}
+
+base::Result<std::optional<InstanceImage>> World::replay_watching(base::ByteView record,
+                                                                  std::string_view workflow,
+                                                                  base::ByteView key) {
+  Watch watch{workflow, key_hash(key)};
+  state_->watch = &watch;
+  auto replayed = replay(record);
+  state_->watch = nullptr;
+  if (!replayed) return std::move(replayed).error();
+  if (watch.error) return std::move(*watch.error);
+  return std::move(watch.image);
 }
 
 }  // namespace holdfast::kernel

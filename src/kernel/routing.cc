@@ -178,7 +178,13 @@ bool find_addressee(WorldState& world, const EventArrived& event, Targets& targe
     return false;
   }
   find_cell(world, event.schema, event.value, target);
-  if (event.starts && target.cell != nullptr) {
+  const bool begins_again =
+      event.reuse == KeyReuse::kStartAgain && target.cell != nullptr && target.cell->terminal();
+  if (begins_again) {
+    target.workflow = *index;
+    target.bytes = Mail::kBesides + event.value.size();
+  }
+  if (event.starts && target.cell != nullptr && !begins_again) {
     refusal = {base::ErrorCode::kConflict, instance_text(workflow.name, target.key) + " exists (" +
                                                std::string(name_of(target.cell->status())) + ")"};
     return false;

@@ -189,6 +189,8 @@ void open_intent(WorldState& world, Cell& cell, const Plan::Effect& planned,
   touch(world, cell).opened.push_back({hash, effect.name, intent.params()});
 }
 
+}  // namespace
+
 // Two at a time, as their hashes cost less that way.
 void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t delivery) {
   const std::size_t count = plan.effects.size();
@@ -212,6 +214,8 @@ void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t
   if (index == count) return;
   open_intent(world, cell, plan.effects[index], intent_hash(emission(index), world.scratch));
 }
+
+namespace {
 
 // This program, or this machine, is not able to run the step: what would come of it is not known,
 // so the world ends before the record is written.
@@ -266,9 +270,29 @@ StepEnd fail_thrown(WorldState& world, Cell& cell, std::uint64_t delivery, std::
   return {};
 }
 
+// What the instance is before the step, for one who looks at a replay.
+void watch_step(WorldState& world, Cell& cell, const Mail& mail) {
+  Watch& watch = *world.watch;
+  if (cell.id != watch.id || world.program->workflow(cell.workflow).name != watch.workflow) return;
+  auto image = image_of(world, cell);
+  Mail taken = mail;
+  if (image) {
+    if (auto back = world.cells[cell.workflow].bring_back(taken); !back)
+      image = std::move(back).error();
+  }
+  if (!image) {
+    watch.error = std::move(image).error();
+    return;
+  }
+  watch.image = std::move(*image);
+  watch.image->taken = std::move(taken);
+}
+
 }  // namespace
 
 StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) {
+  if (world.watch != nullptr) [[unlikely]]
+    watch_step(world, cell, mail);
   if (const Halt* halted = find_halt(world, delivery, false)) return halt(world, cell, *halted);
   const WorkflowProgram& workflow = world.program->workflow(cell.workflow);
   // What the definition says has happened so, and happens so again.

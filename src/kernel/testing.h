@@ -27,9 +27,16 @@ class LambdaMachine : public Machine {
  public:
   explicit LambdaMachine(Step step) : step_(std::move(step)) {}
   void step(const StepInput& input, StepOutput& output) const override { step_(input, output); }
+  bool migrate(const EarlierState& earlier, codec::Buffer& out, std::string& why) const override {
+    return migrate_ ? migrate_(earlier, out, why) : Machine::migrate(earlier, out, why);
+  }
+
+  using Migrate = std::function<bool(const EarlierState&, codec::Buffer&, std::string&)>;
+  void set_migrate(Migrate migrate) { migrate_ = std::move(migrate); }
 
  private:
   Step step_;
+  Migrate migrate_;
 };
 
 // Machines by entrypoint. Those in `unfit` object to their definitions.
@@ -42,6 +49,9 @@ class Machines : public MachineSource {
     for (const auto& [entrypoint, step] : steps) {
       machines_[entrypoint] = std::make_unique<LambdaMachine>(step);
     }
+  }
+  void set_migrate(std::string_view entrypoint, LambdaMachine::Migrate migrate) {
+    machines_.find(entrypoint)->second->set_migrate(std::move(migrate));
   }
   const Machine* find(const defs::ModuleDef&, std::string_view entrypoint) const override {
     const auto found = machines_.find(entrypoint);

@@ -20,6 +20,13 @@ namespace holdfast::kernel {
 
 using Entropy = std::array<std::uint8_t, 16>;
 
+// What becomes of an event that starts an instance whose key belongs to one that has ended.
+enum class KeyReuse : std::uint8_t {
+  kRefuse,
+  kStartAgain,   // the ended instance is let go of, and its key begins again
+  kReturnEnded,  // nothing happens: the answer is Repeated, with the last record of that instance
+};
+
 // An event. Its value was made canonical against its schema before it became a tick, and stands
 // here without the self-describe tag; any other is refused.
 struct EventArrived {
@@ -33,6 +40,8 @@ struct EventArrived {
   bool starts = false;      // the instance must not be there yet
 
   base::ByteView trace = {};  // that it is part of (base/trace_context.h); empty: none
+
+  KeyReuse reuse = KeyReuse::kRefuse;  // for one that starts
 };
 
 // Who says so: an Ed25519 key and what it signed receipt_message() with. Without bytes: nobody in
@@ -194,12 +203,32 @@ struct SourceMarked {
   std::uint64_t record = 0;
 };
 
+// An instance that has failed or was cancelled begins again as it was once: with that state, that
+// mail and those effects, which are opened anew (kernel/instance_image.h).
+struct ReopenInstance {
+  std::string_view workflow;
+  base::ByteView key;      // canonical; empty if the workflow has no key
+  base::ByteView image;    // CBOR
+  std::uint64_t from = 0;  // the record that the image is of
+  std::string_view reason;
+  std::string_view by = {};
+};
+
+// Instances move from an earlier version of their workflow to the present one, with the state that
+// its migration makes of theirs. They are named as in ForgetEnded. One that does not fit stays, and
+// is not in the record.
+struct MigrateInstances {
+  base::ByteView instances;  // CBOR
+  std::string_view by = {};
+};
+
 struct Tick {
   std::uint64_t time_ns = 0;
   Entropy entropy{};
   std::variant<EventArrived, ReceiptArrived, ProgressArrived, Continue, ControlRequested,
                ApplyManifest, Propose, ReportShadow, Decide, ApplyProposal, ForgetEnded,
-               WorkerEnrolled, WorkerChanged, Leased, Returned, StopAsked, SourceMarked>
+               WorkerEnrolled, WorkerChanged, Leased, Returned, StopAsked, SourceMarked,
+               ReopenInstance, MigrateInstances>
       input;
 
   // Of a tick that comes from a record: what was halted then. Only a replay heeds it.

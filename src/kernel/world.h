@@ -16,6 +16,7 @@
 #include "kernel/blobs.h"
 #include "kernel/cells.h"
 #include "kernel/event_ids.h"
+#include "kernel/instance_image.h"
 #include "kernel/open_intents.h"
 #include "kernel/outcome.h"
 #include "kernel/program.h"
@@ -102,6 +103,16 @@ class World {
   // What was done is done when it is compared: after an error the world has failed.
   // Signatures were checked when the record was made.
   base::Result<Outcome> replay(base::ByteView record);
+
+  // The same, and the instance as it was before the last step that it took in this record, with the
+  // message of that step. Nothing: it took none.
+  base::Result<std::optional<InstanceImage>> replay_watching(base::ByteView record,
+                                                             std::string_view workflow,
+                                                             base::ByteView key);
+
+  // An instance that has not ended, as a value that it can begin again from. Nothing: there is no
+  // such instance, or it has ended. kTooLarge: it is larger than kMaxImageBytes.
+  base::Result<std::optional<InstanceImage>> image(std::string_view workflow, base::ByteView key);
 
   // Everything the world is, as one canonical value and the blobs it names. Between ticks only. A
   // world that has failed has none. kUnavailable: no room for the blobs now, and nothing is lost.

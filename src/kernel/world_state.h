@@ -15,6 +15,7 @@
 #include "kernel/draft.h"
 #include "kernel/event_ids.h"
 #include "kernel/event_source.h"
+#include "kernel/instance_image.h"
 #include "kernel/limits.h"
 #include "kernel/plan.h"
 #include "kernel/proposal.h"
@@ -30,6 +31,14 @@ struct SettledIntent {
   std::uint64_t record;
   ReceiptStatus status;
   std::uint64_t dispatch = 0;  // that held it; 0: none
+};
+
+// An instance as it was before the last step that it took in a tick.
+struct Watch {
+  std::string_view workflow;
+  base::Hash id;
+  std::optional<InstanceImage> image = {};
+  std::optional<base::Error> error = {};  // why there is none
 };
 
 struct WorldState {
@@ -66,10 +75,12 @@ struct WorldState {
   bool has_rules_2 = true;  // false: the record came about by the rules of before, see kRules2
   bool has_rules_3 = true;
   bool has_rules_4 = true;
+  Watch* watch = nullptr;  // null: nobody looks at steps
+  bool reopening = false;  // effects are opened again: children that have ended may be there
   Draft draft;
   LetterPool letters;
   codec::Buffer record;
-  codec::Buffer counted;  // of a tick that names leases: the list of those that count
+  codec::Buffer counted;  // of a tick that names leases or instances: the list of those that count
   codec::Normaliser normaliser;
   codec::Buffer scratch;
   StepOutput output;
@@ -162,6 +173,12 @@ struct StepEnd {
   CellName for_room_of = kWholeWorld;  // kWaits
 };
 StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery);
+
+// Opens the effects of a plan. `delivery` is the step of the tick that they are of.
+void open_intents(WorldState& world, Cell& cell, const Plan& plan, std::uint64_t delivery);
+
+// The instance as it is. kTooLarge: it is larger than an image may be.
+base::Result<InstanceImage> image_of(WorldState& world, Cell& cell);
 
 // What mail says of the intent that it answers.
 void write_origin(const WorldState& world, const base::Hash& hash, const Intent& intent,
@@ -291,6 +308,10 @@ void fail(WorldState& world, Cell& cell, std::string_view code, std::string_view
 // for nobody.
 void remove_instance(WorldState& world, Cell& cell);
 
+// Lets go of an instance that has ended: its key may begin again in this tick, as an instance of
+// the workflow of this number.
+void end_life(WorldState& world, Cell& cell, std::uint32_t next);
+
 // The handlers, one per kind of tick. A refusal has changed nothing.
 Answer reduce_event(WorldState& world, const EventArrived& event);
 Answer reduce_receipt(WorldState& world, const ReceiptArrived& receipt);
@@ -312,6 +333,8 @@ Answer reduce_leased(WorldState& world, const Leased& leased);
 Answer reduce_returned(WorldState& world, const Returned& returned);
 Answer reduce_stop(WorldState& world, const StopAsked& asked);
 Answer reduce_marked(WorldState& world, const SourceMarked& marked);
+Answer reduce_reopen(WorldState& world, const ReopenInstance& reopen);
+Answer reduce_migrate(WorldState& world, const MigrateInstances& migrate);
 
 // A program out of definitions, a canonical list of them, that could follow the present one; with
 // pins for what is under way, if it is to have them.

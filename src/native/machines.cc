@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "native/machines.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "defs/builtin.h"
 #include "defs/system_names.h"
 #include "native/bundle.h"
@@ -64,7 +67,7 @@ Machines::Machines(std::span<const Module> modules)
     for (const Module& earlier : module.earlier())
       earlier_.push_back(std::make_unique<const Machines>(std::span(&earlier, 1)));
     for (const Module::Code& code : module.code())
-      machines_.emplace(std::pair(module.name(), code.workflow), code.step);
+      machines_.emplace(std::pair(module.name(), code.workflow), code);
     for (const detail::Flow& flow : module.flows()) {
       std::vector<FlowMachine>& all = flows_[std::pair(module.name_of_flows(), flow.workflow)];
       for (const Rules rules : kAllRules) {
@@ -76,8 +79,18 @@ Machines::Machines(std::span<const Module> modules)
   }
 }
 
+// Of a step workflow the machine is made of the definition: any version that has the steps will do.
 std::optional<std::string> Machines::objection(const defs::WorkflowDef& workflow,
                                                const defs::Catalogue& catalogue) const {
+  auto own = own_objection(workflow, catalogue);
+  if (!own || !workflow.graph) return own;
+  const bool fits_earlier = std::ranges::any_of(
+      earlier_, [&](const auto& earlier) { return !earlier->objection(workflow, catalogue); });
+  return fits_earlier ? std::nullopt : std::move(own);
+}
+
+std::optional<std::string> Machines::own_objection(const defs::WorkflowDef& workflow,
+                                                   const defs::Catalogue& catalogue) const {
   // What it was compiled with stands under the name of its entrypoint.
   const auto emits = compiled_->emits.find(workflow_of(workflow.impl.entrypoint));
   if (emits == compiled_->emits.end()) return "there is none for its steps";
@@ -145,6 +158,15 @@ std::shared_ptr<const kernel::Machine> Machines::make(const defs::ModuleDef& mod
   if (!graph) return nullptr;  // the code has it
   return std::make_shared<const steps::StepsMachine>(std::move(*graph),
                                                      workflow_of(workflow.impl.entrypoint));
+}
+
+bool Machines::Machine::migrate(const kernel::EarlierState& earlier, codec::Buffer& out,
+                                std::string& why) const {
+  if (migrate_ == nullptr) return kernel::Machine::migrate(earlier, out, why);
+  Bytes made;
+  if (!migrate_(earlier.state, made, why)) return false;
+  out.append(made);
+  return true;
 }
 
 void Machines::Machine::step(const kernel::StepInput& input, kernel::StepOutput& output) const {

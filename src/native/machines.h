@@ -44,11 +44,15 @@ class Machines : public kernel::MachineSource {
  private:
   class Machine : public kernel::Machine {
    public:
-    explicit Machine(StepFunction function) noexcept : function_(function) {}
+    explicit Machine(const Module::Code& code) noexcept
+        : function_(code.step), migrate_(code.migrate) {}
     void step(const kernel::StepInput& input, kernel::StepOutput& output) const override;
+    bool migrate(const kernel::EarlierState& earlier, codec::Buffer& out,
+                 std::string& why) const override;
 
    private:
     StepFunction function_;
+    MigrateFunction migrate_;
   };
 
   // For definitions without a graph: which rules they were made by is told by the entry point.
@@ -58,6 +62,10 @@ class Machines : public kernel::MachineSource {
   };
 
   struct Compiled;
+
+  // The same as `objection` without the code of earlier versions.
+  std::optional<std::string> own_objection(const defs::WorkflowDef& workflow,
+                                           const defs::Catalogue& catalogue) const;
 
   std::map<std::pair<std::string, std::string>, Machine, std::less<>> machines_;
   // By module and workflow.

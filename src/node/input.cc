@@ -96,6 +96,7 @@ bool Input::is_control() const noexcept {
          std::holds_alternative<kernel::Propose>(tick_) ||
          std::holds_alternative<kernel::ReportShadow>(tick_) ||
          std::holds_alternative<kernel::Decide>(tick_) ||
+         std::holds_alternative<kernel::ReopenInstance>(tick_) ||
          std::holds_alternative<kernel::ApplyProposal>(tick_);
 }
 
@@ -131,6 +132,16 @@ Input Input::stop_work(const kernel::StopAsked& asked) {
 
 Input Input::mark_source(const kernel::SourceMarked& marked) {
   return owning(marked, [](auto& own) { return std::tie(own.source); });
+}
+
+Input Input::reopen(const kernel::ReopenInstance& reopen) {
+  return owning(reopen, [](auto& own) {
+    return std::tie(own.workflow, own.key, own.image, own.reason, own.by);
+  });
+}
+
+Input Input::migrate(const kernel::MigrateInstances& migrate) {
+  return owning(migrate, [](auto& own) { return std::tie(own.instances, own.by); });
 }
 
 }  // namespace holdfast::node

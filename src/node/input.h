@@ -35,6 +35,8 @@ class Input {
   static Input give_back(const kernel::Returned& returned);
   static Input stop_work(const kernel::StopAsked& asked);
   static Input mark_source(const kernel::SourceMarked& marked);
+  static Input reopen(const kernel::ReopenInstance& reopen);
+  static Input migrate(const kernel::MigrateInstances& migrate);
   static Input go_on() { return Input(kernel::Continue{}, nullptr, 0); }
 
   const Tick& tick() const noexcept { return tick_; }

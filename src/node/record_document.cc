@@ -91,13 +91,15 @@ struct TickFields {
   }
   void operator()(const kernel::EventArrived& event) {
     const auto trace = base::TraceContext::of(event.trace);
-    begin(kernel::TickKind::kEvent, trace ? 7 : 6);
+    const bool starts_again = event.reuse == kernel::KeyReuse::kStartAgain;
+    begin(kernel::TickKind::kEvent, 6U + (trace ? 1U : 0U) + (starts_again ? 1U : 0U));
     field(out, "schema", event.schema);
     value(out, "value", event.value);
     field(out, "id", event.id);
     field(out, "workflow", event.workflow);
     given(out, "key", event.key);
     flag(out, "starts", event.starts);
+    if (starts_again) flag(out, "starts_again", true);
     if (trace) field(out, "traceparent", trace->to_text());
   }
   void operator()(const kernel::ReceiptArrived& receipt) {
@@ -186,15 +188,18 @@ struct TickFields {
   }
   void operator()(const kernel::ForgetEnded& forget) {
     begin(kernel::TickKind::kForget, 1);
+    write_names(forget.instances, true);
+  }
+  void write_names(base::ByteView instances, bool with_record) {
     field(out, "instances");
-    const auto names = kernel::read_forget_list(forget.instances);
+    const auto names = kernel::read_forget_list(instances);
     if (!names) return codec::write_null(out);
     codec::write_list_head(out, names->size());
     for (const kernel::ForgetName& name : *names) {
-      codec::write_map_head(out, 3);
+      codec::write_map_head(out, with_record ? 3 : 2);
       field(out, "workflow", name.workflow);
       given(out, "key", name.key);
-      field(out, "last_record", name.last_record);
+      if (with_record) field(out, "last_record", name.last_record);
     }
   }
 
@@ -255,6 +260,20 @@ struct TickFields {
     begin(kernel::TickKind::kSourceMarked, 2);
     field(out, "source", marked.source);
     field(out, "record", marked.record);
+  }
+  void operator()(const kernel::ReopenInstance& reopen) {
+    begin(kernel::TickKind::kReopen, 5 + !reopen.by.empty());
+    field(out, "workflow", reopen.workflow);
+    given(out, "key", reopen.key);
+    field(out, "image_bytes", reopen.image.size());
+    field(out, "from", reopen.from);
+    field(out, "reason", reopen.reason);
+    write_by(reopen.by);
+  }
+  void operator()(const kernel::MigrateInstances& migrate) {
+    begin(kernel::TickKind::kMigrate, 1 + !migrate.by.empty());
+    write_names(migrate.instances, false);
+    write_by(migrate.by);
   }
 
   void write_fence(const kernel::Fence& fence) {

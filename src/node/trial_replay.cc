@@ -38,6 +38,15 @@ std::shared_ptr<const kernel::Machine> WatchedMachines::make(
   return machines_.make(module, workflow, catalogue);
 }
 
+// Code of an earlier version is as good as that of the present one.
+const kernel::Machine* WatchedMachines::find_fitting(const defs::ModuleDef& module,
+                                                     const defs::WorkflowDef& workflow,
+                                                     const defs::Catalogue& catalogue,
+                                                     std::string& why) const {
+  const kernel::Machine* const machine = machines_.find_fitting(module, workflow, catalogue, why);
+  return machine != nullptr ? machine : find(module, workflow.impl.entrypoint);
+}
+
 std::optional<std::string> WatchedMachines::objection(const defs::WorkflowDef& workflow,
                                                       const defs::Catalogue& catalogue) const {
   return machines_.objection(workflow, catalogue);

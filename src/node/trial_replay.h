@@ -24,6 +24,10 @@ class WatchedMachines : public kernel::MachineSource {
   std::shared_ptr<const kernel::Machine> make(const defs::ModuleDef& module,
                                               const defs::WorkflowDef& workflow,
                                               const defs::Catalogue& catalogue) const override;
+  const kernel::Machine* find_fitting(const defs::ModuleDef& module,
+                                      const defs::WorkflowDef& workflow,
+                                      const defs::Catalogue& catalogue,
+                                      std::string& why) const override;
   const kernel::Machine* find_system(std::string_view workflow) const override {
     return machines_.find_system(workflow);
   }

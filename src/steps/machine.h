@@ -28,6 +28,11 @@ class StepsMachine : public kernel::Machine {
   bool write_whole(base::ByteView state, const kernel::StateParts& parts,
                    codec::Buffer& out) const override;
 
+  // A run goes on with another graph that has all the steps and events that it still needs.
+  bool migrate(const kernel::EarlierState& earlier, codec::Buffer& out,
+               std::string& why) const override;
+  const void* family() const noexcept override;
+
   const Graph& graph() const noexcept { return graph_; }
   const std::string& effect_of(StepIndex step) const { return effects_[step]; }
 

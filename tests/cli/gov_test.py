@@ -68,6 +68,26 @@ class Governance(OrderWorldTest):
         self.assertEqual(self.refused("apply", bundle), "holdfast: 1 instances have not ended: demo/Order@1 \"o-3\""
                          "; for demo/Order@1 this changes: demo/charge@1\n")
 
+    def test_a_rehearsal_says_what_would_become_of_instances_and_writes_nothing(self):
+        self.make_world(orders=3)
+        bundle = self.bundle(change=self.with_a_time_limit)
+        before = self.contents()
+        for how, code, pinned in (((), 1, []), (("--pin",), 0, [{"workflow": "demo/Order@1", "instances": 1}])):
+            done = self.run_program("apply", bundle, "--rehearse", *how, "--world", "world", "--json")
+            self.assertEqual((done.stderr.decode(), done.returncode), ("", code), how)
+            found = json.loads(done.stdout)
+            self.assertEqual((found["record"], found["pinned"], found["blocking_count"]), (None, pinned, code))
+            rehearsal = found["rehearsal"]
+            self.assertEqual((rehearsal["instances"], rehearsal["difference"], rehearsal["good"]), (1, None, code == 0))
+            self.assertEqual(rehearsal["replayed"], rehearsal["at"], "all of a small world")
+        done = self.run_program("apply", bundle, "--rehearse", "--migrate", "--world", "world", "--json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        staying = json.loads(done.stdout)["rehearsal"]["staying"]
+        self.assertEqual([(each["key"], each["why"]) for each in staying],
+                         [("o-3", "it waits for 'demo/charge@1', which the present version has in another form")])
+        self.assertEqual(self.contents(), before, "nothing is written")
+        self.assertIn("--rehearse", self.run_program("apply", bundle, "--migrate", "--world", "world").stderr.decode())
+
     def test_definitions_are_applied_where_nothing_is_under_way(self):
         self.make_world(orders=1)
         bundle = self.bundle(change=self.with_a_time_limit)

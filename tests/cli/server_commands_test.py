@@ -55,6 +55,34 @@ class ServerCommands(ServingTest):
             self.assertEqual(self.ask(url, "send", "demo/OrderCancelled@1", '{"id":"p-1"}', "--key", "demo/Order@1/p-1")["ignored"], 1)
             self.assertEqual(self.run_program("cancel", "demo/Order@1/nobody", "--server", url).returncode, 1)
 
+    def test_a_key_is_used_again_and_a_failed_instance_begins_again(self):
+        with self.server() as url:
+            order = ("start", "demo/Order@1", ORDER % ("r-1", "unicorn"), "--wait", "60000")
+            failed = self.ask(url, *order, code=1)
+            self.assertEqual(failed["instance"]["status"], "failed")
+            self.assertIn("(conflict)", self.refused(url, *order))
+            returned = self.ask(url, *order[:3], "--if-ended", "return")
+            self.assertEqual((returned["repeated"], returned["instance"]["status"]), (True, "failed"))
+            before = len(self.ask(url, "timeline", "demo/Order@1/r-1")["records"])
+            retried = self.ask(url, "retry", "demo/Order@1/r-1", "--reason", "once more")
+            self.assertGreater(retried["record"], retried["from"])
+            wait_until(lambda: self.ask(url, "show", "demo/Order@1/r-1")["status"] == "failed")
+            records = self.ask(url, "timeline", "demo/Order@1/r-1")["records"]
+            self.assertGreater(len(records), before, "what was is still there")
+            tick = next(each["tick"] for each in records if each["record"] == retried["record"])
+            self.assertEqual((tick["kind"], tick["from"], tick["reason"]), ("reopen", retried["from"], "once more"))
+            first = failed["record"]
+            restarted = self.ask(url, "restart", "demo/Order@1/r-1", "--from", str(first))
+            self.assertEqual(restarted["from"], first)
+            wait_until(lambda: self.ask(url, "show", "demo/Order@1/r-1")["status"] == "failed")
+            self.assertIn("nothing", self.refused(url, "restart", "demo/Order@1/r-1", "--from", "nothing"))
+            again = self.ask(url, "start", "demo/Order@1", ORDER % ("r-1", "mug"), "--wait", "60000", "--if-ended", "again")
+            self.assertEqual((again["repeated"], again["instance"]["status"]), (False, "completed"))
+            self.assertIn("has completed", self.refused(url, "retry", "demo/Order@1/r-1"))
+            self.assertEqual(self.ask(url, "migrate", "demo/Order@1"), {"moved": 0, "stays": 0, "staying": []})
+            self.assertIn("nobody/Knows@1", self.refused(url, "migrate", "nobody/Knows@1"))
+        self.assertEqual(self.run_program("verify", "world").returncode, 0)
+
     def test_instances_are_paused_resumed_and_cancelled(self):
         """Of a program whose instances wait for events."""
         with self.server(program=WAITS) as url:
