@@ -15,13 +15,30 @@ namespace holdfast {
 // What does not matter is left empty.
 struct ListOptions {
   std::string workflow = {};
-  std::string status = {};  // running, waiting, completed, failed, cancelled, deleted
+  // running, waiting, completed, failed, cancelled, deleted; or several with commas between them
+  std::string status = {};
   std::optional<bool> paused = {};
   std::uint64_t since_ns = 0;  // touched then or later
+  std::uint64_t until_ns = 0;  // last touched before; 0: whenever
+  std::string key = {};        // the key is a text that begins with this
+  std::string code = {};       // the error code that it failed with
   std::string words = {};      // all of them occur in what the instance put out
   std::uint64_t after = 0;     // InstanceList::next of the part before
   std::size_t limit = 50;      // from 1 to 1000
   bool counts = false;         // also InstanceList::counts
+
+  // Not 0: also InstanceList::rates, from this time on, in steps of whole 10 s.
+  std::uint64_t rates_from_ns = 0;
+  std::uint64_t rates_step_ns = 0;
+};
+
+// How many instances began and ended in a step of time. Those of the last two days are kept.
+struct InstanceRate {
+  std::uint64_t from_ns = 0;  // where the step begins
+  std::uint64_t begun = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t cancelled = 0;
 };
 
 // How many instances of a workflow have a status.
@@ -57,6 +74,7 @@ struct InstanceList {
   std::uint64_t seen = 0;                  // the record that the index has come to
   std::uint64_t lag = 0;                   // durable records that it has not seen
   std::vector<InstanceCount> counts = {};  // of all instances, whatever the list is of
+  std::vector<InstanceRate> rates = {};    // the same; steps in which nothing happened are left out
 };
 
 }  // namespace holdfast

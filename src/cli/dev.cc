@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 
@@ -189,6 +190,13 @@ void add_dev(CLI::App& app, ExitCode& exit_code, const Program& program) {
         exit_code = refuse(ready.error());
         return;
       }
+    }
+    // Before anything is logged: the page is the first thing to look for.
+    const auto listen = parse_listen(options->listen);
+    const bool is_first_life = shared == nullptr || shared->life == 1;
+    if (said->opens && is_first_life && listen && listen->port != 0) {
+      print_line("http://" + options->listen + " is the page; it opens in a moment");
+      std::fflush(stdout);
     }
     // Ends before the engine does, which is inside of `serve`.
     options->stopping = [said] { said->live.reset(); };

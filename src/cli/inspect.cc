@@ -285,6 +285,8 @@ void add_lists(InspectAdder& adder) {
   ls->add_option("--status", options->list.status,
                  "running, waiting, completed, failed or cancelled")
       ->check(CLI::IsMember({"running", "waiting", "completed", "failed", "cancelled"}));
+  ls->add_option("--key", options->list.key, "only instances whose key is a text that begins so")
+      ->check(not_empty());
   ls->add_option("--since", options->since_seconds,
                  "only instances updated in this last time, such as 90s, 15m or 7d")
       ->transform(seconds_of_duration())

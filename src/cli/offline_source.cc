@@ -38,6 +38,11 @@ using gateway::put_value;
 
 constexpr std::size_t kMostPartBytes = std::size_t{8} << 20;
 
+bool begins_with(base::ByteView key, std::string_view prefix) {
+  const auto text = key.empty() ? std::nullopt : codec::View::of(key).text();
+  return text && text->starts_with(prefix);
+}
+
 struct ListedRow {
   std::string workflow;
   base::Bytes key;
@@ -379,6 +384,7 @@ class OfflineSource : public WorldSource {
       if (!query.workflow.empty() && workflow != query.workflow) return true;
       if (!query.status.empty() && status != query.status) return true;
       if (cell.last_active_ns < query.since_ns) return true;
+      if (!query.key.empty() && !begins_with(cell.key, query.key)) return true;
       (place ? known : rows)
           .push_back({std::string(workflow), cell.key, status, cell.paused, cell.last_record,
                       cell.last_active_ns, place.value_or(unknown)});

@@ -18,7 +18,7 @@ class ServerSource : public WorldSource {
   explicit ServerSource(ServerApi api) : api_(std::move(api)) {}
 
   base::Result<Document> instances(const ListQuery& query) override {
-    const bool is_sifted = !query.where.empty() || query.since_ns != 0;
+    const bool is_sifted = !query.where.empty() || query.since_ns != 0 || !query.key.empty();
     return !is_sifted && query.limit <= kRowsPerPage ? page(query) : gathered(query, is_sifted);
   }
 
@@ -26,6 +26,7 @@ class ServerSource : public WorldSource {
     std::string path = "/v1/instances?limit=" + std::to_string(query.limit);
     if (!query.workflow.empty()) path += "&workflow=" + escaped(query.workflow);
     if (!query.status.empty()) path += "&status=" + escaped(query.status);
+    if (!query.key.empty()) path += "&key=" + escaped(query.key);
     if (!query.after.empty()) path += "&after=" + escaped(query.after);
     if (query.since_ns != 0) path += "&since=" + std::to_string(query.since_ns);
     if (!query.where.empty()) path += "&where=" + escaped(query.where);

@@ -17,10 +17,15 @@ store::HistoryQuery inside(ListOptions options) {
           .status = std::move(options.status),
           .paused = options.paused,
           .since_ns = options.since_ns,
+          .until_ns = options.until_ns,
+          .key = std::move(options.key),
+          .code = std::move(options.code),
           .words = std::move(options.words),
           .after = options.after,
           .limit = options.limit,
-          .counts = options.counts};
+          .counts = options.counts,
+          .rates_from_ns = options.rates_from_ns,
+          .rates_step_ns = options.rates_step_ns};
 }
 
 // An event came for an instance that was not there, and began none.
@@ -53,6 +58,8 @@ InstanceList outside(node::HistoryList list, store::Journal& journal) {
     if (is_counted(each))
       made.counts.push_back({std::move(each.workflow), std::move(each.status), each.count});
   }
+  for (const store::InstanceRate& each : list.page.rates)
+    made.rates.push_back({each.from_ns, each.begun, each.completed, each.failed, each.cancelled});
   made.instances.reserve(list.page.rows.size());
   for (store::InstanceRow& row : list.page.rows) {
     if (is_unhandled(row)) continue;

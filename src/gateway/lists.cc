@@ -2,11 +2,13 @@
 // GET /v1/instances: lists of instances, from the index behind the world.
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "codec/view.h"
 #include "gateway/board/why_many.h"
+#include "gateway/comma_list.h"
 #include "gateway/documents.h"
 #include "gateway/field_match.h"
 #include "gateway/handlers.h"
@@ -46,14 +48,35 @@ void put_listed(codec::Buffer& out, const ListedInstance& instance, const Bytes&
   put(out, "message", instance.error_message);
 }
 
+// How many there are, where the counters know: they go by workflow and status. Instances that were
+// deleted do not count.
+std::optional<std::uint64_t> total_of(Exchange& exchange, const InstanceList& list) {
+  for (const char* name : {"paused", "since", "until", "key", "code", "words", "where", "reason"})
+    if (!exchange.text_in_query(name).empty()) return std::nullopt;
+  const std::string& workflow = exchange.text_in_query("workflow");
+  const auto statuses = words_in(exchange.text_in_query("status"));
+  std::uint64_t total = 0;
+  for (const InstanceCount& each : list.counts) {
+    if (!workflow.empty() && each.workflow != workflow) continue;
+    if (statuses.empty() || std::ranges::find(statuses, each.status) != statuses.end())
+      total += each.count;
+  }
+  return total;
+}
+
 void put_list(Exchange& exchange, const InstanceList& list, const std::vector<Bytes>& reasons) {
   codec::Buffer& out = exchange.document();
-  codec::write_map_head(out, 4);
+  codec::write_map_head(out, 5);
   codec::write_text(out, "instances");
   codec::write_list_head(out, list.instances.size());
   for (std::size_t i = 0; i < list.instances.size(); ++i)
     put_listed(out, list.instances[i], reasons.empty() ? Bytes() : reasons[i]);
   put_number_or_null(out, "next", list.next);
+  codec::write_text(out, "total");
+  if (const auto total = total_of(exchange, list))
+    codec::write_nat(out, *total);
+  else
+    codec::write_null(out);
   put_number(out, "seen", list.seen);
   put_number(out, "lag", list.lag);
   exchange.answer(200);
@@ -62,27 +85,70 @@ void put_list(Exchange& exchange, const InstanceList& list, const std::vector<By
 // With ?why=1 also why each instance that has not ended waits, up to so many in one part.
 constexpr std::uint64_t kMostWithReasons = 200;
 
-void answer_with_list(Exchange& exchange, Result<InstanceList> list) {
-  if (!list) return exchange.refuse(list.error(), ProblemCode::kHistory);
-  if (exchange.text_in_query("why") != "1") return put_list(exchange, *list, {});
-  auto place = SiftPlace::take(exchange);
-  if (!place) return;
+// Explains the instances of a list that have not ended; the others have an empty document.
+void explain_list(Exchange& exchange, InstanceList list,
+                  std::function<void(Exchange&, InstanceList, std::vector<Bytes> reasons)> then) {
   std::vector<Engine::RawName> names;
   std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < list->instances.size(); ++i) {
-    const ListedInstance& row = list->instances[i];
+  for (std::size_t i = 0; i < list.instances.size(); ++i) {
+    const ListedInstance& row = list.instances[i];
     if (row.status != "waiting" && row.status != "running") continue;
     names.push_back({row.workflow, row.key});
     rows.push_back(i);
   }
   explain_many(exchange, std::move(names),
-               [list = std::move(*list), rows = std::move(rows), place](
-                   Exchange& self, std::vector<Bytes> documents) {
+               [list = std::move(list), rows = std::move(rows), then = std::move(then)](
+                   Exchange& self, std::vector<Bytes> documents) mutable {
                  std::vector<Bytes> reasons(list.instances.size());
                  for (std::size_t i = 0; i < rows.size(); ++i)
                    reasons[rows[i]] = std::move(documents[i]);
+                 then(self, std::move(list), std::move(reasons));
+               });
+}
+
+void answer_with_list(Exchange& exchange, Result<InstanceList> list) {
+  if (!list) return exchange.refuse(list.error(), ProblemCode::kHistory);
+  if (exchange.text_in_query("why") != "1") return put_list(exchange, *list, {});
+  auto place = SiftPlace::take(exchange);
+  if (!place) return;
+  explain_list(
+      exchange, std::move(*list),
+      [place](Exchange& self, const InstanceList& explained, const std::vector<Bytes>& reasons) {
+        place->give_back();
+        put_list(self, explained, reasons);
+      });
+}
+
+// Only those that wait for this: a kind of reason, or a kind, a space and its subject, as
+// GET /v1/waits names them.
+bool waits_for(const Bytes& document, std::string_view wanted) {
+  if (document.empty()) return false;
+  const auto reason = main_reason(codec::View::of(document));
+  if (!reason) return false;
+  const WaitKind kind = wait_kind(*reason);
+  return wanted == kind.kind || wanted == kind.kind + " " + kind.subject;
+}
+
+void answer_waiting_for(Exchange& exchange, const std::shared_ptr<SiftPlace>& place,
+                        std::size_t wanted, InstanceList list) {
+  explain_list(exchange, std::move(list),
+               [place, wanted](Exchange& self, InstanceList explained, std::vector<Bytes> reasons) {
+                 const std::string& reason = self.text_in_query("reason");
+                 const bool shows = self.text_in_query("why") == "1";
+                 std::vector<ListedInstance> kept;
+                 std::vector<Bytes> shown;
+                 for (std::size_t i = 0; i < explained.instances.size(); ++i) {
+                   if (!waits_for(reasons[i], reason)) continue;
+                   if (kept.size() == wanted) {
+                     explained.next = kept.back().place;
+                     break;
+                   }
+                   kept.push_back(std::move(explained.instances[i]));
+                   if (shows) shown.push_back(std::move(reasons[i]));
+                 }
+                 explained.instances = std::move(kept);
                  place->give_back();
-                 put_list(self, list, reasons);
+                 put_list(self, explained, shown);
                });
 }
 
@@ -144,6 +210,8 @@ std::optional<ListOptions> options_of(Exchange& exchange) {
   ListOptions options;
   const auto since = exchange.number_in_query("since", 0, kMostSince);
   if (!since) return std::nullopt;
+  const auto until = exchange.number_in_query("until", 0, kMostSince);
+  if (!until) return std::nullopt;
   const auto why = exchange.number_in_query("why", 0, 1);
   if (!why) return std::nullopt;
   const auto limit =
@@ -158,13 +226,17 @@ std::optional<ListOptions> options_of(Exchange& exchange) {
   options.workflow = exchange.text_in_query("workflow");
   options.status = exchange.text_in_query("status");
   options.words = exchange.text_in_query("words");
+  options.key = exchange.text_in_query("key");
+  options.code = exchange.text_in_query("code");
   if (says_paused) options.paused = *paused == 1;
   options.since_ns = *since;
+  options.until_ns = *until;
   options.after = *after;
   options.limit = *limit;
-  if (!options.status.empty() &&
-      std::ranges::find(kInstanceStatuses, options.status) == kInstanceStatuses.end()) {
-    exchange.refuse({ProblemCode::kBadTarget, "there is no status '" + options.status + "'"});
+  options.counts = true;
+  for (const std::string& status : words_in(options.status)) {
+    if (std::ranges::find(kInstanceStatuses, status) != kInstanceStatuses.end()) continue;
+    exchange.refuse({ProblemCode::kBadTarget, "there is no status '" + status + "'"});
     return std::nullopt;
   }
   return options;
@@ -176,6 +248,21 @@ void list_instances(Exchange& exchange) {
   auto options = options_of(exchange);
   if (!options) return;
   const std::string& where = exchange.text_in_query("where");
+  if (!exchange.text_in_query("reason").empty()) {
+    if (!where.empty())
+      return exchange.refuse({ProblemCode::kBadTarget, "reason and where cannot be combined"});
+    if (options->status.empty()) options->status = "waiting,running";
+    auto place = SiftPlace::take(exchange);
+    if (!place) return;
+    const std::size_t wanted = options->limit;
+    options->limit = kMostSifted;
+    return exchange.service().engine.list_raw(
+        std::move(*options),
+        exchange.later<InstanceList>([place, wanted](Exchange& self, Result<InstanceList> list) {
+          if (!list) return self.refuse(list.error(), ProblemCode::kHistory);
+          answer_waiting_for(self, place, wanted, std::move(*list));
+        }));
+  }
   if (where.empty()) {
     return exchange.service().engine.list_raw(std::move(*options),
                                               exchange.later<InstanceList>(answer_with_list));

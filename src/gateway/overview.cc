@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GET /v1/overview: the world at a glance.
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <utility>
 
@@ -12,6 +13,11 @@ namespace {
 
 constexpr std::size_t kLastFailures = 200;  // that are grouped by their code
 constexpr std::size_t kMostGroups = 20;
+
+// Of `rates`: the index keeps two days, in steps of 10 s.
+constexpr std::uint64_t kMostMinutes = 2880;
+constexpr std::uint64_t kMostPoints = 120;
+constexpr std::uint64_t kShortestStepNs = 10'000'000'000;
 
 struct FailureGroup {
   std::string workflow;
@@ -54,10 +60,27 @@ void put_workflows(codec::Buffer& out, const std::vector<InstanceCount>& counts)
   }
 }
 
-void answer_overview(Exchange& exchange, const Result<InstanceList>& list) {
+// How many began and ended, in steps of this many seconds.
+void put_rates(codec::Buffer& out, const std::vector<InstanceRate>& rates, std::uint64_t step_ns) {
+  codec::write_text(out, "rates");
+  codec::write_map_head(out, 2);
+  put_number(out, "step_ns", step_ns);
+  codec::write_text(out, "points");
+  codec::write_list_head(out, rates.size());
+  for (const InstanceRate& rate : rates) {
+    codec::write_map_head(out, 5);
+    put_number(out, "from_ns", rate.from_ns);
+    put_number(out, "begun", rate.begun);
+    put_number(out, "completed", rate.completed);
+    put_number(out, "failed", rate.failed);
+    put_number(out, "cancelled", rate.cancelled);
+  }
+}
+
+void answer_overview(Exchange& exchange, const Result<InstanceList>& list, std::uint64_t step_ns) {
   if (!list) return exchange.refuse(list.error(), ProblemCode::kHistory);
   codec::Buffer& out = exchange.document();
-  codec::write_map_head(out, 4);
+  codec::write_map_head(out, step_ns == 0 ? 4 : 5);
   put_workflows(out, list->counts);
   const std::vector<FailureGroup> failures = grouped(list->instances);
   codec::write_text(out, "failures");
@@ -69,6 +92,7 @@ void answer_overview(Exchange& exchange, const Result<InstanceList>& list) {
     put_number(out, "count", group.count);
     put_number(out, "last_ns", group.last_ns);
   }
+  if (step_ns != 0) put_rates(out, list->rates, step_ns);
   put_number(out, "seen", list->seen);
   put_number(out, "lag", list->lag);
   exchange.answer(200);
@@ -77,9 +101,24 @@ void answer_overview(Exchange& exchange, const Result<InstanceList>& list) {
 }  // namespace
 
 void get_overview(Exchange& exchange) {
+  const auto minutes = exchange.number_in_query("minutes", 0, kMostMinutes);
+  if (!minutes) return;
   ListOptions options{.status = "failed", .limit = kLastFailures, .counts = true};
-  exchange.service().engine.list_raw(std::move(options),
-                                     exchange.later<InstanceList>(answer_overview));
+  std::uint64_t step_ns = 0;
+  if (*minutes > 0) {
+    const std::uint64_t steps = (*minutes * 60 + kMostPoints * 10 - 1) / (kMostPoints * 10);
+    step_ns = steps * kShortestStepNs;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    const auto now_ns = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+    options.rates_from_ns = now_ns - *minutes * 60 * 1'000'000'000;
+    options.rates_step_ns = step_ns;
+  }
+  exchange.service().engine.list_raw(
+      std::move(options),
+      exchange.later<InstanceList>([step_ns](Exchange& self, const Result<InstanceList>& list) {
+        answer_overview(self, list, step_ns);
+      }));
 }
 
 }  // namespace holdfast::gateway

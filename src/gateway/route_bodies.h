@@ -89,7 +89,7 @@ inline constexpr std::string_view kSchedule = R"({"type":"object",
 
 inline constexpr std::string_view kScheduleList = R"({"type":"object",
 "required":["schedules","next"],"properties":{
-"schedules":{"type":"array","items":{"type":"object"}},
+"schedules":{"type":"array","items":{"$ref":"#/components/schemas/Schedule"}},
 "next":{"type":["integer","null"],"description":"where to go on; null: there are no more"}}})";
 
 inline constexpr std::string_view kPreviewSchedule = R"({"type":"object",
@@ -183,6 +183,12 @@ inline constexpr std::string_view kOverview = R"({"type":"object",
 "items":{"type":"object","required":["workflow","code","count","last_ns"],"properties":{
 "workflow":{"type":"string"},"code":{"type":"string"},"count":{"type":"integer"},
 "last_ns":{"type":"integer"}}}},
+"rates":{"type":"object","description":"if minutes were asked for",
+"required":["step_ns","points"],"properties":{"step_ns":{"type":"integer"},
+"points":{"type":"array","description":"steps in which nothing happened are left out",
+"items":{"type":"object","required":["from_ns","begun","completed","failed","cancelled"],
+"properties":{"from_ns":{"type":"integer"},"begun":{"type":"integer"},
+"completed":{"type":"integer"},"failed":{"type":"integer"},"cancelled":{"type":"integer"}}}}}},
 "seen":{"type":"integer","description":"the record that the index has come to"},
 "lag":{"type":"integer","description":"durable records that it has not seen"}}})";
 
@@ -215,6 +221,7 @@ inline constexpr std::string_view kBeginBatch = R"({"type":"object","required":[
 "properties":{"workflow":{"type":"string"},
 "status":{"enum":["running","waiting"]},"paused":{"type":"boolean"},
 "since":{"type":"integer","description":"touched at this time or later, in ns since 1970"},
+"key":{"type":"string","description":"the key is a text that begins with this"},
 "words":{"type":"string"}}},
 "ids":{"type":"array","maxItems":10000,"items":{"type":"object","required":["workflow","key"],
 "additionalProperties":false,"properties":{"workflow":{"type":"string"},"key":{}}}},
@@ -244,7 +251,7 @@ inline constexpr std::string_view kBatches = R"({"type":"object","required":["ba
 "properties":{"batches":{"type":"array","items":{"$ref":"#/components/schemas/Batch"}}}})";
 
 inline constexpr std::string_view kInstances = R"({"type":"object",
-"required":["instances","next","seen","lag"],"properties":{
+"required":["instances","next","total","seen","lag"],"properties":{
 "instances":{"type":"array","items":{"type":"object",
 "required":["workflow","key","status","paused","first_record","first_ns","last_record","last_ns",
 "steps"],"properties":{"workflow":{"type":"string"},"key":{},
@@ -259,6 +266,7 @@ inline constexpr std::string_view kInstances = R"({"type":"object",
 "required":["sentence","reasons"],"properties":{"sentence":{"type":"string"},
 "reasons":{"type":"array","items":{"type":"object"}}}}}}},
 "next":{"type":["integer","null"],"description":"where to go on; null: there are no more"},
+"total":{"type":["integer","null"],"description":"how many there are, without those deleted; null: they were not counted"},
 "seen":{"type":"integer","description":"the record that the index has come to"},
 "lag":{"type":"integer","description":"durable records that it has not seen"}}})";
 
@@ -503,7 +511,7 @@ inline constexpr std::string_view kCursor = R"({"type":"object",
 "reason":{"type":"string"},"quarantined":{"type":"integer"}}})";
 
 inline constexpr std::string_view kCursors = R"({"type":"object","required":["cursors"],
-"properties":{"cursors":{"type":"array","items":{"type":"object"}}}})";
+"properties":{"cursors":{"type":"array","items":{"$ref":"#/components/schemas/Cursor"}}}})";
 
 inline constexpr std::string_view kMakeCursor = R"({"type":"object","required":["name"],
 "additionalProperties":false,"properties":{

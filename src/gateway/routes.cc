@@ -66,14 +66,25 @@ constexpr QueryParameter kDraw[] = {
 
 constexpr QueryParameter kList[] = {
     {"workflow", "only instances of this workflow", true},
-    {"status", "only with this status", true},
+    {"status", "only with this status, or one of several with commas between them", true},
     {"paused", "1: only those that are paused; 0: only those that are not"},
     {"since", "only those that were touched at this time or later, in ns since 1970"},
+    {"until", "only those that were last touched before this time, in ns since 1970"},
+    {"key", "only those whose key is a text that begins with this", true},
+    {"code", "only those that failed with this error code", true},
+    {"reason",
+     "only those that wait for this: the kind of a group of GET /v1/waits, or kind, "
+     "space and subject",
+     true},
     {"words", "only those that have put out all of these words", true},
     {"where", "only those of which this holds: state.sku=mug; see docs/api.md", true},
     {"why", "1: also why each instance that has not ended waits; then up to 200 instances"},
     {"limit", "maximum number of instances, up to 1000"},
     {"after", "cursor from the previous page: its `next`"},
+};
+
+constexpr QueryParameter kOverviewOf[] = {
+    {"minutes", "also how many began and ended in this many last minutes, up to 2880, in steps"},
 };
 
 constexpr QueryParameter kWaitsOf[] = {
@@ -194,6 +205,7 @@ constexpr Route kRoutes[] = {
      .name = "overview",
      .summary = "How many instances of each workflow have which status, and what failed last.",
      .answer = kOverview,
+     .query = kOverviewOf,
      .handle = get_overview},
     {.method = Method::kGet,
      .path = "/v1/waits",

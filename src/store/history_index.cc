@@ -102,6 +102,11 @@ base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements
   all->find_over = TRY(database.prepare(kFindOver));
   all->first_over = TRY(database.prepare(kFirstOver));
   all->between_over = TRY(database.prepare(kBetweenOver));
+  all->put_rate = TRY(
+      database.prepare("INSERT INTO rates VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET "
+                       "begun = begun + ?2, completed = completed + ?3, failed = failed + ?4, "
+                       "cancelled = cancelled + ?5"));
+  all->drop_rates = TRY(database.prepare("DELETE FROM rates WHERE slot < ?1"));
   return all;
 }
 
@@ -168,8 +173,10 @@ base::Result<void> HistoryIndex::apply(const HistoryBatch& batch, RecordNumber r
 
 base::Result<void> HistoryIndex::write(const HistoryBatch& batch, const HistoryCursor& cursor) {
   TRY(database_.database.run("BEGIN IMMEDIATE"));
+  rates_.clear();
   for (const HistoryBatch::Entry& entry : batch.entries())
     TRY(entry.latest.forgets ? forget(entry) : write_entry(entry));
+  TRY(write_rates());
   TRY(write_cursor(cursor));
   return database_.database.run("COMMIT");
 }
@@ -237,6 +244,7 @@ base::Result<void> HistoryIndex::write_entry(const HistoryBatch::Entry& entry) {
   put.reset();
   const bool is_new = id > last_id_;
   if (is_new) last_id_ = id;
+  count_rates(entry);
   TRY(write_stream(entry, id, count, bytes, is_new));
   return write_annotations(entry, id, is_new);
 }
@@ -305,6 +313,36 @@ base::Result<void> HistoryIndex::forget(const HistoryBatch::Entry& entry) {
   if (has_entries || entry.is_gone) TRY(drop_entries(id, kLastNumber));
   if (!has_text && !entry.is_gone) return {};
   return drop_lines(id);
+}
+
+// An event for an instance that was not there leaves a row that is deleted: nothing began.
+void HistoryIndex::count_rates(const HistoryBatch::Entry& entry) {
+  const InstanceChange& change = entry.latest;
+  if (entry.began && change.status != "deleted") ++rates_[entry.began->second / kRateSlotNs].begun;
+  if (change.ended == 0) return;
+  const std::uint64_t slot = change.time_ns / kRateSlotNs;
+  if (change.status == "completed") ++rates_[slot].completed;
+  if (change.status == "failed") ++rates_[slot].failed;
+  if (change.status == "cancelled") ++rates_[slot].cancelled;
+}
+
+// Once a batch, not once an instance.
+base::Result<void> HistoryIndex::write_rates() {
+  if (rates_.empty()) return {};
+  SqliteStatement& put = statements_->put_rate;
+  for (const auto& [slot, rate] : rates_) {
+    put.bind(1, slot);
+    put.bind(2, rate.begun);
+    put.bind(3, rate.completed);
+    put.bind(4, rate.failed);
+    put.bind(5, rate.cancelled);
+    TRY(put.step());
+  }
+  constexpr std::uint64_t kKept = kRatesKeptNs / kRateSlotNs;
+  const std::uint64_t last = rates_.rbegin()->first;
+  statements_->drop_rates.bind(1, last - std::min(last, kKept));
+  TRY(statements_->drop_rates.step());
+  return {};
 }
 
 base::Result<void> HistoryIndex::write_cursor(const HistoryCursor& cursor) {

@@ -56,6 +56,8 @@ class HistoryIndex {
   base::Result<HistoryPage> list(const HistoryQuery& query);
   // Of all instances, by workflow and status; as cheap with a million of them as with ten.
   base::Result<std::vector<InstanceCount>> counts();
+  // How many began and ended from this time on, in steps.
+  base::Result<std::vector<InstanceRate>> rates(std::uint64_t from_ns, std::uint64_t step_ns);
   base::Result<std::optional<InstanceRow>> find(std::string_view workflow, base::ByteView key);
 
   // What the instance has put out behind this sequence, so many entries and bytes at most, but one
@@ -94,6 +96,10 @@ class HistoryIndex {
                                        bool is_new);
   base::Result<void> add_lines(std::uint64_t id, std::span<const std::string> lines);
   base::Result<void> drop_lines(std::uint64_t id);
+  base::Result<HistoryPage> page_of(const HistoryQuery& query);
+  base::Result<HistoryPage> merge_statuses(const HistoryQuery& query);
+  base::Result<std::optional<HistoryPage>> find_keys(const HistoryQuery& query);
+  base::Result<HistoryPage> scan(const HistoryQuery& query);
   base::Result<HistoryPage> search(const HistoryQuery& query);
   base::Result<void> write_stream(const HistoryBatch::Entry& entry, std::uint64_t id,
                                   std::uint64_t count, std::uint64_t bytes, bool is_new);
@@ -102,6 +108,8 @@ class HistoryIndex {
   base::Result<void> forget(const HistoryBatch::Entry& entry);
   base::Result<std::uint64_t> workflow_id(const std::string& name);
   base::Result<void> write_cursor(const HistoryCursor& cursor);
+  void count_rates(const HistoryBatch::Entry& entry);
+  base::Result<void> write_rates();
   base::Error undo(base::Error error);
 
   WorldDatabase database_;
@@ -111,7 +119,8 @@ class HistoryIndex {
   // What is in the tables, so that it need not be looked up.
   std::map<std::string, std::uint64_t, std::less<>> workflows_;
   std::uint64_t last_id_ = 0;
-  std::optional<std::string> ended_;  // why
+  std::map<std::uint64_t, InstanceRate> rates_;  // of the batch that is written, by slot
+  std::optional<std::string> ended_;             // why
 };
 
 }  // namespace holdfast::store

@@ -180,9 +180,10 @@ TEST_F(HistoryIndexTest, only_so_many_rows_are_looked_at_for_a_page_and_the_next
   for (std::size_t i = 0; i < kMany; ++i)
     changes.push_back(change(std::to_string(i), i == 0 ? "failed" : "running", {"word"}));
   changes.front().paused = true;  // the last that is come to
+  const std::uint64_t first = changes.front().time_ns;
   const std::uint64_t since = changes.back().time_ns;
   ASSERT_TRUE(apply(std::move(changes)));
-  const HistoryQuery queries[] = {{.paused = true}, {.status = "failed", .words = "word"}};
+  const HistoryQuery queries[] = {{.until_ns = first + 1}, {.status = "failed", .words = "word"}};
   for (HistoryQuery query : queries) {
     std::string seen;
     std::size_t pages = 0;
@@ -199,6 +200,9 @@ TEST_F(HistoryIndexTest, only_so_many_rows_are_looked_at_for_a_page_and_the_next
   ASSERT_EQ(newest.rows.size(), 1u);
   EXPECT_EQ(newest.rows[0].key_text, std::to_string(kMany - 1));
   EXPECT_EQ(index().list({.status = "failed"})->next, 0u) << "an index tells which fit";
+  const auto paused = *index().list({.paused = true});
+  EXPECT_EQ(paused.rows.size(), 1u);
+  EXPECT_EQ(paused.next, 0u) << "an index has those that are paused";
 }
 
 TEST_F(HistoryIndexTest, an_index_of_another_world_is_refused_and_stays_as_it_is) {

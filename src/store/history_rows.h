@@ -149,13 +149,35 @@ struct InstanceRow {
 // What does not matter is left empty. Instances that were seen last come first.
 struct HistoryQuery {
   std::string workflow = {};
-  std::string status = {};
+  std::string status = {};  // one, or several with commas between them
   std::optional<bool> paused = {};
   std::uint64_t since_ns = 0;  // touched then or later
+  std::uint64_t until_ns = 0;  // last touched before; 0: whenever
+  std::string key = {};        // the key is a text that begins with this
+  std::string code = {};       // the error code that it failed with
   std::string words = {};      // all of them occur in what the instance said
   std::uint64_t after = 0;     // where the page before ended: its `next`
   std::size_t limit = 50;      // up to kMaxPageRows
   bool counts = false;         // also HistoryPage::counts
+
+  // Not 0: also HistoryPage::rates, from this time on, one for each step that is not empty.
+  std::uint64_t rates_from_ns = 0;
+  std::uint64_t rates_step_ns = 0;  // rounded up to whole kRateSlotNs
+};
+
+// Instances that began and ended are counted in slots of this length, and slots older than
+// kRatesKeptNs before the newest record are dropped.
+inline constexpr std::uint64_t kRateSlotNs = 10'000'000'000;
+inline constexpr std::uint64_t kRatesKeptNs = std::uint64_t{2} * 24 * 3600 * 1'000'000'000;
+
+struct InstanceRate {
+  std::uint64_t from_ns = 0;  // where the step begins
+  std::uint64_t begun = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t cancelled = 0;
+
+  friend bool operator==(const InstanceRate&, const InstanceRate&) = default;
 };
 
 // How many instances of a workflow have a status.
@@ -184,6 +206,7 @@ struct HistoryPage {
   std::vector<InstanceRow> rows;
   std::uint64_t next = 0;                  // 0: there are no more
   std::vector<InstanceCount> counts = {};  // of all instances, by workflow and status
+  std::vector<InstanceRate> rates = {};    // of all instances, in order
 };
 
 }  // namespace holdfast::store

@@ -107,7 +107,6 @@ base::Result<HistoryPage> HistoryIndex::search(const HistoryQuery& query) {
   for (std::string& word : words_of(query.words))
     words.push_back(TRY(WordSearch::open(database_.database, std::move(word))));
   HistoryPage page;
-  if (query.counts) page.counts = TRY(counts());
   if (words.empty()) return page;
   std::uint64_t before = query.after == 0 ? last_id_ + 1 : std::min(query.after, last_id_ + 1);
   std::uint64_t budget = kMostSearched;

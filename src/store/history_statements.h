@@ -48,6 +48,8 @@ struct HistoryIndex::Statements {
   SqliteStatement find_over;
   SqliteStatement first_over;
   SqliteStatement between_over;
+  SqliteStatement put_rate;
+  SqliteStatement drop_rates;  // before a slot
 };
 
 // The columns of a row, in the order in which read_row takes them.
@@ -64,6 +66,9 @@ InstanceRow read_row(const SqliteStatement& statement);
 
 // Whether such a row is one that was asked for, but for the words.
 bool fits(const SqliteStatement& row, const HistoryQuery& query);
+
+// Whether a status is among those of a query.
+bool is_among(std::string_view status, std::string_view statuses) noexcept;
 
 // Every table but the one that says whose they are. `counts` is kept by triggers, so that a
 // program that does not know of it keeps it, too; an index of before is counted when it is opened.
@@ -87,6 +92,11 @@ inline constexpr const char* kHistorySchema = R"(
   CREATE INDEX IF NOT EXISTS by_workflow_and_status ON instances(workflow, status);
   CREATE INDEX IF NOT EXISTS by_end ON instances(last_ns)
     WHERE status IN ('completed', 'failed', 'cancelled', 'deleted');
+  CREATE INDEX IF NOT EXISTS by_code ON instances(error_code) WHERE error_code <> '';
+  CREATE INDEX IF NOT EXISTS by_paused ON instances(paused) WHERE paused = 1;
+  CREATE TABLE IF NOT EXISTS rates(
+    slot INTEGER PRIMARY KEY, begun INTEGER NOT NULL, completed INTEGER NOT NULL,
+    failed INTEGER NOT NULL, cancelled INTEGER NOT NULL);
   CREATE TABLE IF NOT EXISTS entries(
     instance INTEGER NOT NULL, sequence INTEGER NOT NULL, value BLOB NOT NULL,
     PRIMARY KEY (instance, sequence)) WITHOUT ROWID;

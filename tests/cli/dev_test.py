@@ -57,6 +57,18 @@ class Dev(ProgramTest):
         with self.dev("there", "--listen", "127.0.0.1:0", ends_with=signal.SIGTERM) as (url, _):
             self.assertGreaterEqual(json.loads(self.get(url + "/v1/journal?limit=1")[1])["last"], last)
 
+    def test_the_address_of_the_page_is_the_first_line_also_among_what_is_logged(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        with subprocess.Popen([PROGRAM, "dev", "there", "--supervise", "--open", "--listen", address], cwd=self.folder, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, env={"PATH": ""}) as process:
+            try:
+                self.assertEqual(process.stdout.readline(), f"http://{address} is the page; it opens in a moment\n")
+                self.assertTrue(any(line.startswith("listening on") for line in process.stdout))
+            finally:
+                process.terminate()
+
     def test_without_the_demo_nothing_is_there(self):
         with self.dev("--no-demo", "--listen", "127.0.0.1:0") as (url, text):
             self.assertTrue((self.folder / "holdfast-dev.world").is_dir(), "where no folder is said")

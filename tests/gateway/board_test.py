@@ -78,6 +78,77 @@ class Waits(BoardTest):
         self.assertEqual(client.get("/v1/instances?why=1&limit=201").code(), "bad_target")
 
 
+class Lists(BoardTest):
+    def keys(self, client, query):
+        """All parts of a list, as one."""
+        found, after = [], None
+        while True:
+            part = client.get(f"/v1/instances?{query}" + (f"&after={after}" if after else "")).json()
+            found += [row["key"] for row in part["instances"]]
+            after = part["next"]
+            if after is None:
+                return found
+
+    def test_a_list_is_narrowed_by_statuses_keys_codes_times_and_reasons(self):
+        self.start()
+        client = self.client()
+        self.make_waits(client)
+        for name, sku in (("o-1", "mug"), ("o-2", "unicorn"), ("p-1", "mug")):
+            client.post("/v1/events", {"schema": "demo/OrderPlaced@1", "value": {"id": name, "sku": sku, "count": 1, "cents": 5}, "wait": True})
+        self.assertEqual(self.keys(client, "status=failed,completed&limit=1"), ["p-1", "o-2", "o-1"])
+        self.assertEqual(self.keys(client, "key=o-"), ["o-2", "o-1"])
+        self.assertEqual(self.keys(client, "key=ask&status=waiting,running"), ["ask-3", "ask-2", "ask-1"])
+        self.assertEqual(self.keys(client, "code=not_reserved"), ["o-2"])
+        self.assertEqual(self.keys(client, "code=not_reserved&status=completed"), [])
+        self.assertEqual(self.keys(client, "paused=1"), ["paused"])
+        row = client.get("/v1/instances?key=o-1").json()["instances"][0]
+        self.assertEqual(self.keys(client, f"since={row['last_ns']}&until={row['last_ns'] + 1}"), ["o-1"])
+        self.assertEqual(self.keys(client, "reason=wait&limit=2"), ["ask-3", "ask-2", "ask-1"])
+        groups = client.get("/v1/waits").json()["groups"]
+        for group in groups:
+            reason = f"{group['kind']} {group['subject']}".strip().replace(" ", "%20").replace("←", "%E2%86%90")
+            self.assertEqual(len(self.keys(client, f"workflow={group['workflow']}&reason={reason}")), group["count"], group)
+        explained = client.get("/v1/instances?reason=retry&why=1").json()["instances"]
+        self.assertEqual([row["why"]["reasons"][0]["kind"] for row in explained], ["retry"])
+        self.assertEqual(client.get("/v1/instances?status=waiting,nonsense").code(), "bad_target")
+        self.assertEqual(client.get("/v1/instances?reason=wait&where=key=a").code(), "bad_target")
+
+    def test_a_list_says_how_many_there_are_where_that_is_counted(self):
+        self.start()
+        client = self.client()
+        self.make_waits(client)
+        total = lambda query: client.get(f"/v1/instances?limit=1{query and '&' + query}").json()["total"]
+        self.assertEqual((total(""), total("status=waiting,running"), total("status=failed"), total(f"workflow={REFUND}")), (5, 5, 0, 5))
+        self.assertIsNone(total("paused=1"))
+        self.assertIsNone(total("key=ask"))
+
+    def test_the_overview_has_what_began_and_ended_over_time(self):
+        self.start()
+        client = self.client()
+        self.assertNotIn("rates", client.get("/v1/overview").json())
+        self.make_waits(client)
+        for name, sku in (("o-1", "mug"), ("o-2", "unicorn")):
+            client.post("/v1/events", {"schema": "demo/OrderPlaced@1", "value": {"id": name, "sku": sku, "count": 1, "cents": 5}, "wait": True})
+        self.assertEqual(client.post(f"/v1/instances/{REFUND}/ask-1/cancel", {}).status, 200)
+        for minutes, step in ((10, 10), (60, 30), (2880, 1440)):
+            rates = client.get(f"/v1/overview?minutes={minutes}").json()["rates"]
+            self.assertEqual(rates["step_ns"], step * 10**9)
+            sums = {name: sum(point[name] for point in rates["points"]) for name in ("begun", "completed", "failed", "cancelled")}
+            self.assertEqual(sums, {"begun": 7, "completed": 1, "failed": 1, "cancelled": 1})
+            self.assertEqual([point["from_ns"] % rates["step_ns"] for point in rates["points"]], [0] * len(rates["points"]))
+        self.assertEqual(client.get("/v1/overview?minutes=2881").code(), "bad_target")
+
+    def test_the_command_line_finds_keys_by_how_they_begin(self):
+        self.start()
+        client = self.client()
+        self.make_waits(client)
+        url = f"http://127.0.0.1:{self.port}"
+        self.assertEqual(self.run_program("ls", "--key", "ask", "--server", url).stdout.count("ask-"), 3)
+        self.assertIn("cancel: 3 instances", self.run_program("batch", "cancel", "--key", "ask", "--dry-run", "--server", url).stdout)
+        self.kill()
+        self.assertEqual(self.run_program("ls", "--key", "ask", "--world", self.world).stdout.count("ask-"), 3)
+
+
 class Watch(BoardTest):
     def events(self, client, count):
         """The next events of the stream."""

@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""/openapi.json is sound: every schema has a name and is used, examples fit, and a linter of others finds no error where it is
-installed (`npm install --global @redocly/cli`)."""
+"""/openapi.json is sound: every schema has a name and is used, examples fit. Where they are installed, a linter finds no error
+(`npm install --global @redocly/cli`) and a fuzzer no server error (`pip install schemathesis`)."""
 import json
+import os
 import re
 import shutil
 import subprocess
 import unittest
+
+# Read before they are taken from the environment, where the program would take them for settings.
+REDOCLY = os.environ.get("HOLDFAST_REDOCLY")
+SCHEMATHESIS = os.environ.get("HOLDFAST_SCHEMATHESIS")
+FUZZ_EXAMPLES = os.environ.get("HOLDFAST_FUZZ_EXAMPLES", "10")  # for each route
 
 from server import PATIENCE, ServerTest
 
@@ -95,10 +101,31 @@ class OpenApi(ServerTest):
         self.assertEqual(self.document["servers"][0]["url"], "/")
         self.assertEqual(self.document["info"]["license"]["identifier"], "Apache-2.0")
 
+    def test_a_schema_fuzzer_finds_no_server_error(self):
+        program = SCHEMATHESIS or shutil.which("schemathesis")
+        if not program:
+            self.skipTest("schemathesis is not installed (pip install schemathesis), and HOLDFAST_SCHEMATHESIS does not name it")
+        document = json.loads(self.text)
+        document["servers"] = [{"url": f"http://127.0.0.1:{self.port}"}]
+        for path in document["paths"].values():
+            for operation in path.values():
+                # It writes JSON only.
+                operation.get("requestBody", {}).get("content", {}).pop("application/cbor", None)
+        # Streams do not end, and a kill ends everything.
+        for path in ("/v1/watch", "/v1/dev/kill", "/v1/instances/{workflow}/{key}/stream"):
+            document["paths"].pop(path)
+        file = self.folder / "openapi.json"
+        file.write_text(json.dumps(document))
+        done = subprocess.run([program, "run", file, "--url", f"http://127.0.0.1:{self.port}", "--checks", "not_a_server_error", "--max-examples", FUZZ_EXAMPLES,
+                               "--phases", "examples,coverage,fuzzing", "--request-timeout", "30", "--no-color"],
+                              capture_output=True, text=True, timeout=1000, check=False, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout[-4000:] + done.stderr[-2000:])
+        self.assertRegex(done.stdout, r"\d{3,} passed")
+
     def test_a_linter_finds_no_error(self):
-        redocly = shutil.which("redocly")
+        redocly = REDOCLY or shutil.which("redocly")
         if not redocly:
-            self.skipTest("redocly is not installed")
+            self.skipTest("redocly is not installed (npm install @redocly/cli), and HOLDFAST_REDOCLY does not name it")
         file = self.folder / "openapi.json"
         file.write_text(self.text)
         done = subprocess.run([redocly, "lint", file], capture_output=True, text=True, timeout=PATIENCE, check=False)

@@ -14,10 +14,12 @@ REFUND = "instances/demo%2FRefundCase%401/r-2"
 GRAPH = {"apiVersion": "holdfast/v1", "kind": "Workflow", "metadata": {"name": "nightly"}, "spec": {"taskType": "echo", "graph": {"nodes": [
     {"name": "fetch"}, {"name": "report", "dependsOn": ["fetch"]}, {"name": "mail", "dependsOn": ["report"]}]}}}
 LARGEST = "18446744073709551615"
-SCREENS = {"": "What everything waits for", "graphs": "nightly", "graphs/g-1": "fetch", "graphs/g-1/tasks": "report", "batches": "No batch was begun",
+SCHEDULE = {"name": "nightly", "cron": "30 2 * * *", "zone": "Europe/Berlin", "workflow": "demo/Order@1",
+            "input": {"id": "{key}", "sku": "mug", "count": 1, "cents": 5}}
+SCREENS = {"": "What everything waits for", "schedules": "Europe/Berlin", "schedules/nightly": "Nothing was due yet", "graphs": "nightly", "graphs/g-1": "fetch", "graphs/g-1/tasks": "report", "batches": "No batch was begun",
            "workers": "No worker has enrolled yet", "effects": "sys/timer.set@1", "instances": "r-2", "questions": "decide", "workflows": "demo/Order@1", "definitions": "demo/OrderPlaced@1",
            "journal": "records 1 to", "engine": "Sync p99", REFUND: "Step decide waits", REFUND + "/history": "receipt",
-           REFUND + "/state": "requirements", REFUND + "/graph": "bank.busy", REFUND + "/stream": "give back 99.00"}
+           REFUND + "/state": "requirements", REFUND + "/graph": "bank.busy", REFUND + "/stream": "give back 99.00", REFUND + "/family": "No other instance started it"}
 
 
 class Screens(PageTest):
@@ -26,8 +28,8 @@ class Screens(PageTest):
     def go_through(self, name, **options):
         self.serve_demo()
         self.client().post("/v1/graphs", {"id": "g-1", "document": GRAPH})
+        self.client().post("/v1/schedules", SCHEDULE)
         browser = self.browser(**options)
-        faults = []
         for path, words in SCREENS.items():
             browser.open("about:blank")
             browser.open(self.page(path))
@@ -35,21 +37,28 @@ class Screens(PageTest):
             wide = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
             self.assertLessEqual(wide, 0, f"{path} is wider than the window")
             self.assertEqual(browser.text(".problem"), "", path)
-            browser.picture(f"{name}-{path.rsplit('/', 1)[-1] or 'overview'}")
-            faults += [(path, *each) for each in self.faults_of_access(browser)]
-        self.assertEqual(browser.complaints(), [])
-        self.assertEqual(faults, [])
+            browser.picture(f"{name}-{path.replace('/', '-') or 'overview'}")
+            yield path, browser
+        self.assertEqual(browser.complaints(), [], "script errors, or refusals of the content security policy")
 
-    def test_every_screen_shows_what_is_there_in_light_colours(self):
-        self.go_through("light")
+    def test_every_screen_fits_a_wide_window_and_a_telephone_in_light_and_dark(self):
+        for dark in (False, True):
+            for width, height in ((1440, 900), (390, 844)):
+                with self.subTest(width=width, dark=dark):
+                    for _ in self.go_through(f"{'dark' if dark else 'light'}-{width}", width=width, height=height, dark=dark):
+                        pass
+                    self.kill()
 
-    def test_every_screen_fits_a_telephone_in_dark_colours(self):
-        self.go_through("dark-390", width=390, height=844, dark=True)
+    def test_axe_core_finds_nothing_serious(self):
+        if not AXE:
+            self.skipTest("HOLDFAST_AXE does not name axe.min.js of axe-core (npm install axe-core)")
+        for dark in (False, True):
+            faults = [(path, *fault) for path, browser in self.go_through("axe", dark=dark) for fault in self.faults_of_access(browser)]
+            self.assertEqual(faults, [], "dark" if dark else "light")
+            self.kill()
 
     @staticmethod
     def faults_of_access(browser):
-        if not AXE:
-            return []
         browser.run(pathlib.Path(AXE).read_text())
         found = browser.call("POST", "/execute/async", {"args": [], "script": "const done = arguments[arguments.length - 1];"
                              "axe.run().then(r => done(r.violations.map(v => [v.impact, v.id, v.nodes.map(n => n.target.join(' ') + ' ' + n.failureSummary)])))"})
@@ -73,6 +82,7 @@ class Screens(PageTest):
         browser.open(self.page("instances?status=waiting"))
         wait_until(lambda: len(browser.elements("tbody tr")) == 6 and browser.text("tbody").count("Step decide waits for") == 6,
                    lambda: "a row has no reason: " + browser.text("tbody"))
+        self.assertEqual(browser.text("header.title .quiet"), "6", "how many there are")
         browser.open(self.page())
         browser.wait_for_text("decide ← demo/RefundDecided@1")
         counted = browser.run("return [...document.querySelectorAll('table.waits tbody td.number')].map(e => Number(e.innerText))")
@@ -99,6 +109,23 @@ class Screens(PageTest):
         self.assertEqual(browser.complaints(), [])
 
 
+    def test_a_large_task_graph_opens_collapsed(self):
+        self.serve_demo()
+        nodes = [{"name": "plan"}, *({"name": f"fetch-{i}", "dependsOn": ["plan"]} for i in range(400)),
+                 {"name": "index", "dependsOn": [f"fetch-{i}" for i in range(400)]}]
+        document = {"apiVersion": "holdfast/v1", "kind": "Workflow", "metadata": {"name": "crawl"}, "spec": {"taskType": "echo", "graph": {"nodes": nodes}}}
+        self.assertEqual(self.client().post("/v1/graphs", {"id": "large", "document": document}).status, 201)
+        browser = self.browser()
+        browser.open(self.page("graphs/large"))
+        browser.wait_for_text("400 tasks", ".node.group")
+        self.assertEqual(len(browser.elements(".node")), 3, "tasks whose names differ in digits only are one box")
+        self.assertEqual(len(browser.elements(".drawing path")), 2)
+        browser.click(".node.group", "fetch-#")
+        browser.wait_for_text("fetch-0", ".virtual")
+        self.assertNotIn("plan", browser.text(".virtual"))
+        self.assertEqual(browser.complaints(), [])
+
+
 class Documentation(PageTest):
     """The pictures of docs/page.md and README.md. HOLDFAST_DOCS_PICTURES=1 takes them again."""
     IMAGES = ROOT / "docs" / "images"
@@ -113,10 +140,13 @@ class Documentation(PageTest):
         self.start(self.world, "--live", "5", command="dev")
         client = self.client()
         client.post("/v1/graphs", {"id": "g-1", "document": GRAPH})
+        client.post("/v1/schedules", SCHEDULE)
+        client.post("/v1/schedules/nightly/run", {})
         wait_until(lambda: client.get("/v1/journal?limit=1").json()["last"] > 250, "there is no work")
-        browser = self.browser(width=1200, height=720)
+        wait_until(lambda: client.get("/v1/schedules/nightly").json()["completed"] == 1, "the schedule starts nothing")
+        browser = self.browser()
         for name, path, words in (("overview", "", "decide ← demo/RefundDecided@1"), ("instances", "instances", "the order was undone"),
-                                  ("timeline", REFUND, "weigh"), ("state", REFUND + "/state", "requirements"), ("questions", "questions", "Answer")):
+                                  ("timeline", REFUND, "weigh"), ("schedules", "schedules/nightly", "completed"), ("state", REFUND + "/state", "requirements"), ("questions", "questions", "Answer")):
             browser.open("about:blank")
             browser.open(self.page(path))
             browser.wait_for_text(words)
@@ -282,6 +312,140 @@ class Actions(PageTest):
         browser.wait_for_text("o-3", "h1")
         browser.press("?")
         browser.wait_for_text("Keys", "dialog")
+
+
+    def test_every_action_of_an_instance_works_with_the_keyboard_alone(self):
+        self.serve_demo()
+        browser = self.browser()
+        browser.open(self.page(REFUND))
+        browser.find(".actions button", "pause")
+        for action, badge in (("pause", "paused"), ("resume", "waiting"), ("cancel", "cancelled")):
+            wait_until(lambda: self.focus_by_tab(browser, action), f"Tab does not lead to {action}")
+            browser.press("\ue007")
+            browser.find("dialog #act-reason")
+            wait_until(lambda: self.focus_by_tab(browser, "", "act-reason"), "Tab does not lead to the reason")
+            browser.press(*"tired", "\ue007")
+            browser.wait_for_text(badge, ".title .badge")
+        browser.press("?")
+        browser.find("dialog[open]")
+        browser.press("\ue00c")
+        wait_until(lambda: not browser.elements("dialog[open]"), "Escape does not close the dialog")
+
+    @staticmethod
+    def focus_by_tab(browser, words, name=""):
+        """Whether Tab comes to the element with these words, or this id."""
+        for _ in range(60):
+            here = browser.run("const e = document.activeElement; return [e.innerText ?? '', e.id]")
+            if here[1] == name if name else here[0].strip() == words:
+                return True
+            browser.press("\ue004")
+        return False
+
+    def test_a_schedule_is_added_run_paused_and_removed(self):
+        self.serve_demo()
+        client = self.client()
+        browser = self.browser()
+        browser.open(self.page("schedules"))
+        browser.click("header button", "New schedule")
+        browser.type("#schedule-name", "at-night")
+        browser.wait_for_text("Next: ", "dialog .preview")
+        browser.run("document.querySelector('#schedule-cron').select()")
+        browser.type("#schedule-cron", "61 * * * *")
+        browser.wait_for_text("'61' is not a good minute", "dialog .preview")
+        browser.run("document.querySelector('#schedule-cron').select()")
+        browser.type("#schedule-cron", "30 2 * * *")
+        browser.wait_for_text("Next: ", "dialog .preview")
+        browser.type("#field-\\.sku", "mug")
+        browser.run("document.querySelector('#field-\\\\.count').select()")
+        browser.type("#field-\\.count", "1")
+        browser.click("dialog button[type=submit]")
+        browser.wait_for_text("at-night", "h1")
+        browser.picture("light-schedule")
+        self.assertEqual(client.get("/v1/schedules/at-night").json()["cron"], "30 2 * * *")
+        browser.click(".actions button", "run now")
+        browser.wait_for_text("completed", "tbody .badge")
+        browser.click(".actions button", "pause")
+        browser.wait_for_text("paused", ".title .badge")
+        browser.click(".actions button", "resume")
+        browser.wait_for_text("active", ".title .badge")
+        browser.click(".actions button", "remove")
+        browser.click("dialog button[type=submit]")
+        browser.wait_for_text("Nothing is scheduled.")
+        self.assertEqual(client.get("/v1/schedules/at-night").status, 404)
+        self.assertEqual([each for each in browser.complaints() if "v1/schedules/preview" not in each], [], "but for the refusal above")
+
+    def test_a_family_is_shown_from_both_sides(self):
+        self.serve_demo()
+        client = self.client()
+        client.post("/v1/schedules", SCHEDULE)
+        client.post("/v1/schedules/nightly/run", {})
+        key = wait_until(lambda: (shown := client.get("/v1/schedules/nightly").json())["completed"] == 1 and shown["recent"][-1]["key"])
+        browser = self.browser()
+        browser.open(self.page("instances/sys%2FSchedule%401/nightly/family"))
+        browser.wait_for_text(key, "tbody")
+        browser.wait_for_text("ok", "tbody .badge")
+        browser.click("tbody a")
+        browser.wait_for_text(key, "h1")
+        browser.click(".tabs a", "Family")
+        browser.wait_for_text("Started by nightly", "main")
+        self.assertEqual(browser.complaints(), [])
+
+    def test_a_proposal_is_tried_and_the_report_is_a_difference(self):
+        self.serve_demo()
+        client = self.client()
+        definitions = client.get("/v1/manifest").json()["definitions"]
+        self.assertIn(client.post("/v1/proposals", {"definitions": definitions, "description": "the same again"}).status, (200, 201))
+        browser = self.browser()
+        browser.open(self.page("definitions"))
+        browser.wait_for_text("the same again")
+        browser.click(".card button", "shadow")
+        browser.wait_for_text("no difference", ".trial")
+        browser.wait_for_text("demo/charge@1", ".trial")
+        browser.picture("light-trial")
+        self.assertEqual(browser.complaints(), [])
+
+    def test_failed_attempts_are_shown_with_code_and_message(self):
+        self.serve_demo()
+        browser = self.browser()
+        browser.open(self.page(REFUND))
+        browser.wait_for_text("bank.busy ask again in a moment", ".attempts")
+        browser.wait_for_text("bank.busy", ".waterfall .bad")
+        browser.wait_for_text("check, attempt 2", ".waterfall")
+        browser.click(".tabs a", "Stream")
+        browser.wait_for_text("bank.busy ask again in a moment", ".entries")
+
+    def test_a_view_is_saved_and_a_group_of_waits_leads_to_its_instances(self):
+        self.serve_demo()
+        client = self.client()
+        for number in range(3):
+            client.post("/v1/workflows/demo/RefundCase@1/start", {"input": {"id": f"later-{number}", "order": "sunday", "cents": 100}})
+        wait_until(lambda: any(group["kind"] == "retry" and group["count"] == 3 for group in client.get("/v1/waits").json()["groups"]))
+        browser = self.browser()
+        browser.open(self.page())
+        browser.click("table.waits td.number a", "3")
+        browser.wait_for_text("later-2", "tbody")
+        self.assertEqual(len(browser.elements("tbody tr")), 3)
+        browser.click(".views button", "Save view")
+        browser.type("#view-name", "closed banks")
+        browser.click("dialog button[type=submit]")
+        browser.open(self.page("instances"))
+        browser.wait_for_text("r-2", "tbody")
+        browser.click(".views a", "closed banks")
+        wait_until(lambda: len(browser.elements("tbody tr")) == 3, "the view is not the one that was saved")
+        browser.click(".views .own button")
+        wait_until(lambda: not browser.elements(".views .own"), "the view is not removed")
+        browser.open(self.page("instances?key=later-1"))
+        wait_until(lambda: len(browser.elements("tbody tr")) == 1, "a key that begins so is not found")
+        self.assertEqual(browser.complaints(), [])
+
+    def test_a_telephone_has_a_menu(self):
+        self.serve_demo()
+        browser = self.browser(width=390, height=844)
+        browser.open(self.page())
+        browser.click("button.menu")
+        browser.click("aside nav a", "Schedules")
+        browser.wait_for_text("Schedules", "h1")
+        self.assertEqual(browser.run("return document.querySelector('button.menu').getAttribute('aria-expanded')"), "false")
 
 
 class Restart(PageTest):

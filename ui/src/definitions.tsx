@@ -2,8 +2,8 @@
 // The definitions of the world, and proposals for others with what their trials showed.
 import { useMemo, useState } from "preact/hooks";
 import { get, post } from "./api";
-import { clock } from "./format";
 import { may } from "./me";
+import { isTrial, Trial } from "./trial";
 import { changed, useFresh } from "./use";
 import { Empty, Loading, ProblemBox, tell, tellProblem, Value } from "./widgets";
 
@@ -31,7 +31,10 @@ function Proposal({ proposal }: { proposal: any }) {
       <div class="actions">
         {(kActions[proposal.stage] ?? []).filter((action) => may(action === "shadow" ? "operator" : "admin")).map((action) => <button key={action} type="button" disabled={busy} onClick={() => act(action)}>{action}</button>)}
       </div>
-      <div class="wide"><Value value={proposal} depth={2} /></div>
+      <div class="wide">
+        {isTrial(proposal.report) && <Trial report={proposal.report} />}
+        <details><summary class="quiet">everything that is recorded</summary><Value value={proposal} depth={2} /></details>
+      </div>
     </li>
   );
 }

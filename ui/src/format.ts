@@ -35,14 +35,19 @@ export function duration(ms: number): string {
   if (ms < 1000) return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
   const s = ms / 1000;
   if (s < 60) return `${s < 10 ? s.toFixed(1) : Math.round(s)} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`;
-  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.round((s % 3600) / 60)} min`;
-  return `${Math.floor(s / 86400)} d ${Math.round((s % 86400) / 3600)} h`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
 export function ago(ns: Ns, nowMs = Date.now()): string {
   const ms = nowMs - toMs(ns);
   return ms < 1000 ? "just now" : `${short(ms)} ago`;
+}
+
+// How long something lasts already.
+export function forHow(ns: Ns, nowMs = Date.now()): string {
+  return short(Math.max(0, nowMs - toMs(ns)));
 }
 
 export function until(ns: Ns, nowMs = Date.now()): string {
@@ -66,6 +71,11 @@ export function bytes(n: number): string {
     unit += 1;
   }
   return `${n < 10 && unit > 0 ? n.toFixed(1) : Math.round(n)} ${units[unit]}`;
+}
+
+// "1 task", "3 tasks".
+export function many(n: number | bigint, one: string, several = `${one}s`): string {
+  return `${count(n)} ${Number(n) === 1 ? one : several}`;
 }
 
 export function count(n: number | bigint): string {

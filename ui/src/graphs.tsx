@@ -4,6 +4,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { get, post, Problem } from "./api";
 import { clock, count, duration, toMs } from "./format";
+import { Collapsed, stemOf } from "./graph_groups";
 import { may } from "./me";
 import { link, place, setQuery } from "./route";
 import { changed, now, useFresh } from "./use";
@@ -12,6 +13,7 @@ import { VirtualList } from "./virtual";
 
 const kPart = 500;
 const kMostDrawn = 300;
+const kCollapsedAgainMs = 15_000;
 const kEnds = ["done", "skipped", "failed", "cancelled", "pending"];
 
 function Bar({ graph }: { graph: any }) {
@@ -46,14 +48,14 @@ function List() {
       {fresh.data && graphs.length === 0 && <Empty>{open || after ? "No graph matches." : <>No graph was submitted yet. <code>holdfast submit graph.yaml</code> submits one; <a href={link(["workers"])}>workers</a> run its tasks.</>}</Empty>}
       {graphs.length > 0 && (
         <div class="scroll"><table class="rows">
-          <thead><tr><th>Status</th><th>Graph</th><th class="wide">Tasks</th><th class="number">Took</th><th>Submitted</th></tr></thead>
+          <thead><tr><th>Status</th><th>Graph</th><th class="wide">Tasks</th><th class="number wide-only">Took</th><th class="wide-only">Submitted</th></tr></thead>
           <tbody>{graphs.map((graph) => (
             <tr key={graph.id} data-row>
               <td><Badge status={graph.status.toLowerCase()} /></td>
               <td class="name"><a href={link(["graphs", graph.id])}><b>{graph.name || graph.id}</b></a><span class="quiet">{graph.id}</span></td>
               <td class="wide"><Bar graph={graph} /><Counts graph={graph} /></td>
-              <td class="number">{took(graph.started_ns, graph.ended_ns)}</td>
-              <td><Age ns={graph.created_ns} /></td>
+              <td class="number wide-only">{took(graph.started_ns, graph.ended_ns)}</td>
+              <td class="wide-only"><Age ns={graph.created_ns} /></td>
             </tr>
           ))}</tbody>
         </table></div>
@@ -191,14 +193,15 @@ function Detail({ id }: { id: string }) {
   const path = `v1/graphs/${encodeURIComponent(id)}`;
   const fresh = useFresh<any>((abort) => get(path, {}, abort), path, 1000);
   const graph = fresh.data;
-  const { tasks, problem, more, isWhole } = useTasks(id, graph ? `${graph.pending} ${graph.status} ${graph.frontier} ${now.value >> 11}` : "");
+  const { tasks, problem, more, isWhole } = useTasks(id, graph ? `${graph.pending} ${graph.status} ${graph.frontier} ${graph.ended_ns ? 0 : Math.floor(now.value / 2000)}` : "");
   const [open, setOpen] = useState<any>();
   const [asks, setAsks] = useState(false);
   const [words, setWords] = useState("");
   const canDraw = graph && Number(graph.tasks) <= kMostDrawn && isWhole && tasks.length > 0;
-  const tab = place.value.parts[2] ?? (graph && Number(graph.tasks) > kMostDrawn ? "tasks" : "graph");
+  const isLarge = graph && Number(graph.tasks) > kMostDrawn;
+  const tab = place.value.parts[2] ?? "graph";
   const status = place.value.query.status ?? "";
-  const shown = tasks.filter((task) => (!status || statusOf(task) === status) && `${task.name} ${task.type}`.toLowerCase().includes(words.toLowerCase()));
+  const shown = tasks.filter((task) => (!status || statusOf(task) === status) && (`${task.name} ${task.type}`.toLowerCase().includes(words.toLowerCase()) || stemOf(task.name) === words));
   async function rerun() {
     try {
       const again = await post(`${path}/rerun`, {});
@@ -223,12 +226,15 @@ function Detail({ id }: { id: string }) {
             {graph.ended_ns && graph.status !== "DONE" && may("operator") && <button type="button" class="primary" onClick={rerun}>run the rest again</button>}
             <Copy text={`holdfast watch ${id} --server ${location.origin}`} label="copy CLI" />
           </div>
-          <section class="panel"><Bar graph={graph} /><p><b>{count(graph.tasks)} tasks</b> <Counts graph={graph} />{graph.epochs && <span class="quiet"> epoch {String(graph.frontier)} of {String(graph.epochs)}</span>} <span class="quiet">· took {took(graph.started_ns, graph.ended_ns)}</span></p></section>
+          <section class="panel"><Bar graph={graph} /><p><b>{count(graph.tasks)} tasks</b> <Counts graph={graph} />{graph.epochs && <span class="quiet"> epoch {String(graph.frontier)} of {String(graph.epochs)}</span>} <span class="quiet">· {graph.ended_ns ? "took" : "for"} {took(graph.started_ns, graph.ended_ns)}</span></p></section>
           {graph.error && <section class="why-box bad"><p>{graph.error}</p></section>}
           {graph.reason && <section class="why-box"><p>{graph.reason}{graph.cancelled_by && <span class="quiet"> by {graph.cancelled_by}</span>}</p></section>}
           <Tabs tabs={[["graph", "Graph"], ["tasks", "Tasks"]]} chosen={tab} to={(name) => link(["graphs", id, name])} />
           {tab === "graph" && canDraw && <Drawing tasks={tasks} open={setOpen} />}
-          {tab === "graph" && !canDraw && Number(graph.tasks) > kMostDrawn && <Empty>{count(graph.tasks)} tasks are too many for a picture. <a href={link(["graphs", id, "tasks"])}>Show them as a list</a></Empty>}
+          {tab === "graph" && isLarge && (
+            <Collapsed id={id} version={`${graph.status} ${graph.ended_ns ? 0 : Math.floor(now.value / kCollapsedAgainMs)}`} statusOf={statusOf}
+              choose={(group) => { setWords(group.name); location.hash = link(["graphs", id, "tasks"]); }} />
+          )}
           {tab === "tasks" && (
             <>
               <div class="bar">

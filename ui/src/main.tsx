@@ -20,6 +20,7 @@ import { Overview } from "./overview";
 import { kScreens, Palette } from "./palette";
 import { Questions } from "./questions";
 import { link, place } from "./route";
+import { Schedules } from "./schedules";
 import { changed } from "./use";
 import { Dialog, Empty, Toasts } from "./widgets";
 import { Workers } from "./workers";
@@ -31,6 +32,7 @@ function Screen() {
     case undefined: return <Overview />;
     case "instances": return second ? <Instance key={place.value.parts.slice(0, 3).join("/")} /> : <Instances />;
     case "questions": return <Questions />;
+    case "schedules": return <Schedules />;
     case "graphs": return <Graphs />;
     case "batches": return <Batches />;
     case "workers": return <Workers />;
@@ -81,6 +83,9 @@ function Theme() {
 
 function App() {
   const [shows, setShows] = useState("");
+  // On a narrow screen the navigation is behind a button.
+  const [isOpen, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [place.value]);
   useEffect(() => {
     let afterG = false;
     function key(event: KeyboardEvent) {
@@ -107,14 +112,14 @@ function App() {
   const here = place.value.parts[0] ?? "";
   useEffect(() => {
     const screen = kScreens.find((each) => each.name === here);
-    document.querySelector("aside nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
     document.title = `${place.value.parts[2] ?? screen?.label ?? "Holdfast"} · Holdfast`;
   }, [place.value]);
   return (
     <>
       <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.querySelector<HTMLElement>("#content")?.focus(); }}>Skip to the content</a>
-      <aside>
+      <aside class={isOpen ? "open" : ""}>
         <a class="brand" href={link([])}><img src="ui/icon.svg" alt="" width="24" height="24" />Holdfast</a>
+        <button type="button" class="menu small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>{isOpen ? "Close" : "Menu"}</button>
         <nav aria-label="Screens">
           {["Work", "Run", "Define", "System"].map((group) => (
             <div key={group} class="group">
@@ -134,7 +139,7 @@ function App() {
         </div>
       </aside>
       <div id="content" tabIndex={-1}>
-        {!isConnected.value && <div class="problem" role="alert"><strong>No connection.</strong> The page tries again by itself.</div>}
+        {!isConnected.value && <div class="problem offline" role="alert"><strong>No connection.</strong> The page tries again by itself.</div>}
         <KillReport />
         <Screen />
       </div>

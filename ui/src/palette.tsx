@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ctrl-K: go anywhere by typing. An instance is named by workflow and key.
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { get, keyWord } from "./api";
 import { keyText } from "./format";
 import { link } from "./route";
@@ -12,6 +12,7 @@ export const kScreens: Screen[] = [
   { name: "", label: "Overview", key: "o", group: "Work" },
   { name: "instances", label: "Instances", key: "i", group: "Work" },
   { name: "questions", label: "Questions", key: "q", group: "Work" },
+  { name: "schedules", label: "Schedules", key: "s", group: "Work" },
   { name: "graphs", label: "Task graphs", key: "t", group: "Work" },
   { name: "batches", label: "Batches", key: "b", group: "Work" },
   { name: "workers", label: "Workers", key: "r", group: "Run" },
@@ -25,11 +26,22 @@ export const kScreens: Screen[] = [
 export function Palette({ close }: { close: () => void }) {
   const [words, setWords] = useState("");
   const [chosen, setChosen] = useState(0);
-  const list = useFresh<any>((abort) => get("v1/instances", { limit: 200 }, abort), "palette", 0);
-  const all = useMemo(() => [
-    ...kScreens.map(({ name, label, key }) => ({ label, note: "screen", status: "", hint: `g ${key}`, to: link(name ? [name] : []) })),
-    ...(list.data?.instances ?? []).map((row: any) => ({ label: keyText(row.key), note: row.workflow, status: row.status, hint: "", to: link(["instances", row.workflow, keyWord(row.key)]) })),
-  ], [list.data]);
+  // The newest instances, and those whose key begins with what was typed.
+  const [asked, setAsked] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(words.trim()), 200);
+    return () => clearTimeout(timer);
+  }, [words]);
+  const list = useFresh<any>((abort) => get("v1/instances", { limit: 100 }, abort), "palette", 0);
+  const byKey = useFresh<any>((abort) => (asked ? get("v1/instances", { key: asked, limit: 12 }, abort) : Promise.resolve({ instances: [] })), `palette ${asked}`, 0);
+  const all = useMemo(() => {
+    const rows = [...(byKey.data?.instances ?? []), ...(list.data?.instances ?? [])];
+    const instances = new Map(rows.map((row: any) => [link(["instances", row.workflow, keyWord(row.key)]), row]));
+    return [
+      ...kScreens.map(({ name, label, key }) => ({ label, note: "screen", status: "", hint: `g ${key}`, to: link(name ? [name] : []) })),
+      ...[...instances].map(([to, row]) => ({ label: keyText(row.key), note: row.workflow as string, status: row.status as string, hint: "", to })),
+    ];
+  }, [list.data, byKey.data]);
   const found = all.filter((each) => `${each.label} ${each.note} ${each.status}`.toLowerCase().includes(words.toLowerCase())).slice(0, 12);
   function open(to: string) {
     location.hash = to;

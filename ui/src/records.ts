@@ -5,7 +5,7 @@ import { toMs } from "./format";
 
 export interface Span {
   intent: string; effect: string; label: string; params: Json; beginMs: number; beginRecord: number; endMs?: number; endRecord?: number;
-  status?: string; payload?: Json;
+  status?: string; payload?: Json; error?: { code: string; message: string }; dueNs?: bigint;
 }
 
 export interface Mark { ms: number; record: number; kind: string; label: string; value?: Json }
@@ -29,11 +29,17 @@ export function spansOf(records: any[], workflow: string, key: Json): { spans: S
         span.endMs = ms;
         span.endRecord = record.record;
         span.status = settled.status;
-        if (tick.kind === "receipt" && tick.intent === settled.intent) span.payload = tick.payload;
+        if (tick.kind !== "receipt" || tick.intent !== settled.intent) continue;
+        span.payload = tick.payload;
+        // The body of a step that fails has a good receipt all the same: its results say so.
+        const failed = (instance.annotations ?? []).find((said: any) => said.kind === "attempt_failed" && said.step === (span.params as any)?.step);
+        if (failed) Object.assign(span, { status: "error", error: { code: failed.code, message: failed.message } });
+        else if (settled.status !== "ok" && (tick.payload as any)?.code) span.error = { code: (tick.payload as any).code, message: (tick.payload as any).message ?? "" };
       }
       for (const opened of instance.opened)
         spans.set(opened.intent, {
           intent: opened.intent, effect: opened.effect, label: labelOf(opened), params: opened.params, beginMs: ms, beginRecord: record.record,
+          dueNs: opened.params?.deliver_at_ns ? BigInt(opened.params.deliver_at_ns) : undefined,
         });
     }
   }
@@ -42,7 +48,9 @@ export function spansOf(records: any[], workflow: string, key: Json): { spans: S
 
 function labelOf(opened: any): string {
   const step = opened.params?.step;
-  if (typeof step === "string") return step;
+  const failures = Number(opened.params?.failures ?? 0);
+  if (typeof step === "string") return failures > 0 ? `${step}, attempt ${failures + 1}` : step;
+  if (opened.effect.startsWith("sys/timer.set@")) return "timer";
   return opened.effect.replace(/^[^/]*\//, "").replace(/@\d+$/, "");
 }
 

@@ -5,7 +5,7 @@ import { get } from "./api";
 import { clock, duration } from "./format";
 import { Axis, Mark, Span, spansOf } from "./records";
 import { now, useFresh } from "./use";
-import { Dialog, Empty, Loading, ProblemBox, Value } from "./widgets";
+import { Dialog, Due, Empty, Loading, ProblemBox, Value } from "./widgets";
 
 const kMost = 400;
 
@@ -21,6 +21,8 @@ function Detail({ span, close }: { span: Span; close: () => void }) {
         <dt>Opened</dt><dd>record {span.beginRecord}</dd>
         <dt>{span.endMs === undefined ? "Open for" : "Took"}</dt><dd>{duration((span.endMs ?? now.value) - span.beginMs)}</dd>
         {span.status && <><dt>Ended</dt><dd><span class={`badge ${span.status}`}>{span.status}</span> record {span.endRecord}</dd></>}
+        {span.error && <><dt>Error</dt><dd class="bad"><code>{span.error.code}</code> {span.error.message}</dd></>}
+        {span.dueNs && <><dt>Due</dt><dd>{clock(span.dueNs)}</dd></>}
         <dt>Params</dt><dd><Value value={span.params} /></dd>
         {span.payload !== undefined && <><dt>Receipt</dt><dd><Value value={span.payload} /></dd></>}
         <dt>Intent</dt><dd><code class="hash">{span.intent}</code></dd>
@@ -68,7 +70,8 @@ export function Timeline({ path, record }: { path: string; record: number }) {
             style={{ left: percent(left), width: `max(4px, ${percent(right - left)})` }} />
         </span>
         <span class={failed ? "lane-time bad" : "lane-time"}>
-          {failed && (span.payload as any)?.code ? `${(span.payload as any).code} ` : ""}{duration((span.endMs ?? now.value) - span.beginMs)}
+          {span.error && <code>{span.error.code} </code>}
+          {span.endMs === undefined && span.dueNs ? <Due ns={span.dueNs} /> : duration((span.endMs ?? now.value) - span.beginMs)}
         </span>
       </button>
     );

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What instances wait for, counted, the oldest wait first.
 import { get } from "./api";
-import { count } from "./format";
-import { link } from "./route";
-import { useFresh } from "./use";
+import { clock, count, forHow, keyText } from "./format";
 import { rowLink } from "./instances";
-import { keyText } from "./format";
-import { Age, Empty, Loading, ProblemBox } from "./widgets";
+import { link } from "./route";
+import { now, useFresh } from "./use";
+import { Empty, Loading, ProblemBox } from "./widgets";
 
-const kWords: Record<string, string> = {
-  receipt: "effect", timer: "timer", child: "another instance", event: "event", wait: "answer", retry: "next attempt", queued: "its turn in a step",
+export const kWords: Record<string, string> = {
+  receipt: "effect", timer: "timer", child: "another instance", event: "event", wait: "answer", retry: "next attempt", attempt: "a step to end", queued: "its turn in a step",
   paused: "paused", room: "room in a mailbox", turn: "its turn", holds: "an effect to end", nothing: "nothing", dependency: "other tasks", epoch: "an epoch",
   running: "a worker to finish", busy: "a free worker", none_eligible: "a worker that can run it", key_limit: "its concurrency key", chosen: "a worker to take it", ending: "its end",
   sealing: "the rest of its graph", timeout: "the end of its time", other: "something else",
@@ -30,16 +29,16 @@ export function WaitGroups({ workflow, empty }: { workflow?: string; empty: stri
           <tbody>
             {groups.map((group) => (
               <tr key={`${group.workflow} ${group.kind} ${group.subject}`}>
-                <td class="number"><a href={link(["instances"], { workflow: group.workflow, status: "waiting" })}><b>{count(group.count)}</b></a></td>
+                <td class="number"><a href={link(["instances"], { workflow: group.workflow, status: "waiting", reason: `${group.kind} ${group.subject}`.trim() })} aria-label={`${group.count} wait: ${kWords[group.kind] ?? group.kind} ${group.subject}`}><b>{count(group.count)}</b></a></td>
                 <td><span class={`kind ${group.kind}`}>{kWords[group.kind] ?? group.kind}</span> <code>{group.subject}</code>
                   <span class="sub">{group.workflow} {group.examples.slice(0, 3).map((each: any) => <a key={keyText(each.key)} href={rowLink(each)} title={group.sentence}>{keyText(each.key)}</a>)}</span></td>
-                <td><Age ns={group.oldest_ns} /></td>
+                <td class="plain" title={clock(group.oldest_ns)}>{forHow(group.oldest_ns, now.value)}</td>
               </tr>
             ))}
           </tbody>
         </table>
       )}
-      {more > 0 && <p class="quiet">{count(more)} more were not looked at.</p>}
+      {more > 0 && <p class="quiet">{count(more)} more wait: the newest 500 are shown by what they wait for.</p>}
     </>
   );
 }

@@ -39,6 +39,22 @@ export function Due({ ns }: { ns: Ns }) {
   return <time title={clock(ns)}>{until(ns, now.value)}</time>;
 }
 
+// A sentence of the server with its moments in the time zone of the reader. `short` leaves out what
+// is shown beside it: that there are more reasons, and since when.
+const kMoment = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
+
+export function Sentence({ text, short }: { text: string; short?: boolean }) {
+  const whole = short ? text.replace(/; and for \d+ more reasons?\.$/, ".").replace(/, opened by record \d+ at \S+?(?=\.$|$)/, "") : text;
+  const parts: ComponentChildren[] = [];
+  let from = 0;
+  for (const found of whole.matchAll(kMoment)) {
+    const ns = BigInt(Date.parse(found[0])) * 1_000_000n;
+    parts.push(whole.slice(from, found.index), <time title={clock(ns)}>{clock(ns).slice(0, 19)}</time>);
+    from = found.index! + found[0].length;
+  }
+  return <>{parts}{whole.slice(from)}</>;
+}
+
 // A value, folded where it is large.
 export function Value({ value, depth = 0 }: { value: Json; depth?: number }) {
   if (value === null || typeof value !== "object") {

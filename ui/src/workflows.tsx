@@ -7,7 +7,7 @@ import { StartDialog, withSchemas } from "./instance";
 import { may } from "./me";
 import { link, place } from "./route";
 import { useFresh } from "./use";
-import { Badge, Empty, Loading, ProblemBox, Value } from "./widgets";
+import { Empty, Loading, ProblemBox, Value } from "./widgets";
 
 export function Workflows() {
   const fresh = useFresh<any>((abort) => get("v1/workflows", {}, abort), "workflows", 30000);

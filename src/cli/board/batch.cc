@@ -19,6 +19,7 @@ struct BatchOptions {
   std::string action;
   std::string workflow;
   std::string status;
+  std::string key;
   std::string words;
   std::string reason;
   bool paused = false;
@@ -37,6 +38,7 @@ std::string body_of(const BatchOptions& options) {
   const auto add = [&](const std::string& text) { filter += (filter.empty() ? "" : ",") + text; };
   if (!options.workflow.empty()) add(member("workflow", options.workflow));
   if (!options.status.empty()) add(member("status", options.status));
+  if (!options.key.empty()) add(member("key", options.key));
   if (!options.words.empty()) add(member("words", options.words));
   if (options.paused) add("\"paused\":true");
   return "{" + member("action", options.action) + ",\"filter\":{" + filter + "}," +
@@ -88,6 +90,7 @@ void add_batch(CLI::App& app, ExitCode& exit_code) {
   command->add_option("--workflow", options->workflow, "only instances of this workflow");
   command->add_option("--status", options->status, "waiting (if nothing is said) or running")
       ->check(CLI::IsMember({"waiting", "running"}));
+  command->add_option("--key", options->key, "only those whose key is a text that begins so");
   command->add_option("--words", options->words, "only those that have put out these words");
   command->add_flag("--paused", options->paused, "only those that are paused");
   command->add_option("--reason", options->reason, "for the record");

@@ -97,12 +97,13 @@ bool take_filter(Exchange& exchange, codec::View value, Batch& batch) {
       const auto since = member.nat();
       if (!since) return refuse_member(exchange, place, "expected a number from 0"), false;
       batch.filter.since_ns = *since;
-    } else if (field == "workflow" || field == "status" || field == "words") {
+    } else if (field == "workflow" || field == "status" || field == "words" || field == "key") {
       if (!text) return refuse_member(exchange, place, "expected a text"), false;
       if (field == "status" && *text != "waiting" && *text != "running")
         return refuse_member(exchange, place, "expected waiting or running"), false;
       (field == "workflow" ? batch.filter.workflow
        : field == "status" ? batch.filter.status
+       : field == "key"    ? batch.filter.key
                            : batch.filter.words) = *text;
     } else {
       return refuse_member(exchange, place, "there is no such member"), false;
@@ -196,7 +197,7 @@ void finish_asked(Exchange& exchange, Asked& asked) {
 
 // The counters know how many have a workflow and a status; all else is counted by looking.
 bool is_counted(const ListOptions& filter) {
-  return !filter.paused && filter.since_ns == 0 && filter.words.empty();
+  return !filter.paused && filter.since_ns == 0 && filter.words.empty() && filter.key.empty();
 }
 
 void count_more(Exchange& exchange, const std::shared_ptr<Asked>& asked, std::uint64_t after) {
