@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 34> kSettings{{
+inline constexpr std::array<SettingName, 35> kSettings{{
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
@@ -65,7 +65,11 @@ inline constexpr std::array<SettingName, 34> kSettings{{
     {"graph-retention", "HOLDFAST_GRAPH_RETENTION",
      "how long an ended task graph and its tasks are kept; 0 keeps them for ever",
      SettingKind::kNumber, SettingOf::kServer},
-    {"snapshot-every", "HOLDFAST_SNAPSHOT_EVERY", "records between two snapshots; 0 takes none",
+    {"snapshot-every", "HOLDFAST_SNAPSHOT_EVERY",
+     "least number of records between two snapshots; 0 takes none", SettingKind::kNumber,
+     SettingOf::kServer},
+    {"replay-bound", "HOLDFAST_REPLAY_BOUND",
+     "how long a restart may take to replay records, such as 5s; snapshots keep it below that",
      SettingKind::kNumber, SettingOf::kServer},
     {"backup-folder", "HOLDFAST_BACKUP_FOLDER", "folder for backups requested through the server",
      SettingKind::kText, SettingOf::kServer},

@@ -20,9 +20,9 @@ base::ErrorCode code_of(int sqlite_code) {
   }
 }
 
-// The log is copied into the database when it has so many pages: a page that changed several times
-// until then is copied once.
-constexpr int kCheckpointPages = 4096;
+// The log is copied into the database when it has so many pages. More would cost less, as a page
+// that changed several times is copied once; but a slow disk then keeps the journal waiting.
+constexpr int kCheckpointPages = 1000;
 
 base::Error error_of(sqlite3* database, int code) {
   const char* const path = sqlite3_db_filename(database, nullptr);
@@ -116,7 +116,7 @@ base::Result<SqliteDatabase> SqliteDatabase::open(const SqliteVfs& vfs, const st
   CHECK(sqlite3_wal_autocheckpoint(database.database_.get(), kCheckpointPages) == SQLITE_OK);
   // A log that one large transaction made long is cut by the next one: opening reads all of it. The
   // usual length stays, so that writing does not make the file longer again each time.
-  TRY(database.run("PRAGMA journal_size_limit = 20971520"));
+  TRY(database.run("PRAGMA journal_size_limit = 8388608"));
   // 16 MiB. With less, the pages of one transaction are written and read back before it ends.
   TRY(database.run("PRAGMA cache_size = -16384"));
   return database;
