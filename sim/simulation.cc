@@ -47,15 +47,18 @@ class Simulation {
     crowd();
     limits_.batch_bytes = dice_.one_in(2) ? 2048 : std::size_t{256} << 10;
     limits_.inbox = 1 + dice_.below(20);
-    limits_.snapshot_every = 5 + dice_.below(60);
+    limits_.snapshots.every = 5 + dice_.below(60);
     limits_.written_at_once = dice_.one_in(3) ? 4 : 0;
     // Runs of steps leave memory as soon as a snapshot has them, and large values before that.
     if (load_ == Load::kWithSteps) {
       cells_.clean_cells = dice_.below(3);
       cells_.clean_bytes = cells_.clean_cells * 4096;
       if (dice_.one_in(2)) cells_.dirty_bytes = 1024;
-      limits_.snapshot_every = 3 + dice_.below(20);
+      limits_.snapshots.every = 3 + dice_.below(20);
     }
+    // Decided by the seed alone, so that older seeds go on as they did.
+    writes_blobs_ahead_ = options.seed % 3 != 0;
+    if (writes_blobs_ahead_) much_waiting_bytes_ = std::size_t{256} << (options.seed % 6);
     history_limits_.slice.records = 1 + dice_.below(30);
     history_limits_.most_lag = dice_.one_in(3) ? 20 : 1'000'000;
     if (dice_.one_in(2))
@@ -111,7 +114,8 @@ class Simulation {
   node::LocalWorldOptions world_options() const {
     return {.journal = {.segment_bytes = 6 * 4096},
             .world = {.cells = cells_, .mail_per_instance = mail_per_instance_},
-            .collect_from_bytes = 64 << 10};
+            .collect_from_bytes = 64 << 10,
+            .much_waiting_bytes = much_waiting_bytes_};
   }
 
   base::Result<void> try_open() {
@@ -136,6 +140,14 @@ class Simulation {
         return needed;
       });
     };
+    if (writes_blobs_ahead_) {
+      limits.has_much_ahead = [this] { return world_->kernel_blobs().has_much(); };
+      limits.is_crowded_ahead = [this] { return world_->kernel_blobs().is_crowded(); };
+      limits.write_blobs_ahead = [this] {
+        report_.sometimes("blobs are written ahead of a snapshot");
+        return world_->kernel_blobs().write_waiting();
+      };
+    }
     limits.tidy = [this]() -> base::Result<bool> {
       const std::uint64_t before = world_->collector().removed();
       const bool more = TRY(world_->collector().go_on());
@@ -650,6 +662,8 @@ class Simulation {
   kernel::CellLimits cells_;
   std::size_t mail_per_instance_ = kernel::kMaxMailPerInstance;
   node::HistoryOptions history_limits_;
+  bool writes_blobs_ahead_ = false;
+  std::size_t much_waiting_bytes_ = node::StoreBlobs::kMuchWaitingBytes;
   Faults faults_;
   std::unique_ptr<node::LocalWorld> world_;
   std::unique_ptr<node::History> history_;

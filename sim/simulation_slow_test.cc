@@ -24,6 +24,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "a receipt does not fit",
                            "a snapshot is put off",
                            "blobs are collected",
+                           "blobs are written ahead of a snapshot",
                            "a snapshot is taken",
                            "a torn end is cut off",
                            "a world is opened from a snapshot",

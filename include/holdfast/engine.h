@@ -77,8 +77,14 @@ struct EngineOptions {
   // machine's): somebody has decided that it will do.
   bool any_file_system = false;
 
-  // A snapshot after so many records, so that a restart has not many more to replay. 0: never.
+  // No snapshot before so many records came since the last one, unless the bound below or an idle
+  // engine needs it. 0: no snapshots are taken.
   std::uint64_t snapshot_every = 200'000;
+
+  // How long a restart may take to replay what came since the last snapshot. Within it, snapshots
+  // take an eighth of the time at most. New work waits for a snapshot when replaying it would take
+  // longer. From 1.
+  std::chrono::seconds replay_bound = std::chrono::seconds(5);
 
   // Hears what there is to do for workers (holdfast/workers.h), from the beginning. With one,
   // effects whose executor is `worker` and that have no handler are left to workers; without one

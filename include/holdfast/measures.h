@@ -69,6 +69,8 @@ struct Measures {
   std::uint64_t recovery_ns = 0;              // what opening took, until everything was under way
   std::uint64_t replayed_records = 0;         // then
   std::uint64_t behind_snapshot = 0;  // records that would be replayed if it were opened now
+  std::uint64_t replay_ns = 0;        // what replaying them would take, about
+  std::uint64_t replay_bound_ns = 0;  // what it may take
   std::uint64_t history_seen = 0;     // the record that the index has come to
   std::int64_t clock_ahead_ns = 0;    // of the wall clock; below nothing: behind it
 };

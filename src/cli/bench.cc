@@ -29,18 +29,32 @@ struct BenchOptions {
   EmbeddedOptions embedded;
   std::string workflow = "effects";
   std::uint64_t history_rounds = 0;
+  std::string plot;
   std::uint64_t count = 1'000'000;
-  std::uint64_t wakes = 200;
+  std::uint64_t wakes = 1000;
   RunawayOptions runaway;
 };
 
 __attribute__((format(printf, 1, 2))) void print_figures(const char* format, ...) {
-  char line[1024];
+  char line[16 << 10];
   std::va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   print_line(line);
+}
+
+std::string spans_in_json(const Course& course) {
+  std::string json;
+  for (const CourseSpan& span : course.spans) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  R"(%s{"begin_s":%.2f,"per_s":%.0f,"p50_us":%.0f,"p99_us":%.0f,"max_us":%.0f})",
+                  json.empty() ? "" : ",", span.begin_s, span.per_s, span.p50_us, span.p99_us,
+                  span.max_us);
+    json += text;
+  }
+  return json;
 }
 
 // The same with history and without, by turns, each in a world of its own.
@@ -60,7 +74,7 @@ base::Result<void> compare_history(const BenchOptions& options) {
       print_figures(
           "%s history: %.0f workflows a second, p99 %.0f us; the index lagged by %llu "
           "records and caught up in %.1f s",
-          history ? "with   " : "without", now, figures.p99_us,
+          history ? "with   " : "without", now, figures.course.p99_us,
           static_cast<unsigned long long>(figures.history_lag), figures.history_catch_up_s);
     }
   }
@@ -81,25 +95,41 @@ base::Result<void> embedded(const BenchOptions& options) {
   const double per_s = static_cast<double>(figures.workflows) / figures.seconds;
   const auto in_flight = static_cast<unsigned long long>(chosen.in_flight);
   const auto workflows = static_cast<unsigned long long>(figures.workflows);
+  const Course& course = figures.course;
+  if (!options.plot.empty()) {
+    TRY(write_plot(options.plot, course,
+                   std::to_string(workflows) + " workflows of three " + options.workflow + ", " +
+                       std::to_string(in_flight) + " in flight"));
+  }
   if (options.json) {
     print_figures(
         R"({"in_flight":%llu,"workflows":%llu,"seconds":%.3f,"workflows_per_s":%.1f,"p50_us":%.1f,)"
-        R"("p99_us":%.1f,"syncs_per_workflow":%.4f,"journal_bytes_per_workflow":%.1f,)"
-        R"("limits":{"sync_p50_us":%.1f,"append_mb_per_s":%.1f}})",
-        in_flight, workflows, figures.seconds, per_s, figures.p50_us, figures.p99_us,
-        figures.syncs_per_workflow, figures.journal_bytes_per_workflow, limits.sync_p50_us,
-        limits.append_mb_per_s);
+        R"("p99_us":%.1f,"max_us":%.1f,"longest_stall_ms":%.1f,"first_per_s":%.1f,)"
+        R"("last_per_s":%.1f,"cpu_us_per_workflow":%.2f,"peak_mb":%.1f,)"
+        R"("syncs_per_workflow":%.4f,"journal_bytes_per_workflow":%.1f,)"
+        R"("limits":{"sync_p50_us":%.1f,"append_mb_per_s":%.1f},"hardware":"%s","spans":[%s]})",
+        in_flight, workflows, figures.seconds, per_s, course.p50_us, course.p99_us, course.max_us,
+        course.stall_ms, course.first_per_s, course.last_per_s, figures.cpu_us_per_workflow,
+        figures.peak_mb, figures.syncs_per_workflow, figures.journal_bytes_per_workflow,
+        limits.sync_p50_us, limits.append_mb_per_s, env::hardware().c_str(),
+        spans_in_json(course).c_str());
     return {};
   }
   print_figures("%llu workflows of three %s in %.1f s, %llu in flight: %.0f a second", workflows,
                 options.workflow.c_str(), figures.seconds, in_flight, per_s);
-  print_figures("latency: p50 %.0f us, p99 %.0f us; p50 is %.2f times four syncs", figures.p50_us,
-                figures.p99_us, figures.p50_us / (4 * limits.sync_p50_us));
+  print_figures("latency: p50 %.0f us, p99 %.0f us, largest %.0f us; p50 is %.2f times four syncs",
+                course.p50_us, course.p99_us, course.max_us,
+                course.p50_us / (4 * limits.sync_p50_us));
+  print_figures("the first 200000: %.0f a second, the last: %.0f; longest stall %.0f ms",
+                course.first_per_s, course.last_per_s, course.stall_ms);
+  print_figures("each: %.1f us of CPU until the index caught up; peak memory %.0f MB",
+                figures.cpu_us_per_workflow, figures.peak_mb);
   print_figures("each: %.3f syncs, %.0f bytes of journal (%.1f MB/s)", figures.syncs_per_workflow,
                 figures.journal_bytes_per_workflow,
                 figures.journal_bytes_per_workflow * per_s / 1e6);
   print_figures("this disk: a sync of 4 KiB %.0f us, appending 256 KiB at a time %.0f MB/s",
                 limits.sync_p50_us, limits.append_mb_per_s);
+  print_line(env::hardware());
   return {};
 }
 
@@ -132,11 +162,12 @@ base::Result<void> parked(const BenchOptions& options) {
     print_figures(
         R"({"count":%llu,"resident_bytes_per_run":%.1f,"disk_bytes_per_run":%.1f,)"
         R"("recovery_ms":%.1f,"recovered":%llu,"woken":%llu,"wake_p50_us":%.1f,"wake_p99_us":%.1f,)"
-        R"("new_p50_us":%.1f,"new_p99_us":%.1f,)"
+        R"("wake_max_us":%.1f,"new_p50_us":%.1f,"new_p99_us":%.1f,)"
         R"("sync":"fdatasync","sync_p50_us":%.1f,"hardware":"%s"})",
         count, figures.crowd.resident_bytes_each, figures.crowd.disk_bytes_each,
         figures.crowd.recovery_ms, recovered, woken, figures.wake_p50_us, figures.wake_p99_us,
-        figures.new_p50_us, figures.new_p99_us, limits.sync_p50_us, env::hardware().c_str());
+        figures.wake_max_us, figures.new_p50_us, figures.new_p99_us, limits.sync_p50_us,
+        env::hardware().c_str());
   } else {
     print_figures("%llu runs that wait for a person: %.0f bytes of memory each, %.0f of disk",
                   count, figures.crowd.resident_bytes_each, figures.crowd.disk_bytes_each);
@@ -144,8 +175,8 @@ base::Result<void> parked(const BenchOptions& options) {
                   figures.crowd.recovery_ms, recovered);
     print_figures(
         "%llu woken, one at a time, from the answer until the result was durable: p50 %.0f "
-        "us, p99 %.0f us",
-        woken, figures.wake_p50_us, figures.wake_p99_us);
+        "us, p99 %.0f us, largest %.0f us",
+        woken, figures.wake_p50_us, figures.wake_p99_us, figures.wake_max_us);
     print_figures(
         "by turns as many that had just begun, and never left memory: p50 %.0f us, p99 %.0f us",
         figures.new_p50_us, figures.new_p99_us);
@@ -227,6 +258,13 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
       ->check(CLI::IsMember({"effects", "steps"}));
   embedded_command->add_option("--seconds", options->embedded.seconds, "seconds to run; default 10")
       ->check(CLI::Range(0.1, 3600.0));
+  embedded_command
+      ->add_option("--workflows", options->embedded.workflows,
+                   "run this many workflows, however long it takes")
+      ->check(CLI::Range(1, 100'000'000));
+  embedded_command->add_option(
+      "--plot", options->plot,
+      "write an SVG plot of throughput and latency over time to this file");
   const auto add_count = [&](CLI::App* command) {
     command->add_option("--count", options->count, "number of workflows; default one million")
         ->check(CLI::Range(1, 100'000'000));
@@ -247,7 +285,7 @@ void add_bench(CLI::App& app, ExitCode& exit_code) {
   CLI::App* parked_command =
       add("parked", "step workflows that wait for a person: kill -9, then an answer", &parked);
   add_count(parked_command);
-  parked_command->add_option("--wakes", options->wakes, "how many get an answer; 200 else")
+  parked_command->add_option("--wakes", options->wakes, "how many get an answer; default 1000")
       ->check(CLI::Range(1, 1'000'000));
 }
 

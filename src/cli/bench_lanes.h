@@ -2,6 +2,7 @@
 // Lanes: workflows that run one after the other, several at a time, for a while.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/bench_course.h"
 #include "cli/bench_workflows.h"
 #include "holdfast/engine.h"
 
@@ -23,8 +25,11 @@ class Lanes {
   Lanes(Engine& engine, std::uint64_t lanes, std::uint64_t first = 0)
       : engine_(engine), first_(first), running_(lanes) {}
 
-  std::optional<Error> run(std::chrono::steady_clock::duration how_long) {
-    end_ = std::chrono::steady_clock::now() + how_long;
+  // Until the time is over, or `most` workflows have begun; 0: however many.
+  std::optional<Error> run(std::chrono::steady_clock::duration how_long, std::uint64_t most = 0) {
+    begun_ = std::chrono::steady_clock::now();
+    end_ = begun_ + how_long;
+    may_begin_ = most == 0 ? ~std::uint64_t{0} : most - std::min<std::uint64_t>(most, running_);
     const std::uint64_t lanes = running_;
     for (std::uint64_t lane = 0; lane < lanes; ++lane) begin(first_ + lane * kPerLane);
     std::unique_lock lock(mutex_);
@@ -32,7 +37,7 @@ class Lanes {
     return error_;
   }
 
-  std::vector<double>& took_us() { return took_us_; }
+  const std::vector<Finished>& finished() const { return finished_; }
 
  private:
   static constexpr std::uint64_t kPerLane = std::uint64_t{1} << 32;
@@ -59,9 +64,11 @@ class Lanes {
       return leave();
     }
     const auto now = std::chrono::steady_clock::now();
-    took_us_.push_back(std::chrono::duration<double, std::micro>(now - begun).count());
-    if (now < end_) return begin(id + 1);
-    leave();
+    finished_.push_back({std::chrono::duration<double>(now - begun_).count(),
+                         std::chrono::duration<double, std::micro>(now - begun).count()});
+    if (now >= end_ || may_begin_ == 0) return leave();
+    --may_begin_;
+    begin(id + 1);
   }
 
   void fail(const Error& error) {
@@ -77,7 +84,9 @@ class Lanes {
   Engine& engine_;
   const std::uint64_t first_;
   std::chrono::steady_clock::time_point end_;
-  std::vector<double> took_us_;
+  std::chrono::steady_clock::time_point begun_;
+  std::uint64_t may_begin_ = 0;
+  std::vector<Finished> finished_;
   std::mutex mutex_;
   std::condition_variable all_ended_;
   std::uint64_t running_;

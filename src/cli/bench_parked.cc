@@ -116,6 +116,7 @@ base::Result<ParkedFigures> bench_parked(const std::string& folder, std::uint64_
   figures.woken = took_us.size();
   figures.wake_p50_us = at_share(took_us, 0.5);
   figures.wake_p99_us = at_share(took_us, 0.99);
+  figures.wake_max_us = at_share(took_us, 1);
   figures.new_p50_us = at_share(new_took_us, 0.5);
   figures.new_p99_us = at_share(new_took_us, 0.99);
 

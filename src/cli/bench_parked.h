@@ -18,6 +18,7 @@ struct ParkedFigures {
   // From the call that sends one its answer until its result is known to be durable; one at a time.
   double wake_p50_us = 0;
   double wake_p99_us = 0;
+  double wake_max_us = 0;
   // The same, by turns, of runs that have just begun and never left memory.
   double new_p50_us = 0;
   double new_p99_us = 0;

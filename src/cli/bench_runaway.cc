@@ -174,7 +174,7 @@ base::Result<double> others_per_s(Engine& engine, const RunawayOptions& options,
   const auto error = lanes.run(
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.seconds)));
   if (error) return errors::inside(*error);
-  return static_cast<double>(lanes.took_us().size()) / seconds_since(begin);
+  return static_cast<double>(lanes.finished().size()) / seconds_since(begin);
 }
 
 }  // namespace

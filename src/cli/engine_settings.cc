@@ -91,6 +91,10 @@ base::Result<void> use_numbers(const Settings& settings, EngineOptions& options)
   };
   TRY(use_time("retention", options.retention));
   TRY(use_time("graph-retention", options.graph_retention));
+  TRY(use_time("replay-bound", options.replay_bound));
+  if (options.replay_bound < std::chrono::seconds(1) ||
+      options.replay_bound > std::chrono::hours(1))
+    return bad(*settings.find("replay-bound"), "expected a time from 1s to 1h");
   if (const Setting* setting = settings.find("snapshot-every")) {
     const auto records = parsed_number<std::uint64_t>(setting->value);
     if (!records) return bad(*setting, "expected a number of records");

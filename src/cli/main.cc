@@ -7,6 +7,7 @@
 #include "demo/order/order.h"
 #include "demo/order/shop.h"
 #include "demo/refund/refund.h"
+#include "store/sqlite.h"
 
 namespace {
 
@@ -25,6 +26,7 @@ holdfast::Result<holdfast::Done> play_one(holdfast::Engine& engine, std::uint64_
 }  // namespace
 
 int main(int argc, char** argv) {
+  holdfast::store::use_sqlite_alone();
   return holdfast::main(
       argc, argv,
       {.modules = {demo::order_module(), demo::refund_module()},

@@ -48,15 +48,21 @@ std::unique_ptr<env::Clock> clock_of(const EngineOptions& options) {
   return std::make_unique<engine::OutsideClock>(options.clock);
 }
 
+// Of the time, that snapshots may take while replaying is within its bound; and after how many
+// records one is taken because nothing else is to be done.
+constexpr double kSnapshotShare = 0.125;
+constexpr std::uint64_t kIdleSnapshotEvery = 50'000;
+
 std::string report_of(const node::RestoreReport& report, std::uint64_t open_effects,
-                      std::int64_t took_ns) {
+                      std::int64_t took_ns, std::chrono::seconds replay_bound) {
   std::string line = "ready: " + std::to_string(open_effects) + " effects open, " +
                      std::to_string(report.replayed) + " records replayed";
   if (report.snapshot) line += " behind snapshot " + std::to_string(report.snapshot->number);
   for (const auto& left_out : report.left_out)
     line += ", snapshot " + std::to_string(left_out.snapshot.number) + " left out (" +
             left_out.why + ")";
-  return line + ", " + std::to_string(took_ns / 1'000'000) + " ms";
+  return line + ", " + std::to_string(took_ns / 1'000'000) + " ms; a restart replays for at most " +
+         std::to_string(replay_bound.count()) + " s";
 }
 
 // What is to be told of an instance once everything that was seen of it is durable.
@@ -168,10 +174,11 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
     log(recovered);
   log({LogLevel::kInfo,
        "recovered",
-       report_of(world->restoring(), open_effects, took_ns),
+       report_of(world->restoring(), open_effects, took_ns, options.replay_bound),
        {{"records_replayed", world->restoring().replayed},
         {"next_record", world->world().next_record()},
         {"open_effects", open_effects},
+        {"replay_bound_s", static_cast<std::uint64_t>(options.replay_bound.count())},
         {"took_ms", recovery_ns / 1'000'000}}});
   return {};
 }
@@ -283,7 +290,13 @@ store::RecordNumber Engine::Body::needed_by_readers() const {
 
 base::Result<void> Engine::Body::start(node::Executors executors) {
   node::LoopOptions loop;
-  loop.snapshot_every = options.snapshot_every;
+  loop.snapshots = {.every = options.snapshot_every,
+                    .share = kSnapshotShare,
+                    .replay_bound_ns = std::chrono::nanoseconds(options.replay_bound).count(),
+                    .idle_every = kIdleSnapshotEvery};
+  loop.has_much_ahead = [this] { return world->kernel_blobs().has_much(); };
+  loop.is_crowded_ahead = [this] { return world->kernel_blobs().is_crowded(); };
+  loop.write_blobs_ahead = [this] { return world->kernel_blobs().write_waiting(); };
   loop.behind_snapshot = world->restoring().replayed;
   loop.trouble = [this](const base::Error& error) {
     log({LogLevel::kWarning, "trouble", error.to_string()});

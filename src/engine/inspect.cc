@@ -197,6 +197,9 @@ void Engine::Body::put_figures(Measures& measures) {
   // A snapshot may have been finished since the world was looked at.
   const std::uint64_t before = std::max<std::uint64_t>(snapshot_before, 1);
   measures.behind_snapshot = std::max(measures.next_record, before) - before;
+  measures.replay_ns = loop.replay_ns;
+  measures.replay_bound_ns =
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(options.replay_bound).count());
   measures.figures = figures();
   if (history) measures.history_seen = history->figures().seen;
   failed_effects.put(measures.failed);

@@ -19,9 +19,11 @@ Functions::~Functions() { Functions::shut_down(); }
 
 void Functions::start(const kernel::OpenIntent& intent, Reports& reports) {
   if (!desk_.start(intent, reports)) return;
-  const std::lock_guard lock(mutex_);
-  ++orders_;
-  changed_.notify_one();
+  {
+    const std::lock_guard lock(mutex_);
+    ++orders_;
+  }
+  changed_.notify_one();  // whoever is woken need not wait for the mutex
 }
 
 void Functions::stop(const base::Hash& intent) {

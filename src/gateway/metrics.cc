@@ -40,6 +40,12 @@ void put_journal(MetricsText& text, const Seen& seen) {
   if (seen.has_world)
     text.gauge("holdfast_records_behind_snapshot", "Records that a restart would replay.",
                measures.behind_snapshot);
+  text.family("holdfast_replay_seconds", "gauge",
+              "Estimated time that a restart would take to replay these records.");
+  text.seconds({}, measures.replay_ns);
+  text.family("holdfast_replay_bound_seconds", "gauge",
+              "Limit of that time: new work waits for a snapshot beyond it.");
+  text.seconds({}, measures.replay_bound_ns);
   if (seen.has_world) {
     text.family("holdfast_clock_ahead_seconds", "gauge",
                 "How far the world's time is ahead of the wall clock.");

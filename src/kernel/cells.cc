@@ -28,10 +28,18 @@ std::size_t spillable_in(const Cell& cell) noexcept {
          cell.mail.spillable();
 }
 
-// What is written ahead goes by the first bits of the ids.
-constexpr std::size_t kAheadGroups = 4096;
+// How many notes of dirty cells need not be looked through, however few are dirty.
+constexpr std::size_t kFewNotes = 4096;
+
+void sort_once(std::vector<base::Hash>& ids) {
+  std::ranges::sort(ids);
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
 // Of large values a part has no more than this and one cell, however few cells that are.
 constexpr std::size_t kAheadBytes = std::size_t{4} << 20;
+
+// A part ends where the first bits of the ids change: cells of one leaf are written together.
 std::size_t ahead_group(const base::Hash& id) noexcept {
   return (std::size_t{id.bytes[0]} << 4) | (id.bytes[1] >> 4);
 }
@@ -91,6 +99,7 @@ Cell& Cells::begin(const base::Hash& id, base::ByteView key) {
   cell.key.assign(key.begin(), key.end());
   cell.dirty = true;
   dirty_.add_newest(cell);
+  note_dirty(cell);
   ++active_;
   ++size_;
   return cell;
@@ -113,6 +122,26 @@ void Cells::mark_dirty(Cell& cell) {
   bytes_with(cell) -= cell.spillable;
   cell.dirty = true;
   bytes_with(cell) += cell.spillable;
+  note_dirty(cell);
+}
+
+// Keys that come and go leave notes behind, which must not pile up.
+void Cells::note_dirty(const Cell& cell) {
+  if (notes_ == nullptr) notes_ = std::make_unique<Notes>();
+  (*notes_)[cell.id.bytes[0]].push_back(cell.id);
+  if (++noted_ > 2 * dirty_.size() + kFewNotes) forget_clean_notes();
+}
+
+void Cells::forget_clean_notes() {
+  noted_ = 0;
+  for (std::vector<base::Hash>& group : *notes_) {
+    sort_once(group);
+    std::erase_if(group, [this](const base::Hash& id) {
+      const auto found = table_.find(id);
+      return found == table_.end() || !found->second.dirty;
+    });
+    noted_ += group.size();
+  }
 }
 
 void Cells::recount(Cell& cell) noexcept {
@@ -330,27 +359,30 @@ base::Result<void> Cells::flush() {
   for (Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer) cells.push_back(cell);
   TRY(write(cells, std::move(changes)));
   erased_.clear();
-  ahead_.clear();
+  notes_.reset();
+  noted_ = 0;
+  ahead_ = {};
+  next_group_ = 0;
   let_go(clean_.size());
   return {};
 }
 
-// By the first bits of their ids, which is enough for cells of one leaf to come together.
-void Cells::gather_dirty() {
-  std::vector<std::size_t> begins(kAheadGroups + 1);
-  for (const Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer)
-    ++begins[ahead_group(cell->id) + 1];
-  for (std::size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
-  ahead_.resize(dirty_.size());
-  for (const Cell* cell = dirty_.oldest(); cell != nullptr; cell = cell->newer)
-    ahead_[begins[ahead_group(cell->id)]++] = cell->id;
+// The next group of the round that has any. In order, so that cells of one leaf come together.
+void Cells::gather_group() {
+  while (notes_ != nullptr && ahead_.empty() && next_group_ < kNoteGroups) {
+    std::swap(ahead_, (*notes_)[next_group_++]);
+    noted_ -= ahead_.size();
+  }
+  sort_once(ahead_);
+  std::ranges::reverse(ahead_);
 }
 
 base::Result<bool> Cells::flush_ahead(std::size_t& budget) {
-  if (ahead_.empty()) gather_dirty();
   std::vector<Cell*> cells;
   std::size_t bytes = 0;
-  while (!ahead_.empty()) {
+  for (;;) {
+    if (ahead_.empty()) gather_group();
+    if (ahead_.empty()) break;
     const base::Hash id = ahead_.back();
     const bool is_full = !cells.empty() && cells.size() >= budget;
     if (bytes >= kAheadBytes || (is_full && ahead_group(id) != ahead_group(cells.back()->id)))
@@ -361,11 +393,15 @@ base::Result<bool> Cells::flush_ahead(std::size_t& budget) {
     cells.push_back(&found->second);
     bytes += found->second.spillable;
   }
-  TRY(write(cells, {}));
+  if (auto written = write(cells, {}); !written) {
+    for (const Cell* cell : cells) note_dirty(*cell);  // they still are
+    return std::move(written).error();
+  }
   budget -= std::min(budget, cells.size());
   let_go(cells.size());
   if (!ahead_.empty()) return true;
   ahead_ = {};
+  next_group_ = 0;
   return false;
 }
 

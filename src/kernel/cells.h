@@ -9,7 +9,9 @@
 // it is told to the caller and nothing is set.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -92,10 +94,14 @@ class Cells {
   // Writes everything that changed to the index. The root then stands for all cells.
   base::Result<void> flush();
 
-  // The same for some of it, so that less is left to a flush: a round over what is dirty when it
-  // begins, in parts of about `budget` cells, which lie side by side in the index. What it has
-  // written is taken off the budget. False: the round is over.
+  // The same for some of it, so that less is left to a flush: a round over what is dirty, in parts
+  // of about `budget` cells, which lie side by side in the index. What it has written is taken off
+  // the budget. What becomes dirty behind the place that a round has come to is left to the next.
+  // False: the round is over.
   base::Result<bool> flush_ahead(std::size_t& budget);
+
+  // How many a flush would write.
+  std::size_t dirty() const noexcept { return dirty_.size(); }
 
   // The index with what another one has besides; both must be flushed. Nothing changes yet.
   base::Result<HashTrie> joined_with(const Cells& other);
@@ -135,7 +141,9 @@ class Cells {
   base::Error contradicts(std::string_view what);
   void let_go(std::size_t most);
   base::Result<void> spill(Cell& cell);
-  void gather_dirty();
+  void note_dirty(const Cell& cell);
+  void forget_clean_notes();
+  void gather_group();
   base::Result<void> write(const std::vector<Cell*>& cells, HashTrie::Changes changes);
   UseOrder& order_of(const Cell& cell) noexcept { return cell.dirty ? dirty_ : clean_; }
   std::size_t& bytes_with(const Cell& cell) noexcept {
@@ -153,7 +161,16 @@ class Cells {
   std::size_t clean_bytes_ = 0;      // the same of the others
   std::size_t refused_at_ = 0;       // so many of them when the disk had no room; 0: it has
   std::set<base::Hash> erased_;      // since the last flush, of those that the index has
-  std::vector<base::Hash> ahead_;    // what is left of a round of flush_ahead, the next one last
+
+  // What became dirty, by the first byte of the ids, so that a round of flush_ahead has never to
+  // look at all of it: an id may be there twice, or of a cell that is clean or gone by now. Null:
+  // nothing was dirty yet.
+  static constexpr std::size_t kNoteGroups = 256;
+  using Notes = std::array<std::vector<base::Hash>, kNoteGroups>;
+  std::unique_ptr<Notes> notes_;
+  std::size_t noted_ = 0;
+  std::vector<base::Hash> ahead_;  // of the present group of a round, in order, the next one last
+  std::size_t next_group_ = 0;     // of the round
   HashTrie index_;
   TrieCache cache_;
   std::uint64_t active_ = 0;

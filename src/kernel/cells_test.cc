@@ -328,5 +328,23 @@ TEST(CellsTest, a_part_of_a_round_ahead_is_bounded_in_bytes_too) {
   EXPECT_EQ(parts, 5) << "of eight cells, which are 4 MiB";
 }
 
+// A key that comes and goes again and again is noted each time, and a round has to end.
+TEST(CellsTest, a_round_ahead_writes_once_what_became_dirty_many_times) {
+  CountingBlobs blobs;
+  Cells cells(0, blobs);
+  for (int i = 0; i < 20'000; ++i) {
+    if (Cell* cell = cells.find(id_of(1))) cells.erase(*cell);
+    add(cells, 1);
+  }
+  add(cells, 2);
+  EXPECT_EQ(cells.dirty(), 2u);
+  std::size_t budget = 256;
+  EXPECT_FALSE(cells.flush_ahead(budget).take());
+  EXPECT_EQ(budget, 254u);
+  EXPECT_EQ(cells.dirty(), 0u);
+  ASSERT_TRUE(cells.flush());
+  EXPECT_EQ(cells.index().size(), 2u);
+}
+
 }  // namespace
 }  // namespace holdfast::kernel

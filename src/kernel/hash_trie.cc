@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory_resource>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -27,7 +28,7 @@ std::size_t bytes_of(const TrieNode& node) {
   const auto* leaf = std::get_if<TrieLeaf>(&node);
   if (leaf == nullptr) return TrieCache::kBranchBytes;
   std::size_t bytes = 0;
-  for (const auto& [key, entry] : leaf->entries) bytes += sizeof key + entry.size();
+  for (const TrieEntry& entry : leaf->entries) bytes += sizeof entry + entry.bytes.size();
   return bytes;
 }
 
@@ -46,8 +47,8 @@ bool fits(const TrieNode& node, std::uint64_t count, const base::Hash& path, std
   if (leaf == nullptr) return count > HashTrie::kLeafEntries && depth < kDeepest;
   if (count > HashTrie::kLeafEntries) return false;
   // They are in order, so what the first and the last have in common all have.
-  return leaf->entries.empty() || (same_path(leaf->entries.begin()->first, path, depth) &&
-                                   same_path(leaf->entries.rbegin()->first, path, depth));
+  return leaf->entries.empty() || (same_path(leaf->entries.front().key, path, depth) &&
+                                   same_path(leaf->entries.back().key, path, depth));
 }
 
 // `path` agrees with all keys below in the bits above `depth`.
@@ -65,8 +66,8 @@ base::Result<bool> visit_node(const Blobs& blobs, const TrieChild& at, const bas
                               std::size_t depth, const HashTrie::Visitor& visitor) {
   const TrieNode node = TRY(load(blobs, at, path, depth));
   if (const auto* leaf = std::get_if<TrieLeaf>(&node)) {
-    for (const auto& [key, entry] : leaf->entries) {
-      if (!visitor(key, entry)) return false;
+    for (const TrieEntry& entry : leaf->entries) {
+      if (!visitor(entry.key, entry.bytes)) return false;
     }
     return true;
   }
@@ -92,14 +93,7 @@ class Updater {
     const base::Hash& path = begin->first;
     TrieNode node = TRY(load(blobs_, at, path, depth, &cache_));
     if (auto* leaf = std::get_if<TrieLeaf>(&node)) {
-      for (Change change = begin; change != end; ++change) {
-        if (change->second) {
-          leaf->entries[change->first] = std::move(*change->second);
-        } else {
-          leaf->entries.erase(change->first);
-        }
-      }
-      return build(std::move(leaf->entries), depth);
+      return build(merged(leaf->entries, begin, end), depth);
     }
     auto& branch = *std::get_if<TrieBranch>(&node);
     std::uint64_t count = 0;
@@ -115,32 +109,46 @@ class Updater {
   }
 
  private:
-  using Entries = std::map<base::Hash, base::Bytes>;
+  using Entries = std::span<const TrieEntry>;
 
-  base::Result<TrieChild> save(const TrieLeaf& leaf) {
-    if (leaf.entries.empty()) return TrieChild{};
-    return child_of(leaf, TRY(blobs_.put(encode(leaf))));
+  // Both are in order. What is merged is where it was.
+  static std::vector<TrieEntry> merged(Entries before, Change begin, Change end) {
+    std::vector<TrieEntry> all;
+    all.reserve(before.size() + static_cast<std::size_t>(end - begin));
+    auto old = before.begin();
+    for (Change change = begin; change != end; ++change) {
+      while (old != before.end() && old->key < change->first) all.push_back(*old++);
+      if (old != before.end() && old->key == change->first) ++old;
+      if (change->second) all.push_back({change->first, *change->second});
+    }
+    all.insert(all.end(), old, before.end());
+    return all;
+  }
+
+  base::Result<TrieChild> save_leaf(Entries entries) {
+    if (entries.empty()) return TrieChild{};
+    encode_leaf(buffer_, entries);
+    return child_of(entries, TRY(blobs_.put(buffer_.view())));
   }
 
   base::Result<TrieChild> save(const TrieBranch& branch, std::uint64_t count) {
-    const base::Hash hash = TRY(blobs_.put(encode(branch)));
+    encode_branch(buffer_, branch);
+    const base::Hash hash = TRY(blobs_.put(buffer_.view()));
     cache_.add(hash, branch);
     return TrieChild{count, hash, {}};
   }
 
+  // They are in order, so those of one child lie side by side.
   base::Result<TrieChild> build(Entries entries, std::size_t depth) {
     const std::uint64_t count = entries.size();
-    if (count <= HashTrie::kLeafEntries) return save(TrieLeaf{std::move(entries)});
+    if (count <= HashTrie::kLeafEntries) return save_leaf(entries);
     CHECK(depth < kDeepest);  // two keys with one hash are one key
-    std::array<Entries, 16> parts;
-    while (!entries.empty()) {
-      auto entry = entries.extract(entries.begin());
-      Entries& part = parts[nibble(entry.key(), depth)];
-      part.insert(part.end(), std::move(entry));
-    }
     TrieBranch branch;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      branch.children[i] = TRY(build(std::move(parts[i]), depth + 1));
+    for (std::size_t i = 0; i < branch.children.size(); ++i) {
+      std::size_t size = 0;
+      while (size < entries.size() && nibble(entries[size].key, depth) == i) ++size;
+      branch.children[i] = TRY(build(entries.first(size), depth + 1));
+      entries = entries.subspan(size);
     }
     return save(branch, count);
   }
@@ -148,20 +156,24 @@ class Updater {
   // A branch that has become small is a leaf again.
   base::Result<TrieChild> gather(const TrieBranch& branch, const base::Hash& path,
                                  std::size_t depth) {
-    Entries entries;
+    std::vector<std::pair<base::Hash, base::Bytes>> kept;
     const auto take = [&](const base::Hash& key, base::ByteView entry) {
-      entries.emplace_hint(entries.end(), key, base::Bytes(entry.begin(), entry.end()));
+      kept.emplace_back(key, base::Bytes(entry.begin(), entry.end()));
       return true;
     };
     for (std::size_t i = 0; i < branch.children.size(); ++i) {
       if (branch.children[i].count == 0) continue;
       TRY(visit_node(blobs_, branch.children[i], with_nibble(path, depth, i), depth + 1, take));
     }
-    return save(TrieLeaf{std::move(entries)});
+    std::vector<TrieEntry> entries;
+    entries.reserve(kept.size());
+    for (const auto& [key, bytes] : kept) entries.push_back({key, bytes});
+    return save_leaf(entries);
   }
 
   Blobs& blobs_;
   TrieCache& cache_;
+  codec::Buffer buffer_;
 };
 
 }  // namespace
@@ -217,9 +229,9 @@ base::Result<std::optional<base::Bytes>> HashTrie::find(const Blobs& blobs, Trie
       node = keep ? &cache.add(at.hash, std::move(read)) : loaded.get();
     }
     if (const auto* leaf = std::get_if<TrieLeaf>(node)) {
-      const auto found = leaf->entries.find(key);
-      if (found == leaf->entries.end()) break;
-      return std::optional(found->second);
+      const TrieEntry* const found = leaf->find(key);
+      if (found == nullptr) break;
+      return std::optional(base::Bytes(found->bytes.begin(), found->bytes.end()));
     }
     // A branch that is in the cache may have been loaded elsewhere in the trie.
     if (depth == kDeepest)

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "codec/cbor_writer.h"
@@ -27,39 +28,40 @@ bool read_hash(codec::View view, base::Hash& hash) {
   return true;
 }
 
-struct Encoder {
-  codec::Buffer& out;
-  void operator()(const TrieLeaf& leaf) {
-    codec::write_list_head(out, 1 + 2 * leaf.entries.size());
-    codec::write_nat(out, kLeaf);
-    for (const auto& [key, entry] : leaf.entries) {
-      codec::write_bytes(out, key.bytes);
-      codec::write_bytes(out, entry);
-    }
-  }
-  void operator()(const TrieBranch& branch) {
-    codec::write_list_head(out, 1 + 3 * branch.children.size());
-    codec::write_nat(out, kBranch);
-    for (const TrieChild& child : branch.children) {
-      codec::write_nat(out, child.count);
-      codec::write_bytes(out, child.hash.bytes);
-      codec::write_bytes(out, child.marks());
-    }
-  }
-};
-
 }  // namespace
 
-base::Bytes encode(const TrieNode& node) {
-  codec::Buffer out;
+void encode_leaf(codec::Buffer& out, std::span<const TrieEntry> entries) {
+  out.clear();
   out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
-  std::visit(Encoder{out}, node);
-  return out.to_bytes();
+  codec::write_list_head(out, 1 + 2 * entries.size());
+  codec::write_nat(out, kLeaf);
+  for (const TrieEntry& entry : entries) {
+    codec::write_bytes(out, entry.key.bytes);
+    codec::write_bytes(out, entry.bytes);
+  }
 }
 
-base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
+void encode_branch(codec::Buffer& out, const TrieBranch& branch) {
+  out.clear();
+  out.append(codec::kSelfDescribe, sizeof codec::kSelfDescribe);
+  codec::write_list_head(out, 1 + 3 * branch.children.size());
+  codec::write_nat(out, kBranch);
+  for (const TrieChild& child : branch.children) {
+    codec::write_nat(out, child.count);
+    codec::write_bytes(out, child.hash.bytes);
+    codec::write_bytes(out, child.marks());
+  }
+}
+
+const TrieEntry* TrieLeaf::find(const base::Hash& key) const {
+  const auto found = std::ranges::lower_bound(entries, key, {}, &TrieEntry::key);
+  return found != entries.end() && found->key == key ? &*found : nullptr;
+}
+
+base::Result<TrieNode> decode_trie_node(base::Bytes bytes) {
   if (!codec::is_well_formed(bytes)) return damaged_node();
-  const codec::View list = codec::View::of(bytes);
+  const auto kept = std::make_shared<const base::Bytes>(std::move(bytes));
+  const codec::View list = codec::View::of(*kept);
   const auto elements = list.elements();
   auto at = elements.begin();
   if (at == elements.end()) return damaged_node();
@@ -67,15 +69,16 @@ base::Result<TrieNode> decode_trie_node(base::ByteView bytes) {
   ++at;
   if (kind == kLeaf) {
     if (list.size() % 2 != 1) return damaged_node();
-    TrieLeaf leaf;
+    TrieLeaf leaf{.bytes = kept};
+    leaf.entries.reserve(list.size() / 2);
     while (at != elements.end()) {
       base::Hash key;
       if (!read_hash(*at, key)) return damaged_node();
       ++at;
       const auto entry = (*at).bytes();
-      if (!entry || (!leaf.entries.empty() && leaf.entries.rbegin()->first >= key))
+      if (!entry || (!leaf.entries.empty() && leaf.entries.back().key >= key))
         return damaged_node();
-      leaf.entries.emplace_hint(leaf.entries.end(), key, base::Bytes(entry->begin(), entry->end()));
+      leaf.entries.push_back({key, *entry});
       ++at;
     }
     return TrieNode(std::move(leaf));
@@ -106,12 +109,12 @@ bool TrieChild::may_have(const base::Hash& key) const noexcept {
   return false;
 }
 
-TrieChild child_of(const TrieLeaf& leaf, const base::Hash& hash) {
-  TrieChild child{leaf.entries.size(), hash, {}};
+TrieChild child_of(std::span<const TrieEntry> leaf, const base::Hash& hash) {
+  TrieChild child{leaf.size(), hash, {}};
   CHECK(child.is_leaf());
   auto* mark = child.mark_bytes.begin();
-  for (const auto& [key, entry] : leaf.entries)
-    mark = std::copy(key.bytes.end() - kMarkBytes, key.bytes.end(), mark);
+  for (const TrieEntry& entry : leaf)
+    mark = std::copy(entry.key.bytes.end() - kMarkBytes, entry.key.bytes.end(), mark);
   return child;
 }
 

@@ -9,17 +9,30 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/result.h"
+#include "codec/buffer.h"
 #include "kernel/hash_trie.h"
 
 namespace holdfast::kernel {
 
+struct TrieEntry {
+  base::Hash key;
+  base::ByteView bytes;  // somewhere else
+};
+
+// A leaf is the bytes of its blob, and where its entries are in them: a leaf that is changed is
+// merged from here straight into the bytes of the next one. A copy shares the bytes.
 struct TrieLeaf {
-  std::map<base::Hash, base::Bytes> entries;
+  std::shared_ptr<const base::Bytes> bytes = {};  // null: the entries are somewhere else
+  std::vector<TrieEntry> entries = {};            // in order
+
+  const TrieEntry* find(const base::Hash& key) const;  // null: it is not there
 };
 
 // A branch is one piece of memory: the cache keeps many, and many small pieces between everything
@@ -44,13 +57,15 @@ struct TrieBranch {
   std::array<TrieChild, 16> children;
 };
 
-base::Bytes encode(const TrieNode& node);
+// Replaces what is in the buffer. The entries are in order.
+void encode_leaf(codec::Buffer& out, std::span<const TrieEntry> entries);
+void encode_branch(codec::Buffer& out, const TrieBranch& branch);
 
-// Refuses what encode does not produce.
-base::Result<TrieNode> decode_trie_node(base::ByteView bytes);
+// Refuses what they do not produce.
+base::Result<TrieNode> decode_trie_node(base::Bytes bytes);
 
 // What a branch says of a leaf that has entries.
-TrieChild child_of(const TrieLeaf& leaf, const base::Hash& hash);
+TrieChild child_of(std::span<const TrieEntry> leaf, const base::Hash& hash);
 
 // The four bits of a hash that choose the child at a depth.
 std::size_t nibble(const base::Hash& key, std::size_t depth) noexcept;

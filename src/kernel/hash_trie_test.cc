@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "base/sha256.h"
@@ -146,48 +147,63 @@ void expect_refused(MemoryBlobs& blobs, HashTrie trie, const base::Hash& wanted)
   EXPECT_FALSE(trie.apply(blobs, fresh, {{wanted, std::nullopt}}));
 }
 
-TrieLeaf leaf_of(int count) {
-  TrieLeaf leaf;
-  for (int i = 0; i < count; ++i) leaf.entries[key(i)] = entry(i);
-  return leaf;
+// A leaf of these entries, and what a branch says of it.
+struct MadeLeaf {
+  base::Hash hash;
+  TrieChild child;  // nothing, if no trie has such a leaf
+};
+MadeLeaf put_leaf(MemoryBlobs& blobs, const std::vector<int>& numbers) {
+  std::map<base::Hash, base::Bytes> sorted;
+  for (const int number : numbers) sorted[key(number)] = entry(number);
+  std::vector<TrieEntry> entries;
+  for (const auto& [each, bytes] : sorted) entries.push_back({each, bytes});
+  codec::Buffer out;
+  encode_leaf(out, entries);
+  const base::Hash hash = *blobs.put(out.view());
+  if (entries.size() > HashTrie::kLeafEntries) return {hash, {}};
+  return {hash, child_of(entries, hash)};
+}
+
+base::Hash put_branch(MemoryBlobs& blobs, const TrieBranch& branch) {
+  codec::Buffer out;
+  encode_branch(out, branch);
+  return *blobs.put(out.view());
 }
 
 TEST(HashTrie, a_leaf_with_more_entries_than_a_leaf_has_is_refused) {
   MemoryBlobs blobs;
-  const base::Hash root = *blobs.put(encode(leaf_of(33)));
+  const base::Hash root = put_leaf(blobs, count_to(33)).hash;
   EXPECT_FALSE(HashTrie(root, 33).check_root(blobs));
   expect_refused(blobs, HashTrie(root, 33), key(1));
 }
 
 TEST(HashTrie, a_branch_with_few_entries_is_refused) {
   MemoryBlobs blobs;
-  TrieLeaf leaf;
-  leaf.entries[key(1)] = entry(1);
   TrieBranch branch;
-  branch.children[nibble(key(1), 0)] = child_of(leaf, *blobs.put(encode(leaf)));
-  const base::Hash root = *blobs.put(encode(branch));
+  branch.children[nibble(key(1), 0)] = put_leaf(blobs, {1}).child;
+  const base::Hash root = put_branch(blobs, branch);
   EXPECT_FALSE(HashTrie(root, 1).check_root(blobs));
   expect_refused(blobs, HashTrie(root, 1), key(1));
 }
 
 TEST(HashTrie, a_key_that_belongs_elsewhere_is_refused) {
   MemoryBlobs blobs;
-  const TrieLeaf leaf = leaf_of(32);  // they begin with many different bits
+  const TrieChild leaf = put_leaf(blobs, count_to(32)).child;  // they begin with different bits
   TrieBranch branch;
-  for (TrieChild& child : branch.children) child = child_of(leaf, *blobs.put(encode(leaf)));
-  expect_refused(blobs, HashTrie(*blobs.put(encode(branch)), 32 * 16), key(1));
+  for (TrieChild& child : branch.children) child = leaf;
+  expect_refused(blobs, HashTrie(put_branch(blobs, branch), 32 * 16), key(1));
 }
 
 // Branch below branch along one key: what is at the end of its bits cannot be a branch.
 TEST(HashTrie, a_branch_deeper_than_the_hashes_is_refused) {
   MemoryBlobs blobs;
-  base::Hash below = *blobs.put(encode(leaf_of(32)));
+  base::Hash below = put_leaf(blobs, count_to(32)).hash;
   for (int depth = 70; depth >= 0; --depth) {
     TrieBranch branch;
     for (TrieChild& child : branch.children) child.hash = below;
     // Counts that go together at every depth, so that only the depth is wrong.
     branch.children[nibble(key(1), static_cast<std::size_t>(depth) % 64)].count = 33;
-    below = *blobs.put(encode(branch));
+    below = put_branch(blobs, branch);
   }
   ASSERT_TRUE(HashTrie(below, 33).check_root(blobs));
   expect_refused(blobs, HashTrie(below, 33), key(1));

@@ -76,7 +76,7 @@ base::Result<void> add_cell(References& into, base::ByteView entry) {
 
 // Of an index of cells (kCellIndex) or of open intents, whose entries name nothing.
 base::Result<References> of_index(BlobKind kind, base::ByteView bytes) {
-  const TrieNode node = TRY(decode_trie_node(bytes));
+  const TrieNode node = TRY(decode_trie_node({bytes.begin(), bytes.end()}));
   References found;
   if (const auto* branch = std::get_if<TrieBranch>(&node)) {
     for (const TrieChild& child : branch->children) {
@@ -84,8 +84,8 @@ base::Result<References> of_index(BlobKind kind, base::ByteView bytes) {
       if (child.count != 0) add(found, child.hash, names_nothing ? BlobKind::kPlain : kind);
     }
   } else if (kind == BlobKind::kCellIndex) {
-    for (const auto& [key, entry] : std::get_if<TrieLeaf>(&node)->entries)
-      TRY(add_cell(found, entry));
+    for (const TrieEntry& entry : std::get_if<TrieLeaf>(&node)->entries)
+      TRY(add_cell(found, entry.bytes));
   }
   return found;
 }

@@ -19,7 +19,7 @@ namespace {
 using codec::Buffer;
 
 // How many cells are written ahead at once: few, so that no tick waits long behind them.
-constexpr std::size_t kCellsAhead = 256;
+constexpr std::size_t kCellsAhead = 64;
 
 void write_trie(Buffer& out, const HashTrie& trie) {
   codec::write_bytes(out, trie.root().bytes);
@@ -332,6 +332,12 @@ base::Result<bool> World::write_ahead() {
   }
   world.ahead = 0;
   return false;
+}
+
+std::size_t World::dirty_cells() const noexcept {
+  std::size_t dirty = 0;
+  for (const Cells& cells : state_->cells) dirty += cells.dirty();
+  return dirty;
 }
 
 base::Result<base::Bytes> World::snapshot_as_another(const Entropy& origin) {

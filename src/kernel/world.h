@@ -123,6 +123,9 @@ class World {
   // same for it. Between ticks only. False: it has come around once. Errors as of snapshot.
   base::Result<bool> write_ahead();
 
+  // How many instances a snapshot would still have to put into blobs.
+  std::size_t dirty_cells() const noexcept;
+
   // Something that the world stands on was lost, as blobs that were put and did not become durable.
   // It has failed then, unless it had before.
   void fail(const base::Error& error);

@@ -49,6 +49,7 @@ class Core {
 
   // See kernel::World::write_ahead.
   base::Result<bool> write_ahead() { return world_.write_ahead(); }
+  std::size_t dirty_cells() const noexcept { return world_.dirty_cells(); }
 
   // Ids of events that the world has forgotten before their time.
   std::uint64_t forgotten_event_ids() const noexcept {

@@ -19,7 +19,8 @@ base::Result<std::unique_ptr<LocalWorld>> LocalWorld::open(env::Disk& disk, env:
   open->opened_ = TRY(store::open_file_journal(open->folder_, options.journal));
   open->blobs_ = TRY(store::BlobStore::open(open->folder_));
   open->snapshots_ = TRY(store::Snapshots::open(*open->blobs_));
-  open->kernel_blobs_ = std::make_unique<StoreBlobs>(*open->blobs_);
+  open->kernel_blobs_ = std::make_unique<StoreBlobs>(*open->blobs_, StoreBlobs::kMostWaitingBytes,
+                                                     options.much_waiting_bytes);
   open->collector_ = std::make_unique<Collector>(*open->kernel_blobs_, *open->blobs_,
                                                  *open->snapshots_, options.collect_from_bytes);
   open->restored_.emplace(TRY(

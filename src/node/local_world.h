@@ -25,6 +25,9 @@ struct LocalWorldOptions {
   // Blobs that nobody needs are removed when their file is larger than this.
   std::uint64_t collect_from_bytes = Collector::kLeastBytes;
 
+  // When so many bytes of the kernel's blobs wait for a snapshot, they are written ahead of it.
+  std::size_t much_waiting_bytes = StoreBlobs::kMuchWaitingBytes;
+
   // Also on a file system that cannot keep what we promise (another machine's, a container's, one
   // in memory): somebody has decided that it will do.
   bool any_file_system = false;

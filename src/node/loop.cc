@@ -21,6 +21,14 @@ constexpr std::size_t kInboxShare = 8;
 // How many effects of each kind that were held back one turn starts.
 constexpr std::size_t kHeldPerTurn = 256;
 
+// How long a turn writes ahead for a snapshot, and in how many parts at most: a clock may stand
+// still.
+constexpr std::int64_t kAheadNs = 500'000;
+constexpr int kPartsAhead = 4;
+
+// So few cells are left to the snapshot itself.
+constexpr std::size_t kFewDirty = 1024;
+
 // Who may wait for a snapshot.
 constexpr std::size_t kMostSnapshotAskers = 64;
 
@@ -36,7 +44,7 @@ Loop::Loop(kernel::World& world, store::Journal& journal, env::Clock& clock, env
       clock_(clock),
       options_(std::move(options)),
       core_(world, clock, random, std::move(executors), *this),
-      behind_snapshot_(options_.behind_snapshot) {}
+      timing_(options_.snapshots, options_.behind_snapshot, clock.since_boot_ns()) {}
 
 base::Result<void> Loop::recover() {
   TRY(core_.recover());
@@ -48,8 +56,9 @@ base::Result<void> Loop::recover() {
 
 // What comes in.
 
+// Whoever is woken by these need not wait for the mutex first.
 base::Result<void> Loop::send(Input input, Heard heard) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (stopping_ || failure_) return why_ended();
   if (is_full_ && !input.ends_work()) {
     ++figures_.refused_for_room;
@@ -62,17 +71,19 @@ base::Result<void> Loop::send(Input input, Heard heard) {
     return too_many(is_control ? "control requests" : "inputs");
   }
   lane.add({std::move(input), std::move(heard)});
+  lock.unlock();
   for_reducer_.notify_one();
   return {};
 }
 
 base::Result<void> Loop::look(Look look, LookKind kind) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (stopping_ || failure_) return why_ended();
   Input nothing = Input::go_on();
   if (kind == LookKind::kAsks && !inbox_.has_room(nothing, options_.inbox, options_.inbox_bytes))
     return too_many("inputs");
   inbox_.add({std::move(nothing), nullptr, std::move(look)});
+  lock.unlock();
   for_reducer_.notify_one();
   return {};
 }
@@ -121,10 +132,11 @@ executors::Reports& Loop::reports_of(std::string_view workflow, base::ByteView k
 }
 
 bool Loop::add_result(std::size_t line, Input input, Heard heard) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!input.ends_work() && !results_.has_room(input, options_.inbox, options_.inbox_bytes))
     return false;
   results_.add(line, {std::move(input), std::move(heard)});
+  lock.unlock();
   for_reducer_.notify_one();
   return true;
 }
@@ -171,6 +183,7 @@ LoopFigures Loop::figures() {
   figures.held_effects = core_.held_effects();
   figures.waiting_inputs = control_.size() + inbox_.size() + results_.size();
   figures.waiting_results = results_.size();
+  figures.replay_ns = timing_.replay_ns();
   return figures;
 }
 
@@ -258,15 +271,14 @@ void Loop::let_go() {
 }
 
 bool Loop::is_snapshot_due() const {
-  const bool is_due = options_.snapshot_every != 0 && behind_snapshot_ >= options_.snapshot_every;
-  return options_.begin_snapshot && (is_due || !snapshot_askers_.empty()) && !is_finishing_ &&
-         !stopping_ && !is_full_;
+  return options_.begin_snapshot && (timing_.is_due() || !snapshot_askers_.empty()) &&
+         !is_finishing_ && !stopping_ && !is_full_;
 }
 
-// Until one can begin, or so many records came that the one before must be finished first.
+// Until one can begin, or so much came that the one before must be finished first, or the next.
 bool Loop::rests_for_snapshot() const {
-  return wants_snapshot() || (is_finishing_ && !stopping_ && options_.snapshot_every != 0 &&
-                              behind_snapshot_ >= options_.snapshot_every);
+  return wants_snapshot() || (is_finishing_ && !stopping_ && timing_.is_late()) ||
+         (timing_.is_overdue() && is_snapshot_due());
 }
 
 bool Loop::rings_timers() const { return !stopping_ && !failure_ && !rests_for_snapshot(); }
@@ -274,13 +286,17 @@ bool Loop::rings_timers() const { return !stopping_ && !failure_ && !rests_for_s
 void Loop::turn() {
   if (!is_alive()) return;
   auto reduced = core_.start_held(kHeldPerTurn);
+  const std::int64_t begun_ns = clock_.since_boot_ns();
   if (reduced) reduced = reduce_some();
+  reduced_ns_ += clock_.since_boot_ns() - begun_ns;
   if (std::string news = core_.take_clock_news(); !news.empty())
     say_trouble({base::ErrorCode::kConflict, std::move(news)}, "clock");
+  // First of all: answers wait for it, and the disk has nothing to do meanwhile.
+  if (reduced) pass_on();
+  write_blobs_if_many();
   if (reduced) reduced = write_ahead_if_due();
   if (reduced) reduced = begin_snapshot_if_due();
-  if (!reduced) return end_with(std::unique_lock(mutex_), std::move(reduced).error());
-  pass_on();
+  if (!reduced) end_with(std::unique_lock(mutex_), std::move(reduced).error());
 }
 
 // False: the loop has failed.
@@ -389,15 +405,51 @@ base::Result<void> Loop::take_in(Waiting& waiting) {
 
 // Without room the snapshot says so.
 base::Result<void> Loop::write_ahead_if_due() {
+  bool was_writing = false;
   {
     const std::lock_guard lock(mutex_);
     if (!writes_ahead()) return {};
+    was_writing = writes_blobs_;
   }
-  auto more = core_.write_ahead();
-  if (!more && more.error().code() != base::ErrorCode::kUnavailable) return std::move(more).error();
-  if (!more) rounds_ahead_ = kRoundsAhead;
-  if (more && !*more) ++rounds_ahead_;
+  is_crowded_ = options_.write_blobs_ahead && options_.is_crowded_ahead();
+  const std::int64_t begun_ns = clock_.since_boot_ns();
+  auto more = is_crowded_ ? base::Result<bool>(true) : write_slice_ahead();
+  const bool lacks_room = !more && more.error().code() == base::ErrorCode::kUnavailable;
+  if (!more && !lacks_room) return std::move(more).error();
+  write_blobs_if_many();
+  const std::lock_guard lock(mutex_);
+  timing_.add_cost(clock_.since_boot_ns() - begun_ns);
+  // Where blobs are being written there will be room; else the disk is full.
+  const bool gets_room = writes_blobs_ || was_writing;
+  if ((lacks_room || is_crowded_) && !gets_room) rounds_ahead_ = kRoundsAhead;
+  if (more && !*more) end_round_ahead();
   return {};
+}
+
+// False: a round is over.
+base::Result<bool> Loop::write_slice_ahead() {
+  const std::int64_t end_ns = clock_.since_boot_ns() + kAheadNs;
+  for (int part = 0; part < kPartsAhead; ++part) {
+    if (!TRY(core_.write_ahead())) return false;
+    if (clock_.since_boot_ns() >= end_ns) break;
+  }
+  return true;
+}
+
+void Loop::end_round_ahead() {
+  ++rounds_ahead_;
+  if (core_.dirty_cells() <= kFewDirty) rounds_ahead_ = kRoundsAhead;
+}
+
+// Whoever keeps writes them; not while a snapshot is being finished (node/store_blobs.h). One that
+// can begin does not wait for what comes now.
+void Loop::write_blobs_if_many() {
+  if (!options_.write_blobs_ahead || !options_.has_much_ahead()) return;
+  const std::lock_guard lock(mutex_);
+  if (writes_blobs_ || blobs_lack_room_ || is_finishing_ || failure_) return;
+  if (rounds_ahead_ == kRoundsAhead) return;
+  writes_blobs_ = true;
+  for_keeper_.notify_one();
 }
 
 // When nothing is under way: only then are all records durable.
@@ -407,10 +459,17 @@ base::Result<void> Loop::begin_snapshot_if_due() {
     if (!wants_snapshot() || stage_ != Stage::kIdle || !core_.batch().records.empty()) return {};
     finishing_askers_ = std::exchange(snapshot_askers_, {});
   }
-  behind_snapshot_ = 0;
   rounds_ahead_ = 0;
+  is_crowded_ = false;
   tell_forgotten_ids();
+  const std::int64_t begun_ns = clock_.since_boot_ns();
   auto begun = options_.begin_snapshot(core_.last_ns());
+  {
+    const std::lock_guard lock(mutex_);
+    blobs_lack_room_ = false;
+    timing_.add_cost(clock_.since_boot_ns() - begun_ns);
+    timing_.begun(clock_.since_boot_ns());
+  }
   if (begun) {
     const std::lock_guard lock(mutex_);
     finish_snapshot_ = std::move(*begun);
@@ -453,10 +512,12 @@ void Loop::pass_on() {
   std::unique_lock lock(mutex_);
   if (failure_ || stage_ != Stage::kIdle || core_.batch().empty()) return;
   at_journal_ = core_.take_batch(std::exchange(spare_, {}));
-  behind_snapshot_ += at_journal_.records.size();
+  timing_.reduced(at_journal_.records.size(), std::exchange(reduced_ns_, 0),
+                  clock_.since_boot_ns());
   auto turn = is_written_at_once() ? journal_.take() : std::nullopt;
   if (!turn) {
     stage_ = Stage::kGiven;
+    lock.unlock();
     for_writer_.notify_one();
     return;
   }

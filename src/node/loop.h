@@ -40,6 +40,7 @@
 #include "node/core.h"
 #include "node/input_lines.h"
 #include "node/journal_turns.h"
+#include "node/snapshot_policy.h"
 #include "node/take_snapshot.h"
 #include "store/journal.h"
 
@@ -67,10 +68,17 @@ struct LoopOptions {
   // there is no room, and it is tried again after as many records; any other error ends the loop.
   BeginSnapshot begin_snapshot = {};
 
-  // After so many records, so that a restart has not many more to replay than twice as many; and
-  // how many there are already behind the last one.
-  std::uint64_t snapshot_every = 200'000;  // 0: never
+  // When snapshots are taken, and how many records there are already since the last one.
+  SnapshotPolicy snapshots = {};
   std::uint64_t behind_snapshot = 0;
+
+  // Blobs that wait for a snapshot are written ahead of it, on the thread that finishes snapshots,
+  // when there are many, and no more are put ahead while there are too many. Whoever reduces asks.
+  // All three, or none: then the snapshot writes all of them. kUnavailable: there is no room, and
+  // the snapshot says so; any other error ends the loop.
+  std::function<bool()> has_much_ahead = {};
+  std::function<bool()> is_crowded_ahead = {};
+  std::function<base::Result<void>()> write_blobs_ahead = {};
 
   // Records up to this one have become durable. On the thread that wrote them; it must not wait.
   std::function<void(store::RecordNumber)> durable = {};
@@ -102,6 +110,7 @@ struct LoopFigures {
   std::uint64_t waiting_inputs = 0;    // now
   std::uint64_t waiting_results = 0;   // of effects; now, and counted above, too
   std::uint64_t refused_for_room = 0;  // inputs, as too much waited, or the disk was full
+  std::uint64_t replay_ns = 0;         // what a restart would take to replay, about; now
   Histogram sync_ns{kTimeBounds};      // what it took to make a batch durable
   Histogram batch_records{kCountBounds};
 };
@@ -204,7 +213,7 @@ class Loop : private Results {
   bool wants_mark() const { return !is_marked_ && !is_full_ && !failure_ && !is_over_; }
   bool is_mark_due() const;
   bool can_prepare() const;
-  bool can_keep() const { return finish_snapshot_ || wants_tidying_; }
+  bool can_keep() const { return finish_snapshot_ || writes_blobs_ || wants_tidying_; }
   base::Error why_ended() const;
   base::Error no_room() const;
 
@@ -215,14 +224,19 @@ class Loop : private Results {
            core_.batch().replies.size() + core_.batch().seen.size() < options_.inbox;
   }
   bool is_snapshot_due() const;
-  bool writes_ahead() const { return is_snapshot_due() && rounds_ahead_ < kRoundsAhead; }
-  bool wants_snapshot() const { return is_snapshot_due() && rounds_ahead_ == kRoundsAhead; }
+  // Not while too much waits to be written.
+  bool writes_ahead() const {
+    return is_snapshot_due() && rounds_ahead_ < kRoundsAhead && !(writes_blobs_ && is_crowded_);
+  }
+  bool wants_snapshot() const {
+    return is_snapshot_due() && rounds_ahead_ == kRoundsAhead && !writes_blobs_;
+  }
   bool rests_for_snapshot() const;
   bool rings_timers() const;
   bool is_alive();
   // While the snapshot before is being finished people can still intervene, up to a bound.
   bool rests_but_for_control() const {
-    return is_finishing_ && !stopping_ && behind_snapshot_ < 2 * options_.snapshot_every;
+    return is_finishing_ && !stopping_ && !timing_.is_far_too_late();
   }
   bool has_input() const {
     return has_taken() || !control_.empty() || !inbox_.empty() || !results_.empty();
@@ -237,6 +251,10 @@ class Loop : private Results {
   base::Result<void> reduce_some();
   base::Result<void> take_in(Waiting& waiting);
   base::Result<void> write_ahead_if_due();
+  base::Result<bool> write_slice_ahead();
+  void end_round_ahead();
+  void write_blobs_if_many();
+  void write_blobs_ahead();
   base::Result<void> begin_snapshot_if_due();
   void finish_snapshot();
   void tell_askers(const base::Result<void>& taken);
@@ -259,14 +277,17 @@ class Loop : private Results {
   JournalTurns journal_;  // turns are taken and given back with the mutex held
   env::Clock& clock_;
   LoopOptions options_;
-  Core core_;                      // the reducer's own
-  std::uint64_t behind_snapshot_;  // records; the reducer's own
+  Core core_;              // the reducer's own
+  SnapshotTiming timing_;  // changed with the mutex held
 
   // Before a snapshot that is due begins, most of what it needs is put into blobs, a part in each
-  // turn: what has changed, and then what has changed meanwhile. The reducer's own.
-  static constexpr unsigned kRoundsAhead = 2;
+  // turn: what has changed, then what has changed meanwhile, and so on, until little is left or it
+  // was done so often. The reducer's own.
+  static constexpr unsigned kRoundsAhead = 6;
   unsigned rounds_ahead_ = 0;
+  bool is_crowded_ = false;  // with blobs that wait, when it was asked last; the reducer's own
   std::uint64_t told_forgotten_ids_ = 0;
+  std::int64_t reduced_ns_ = 0;  // what the present batch took to reduce, about; its own
 
   // Inputs that the reducer has taken, several at once so that it seldom needs the mutex; its own.
   std::vector<Waiting> taken_;
@@ -316,6 +337,8 @@ class Loop : private Results {
   std::int64_t prepared_ns_ = 0;    // when room was looked for last, since boot
   FinishSnapshot finish_snapshot_;  // one that was begun
   bool is_finishing_ = false;
+  bool writes_blobs_ = false;     // ahead of a snapshot
+  bool blobs_lack_room_ = false;  // on the disk: until the next snapshot it is not tried again
   bool wants_tidying_ = false;
   store::RecordNumber needed_ = 0;  // the journal may let go of the records before it
   bool trims_ = false;              // and has not done so yet

@@ -114,6 +114,8 @@ base::Result<void> Loop::mark_if_due(Turn& turn) {
   if (!marked && !lacks_room) return marked;
   const std::lock_guard lock(mutex_);
   is_marked_ = !lacks_room;
+  timing_.rested();
+  if (is_snapshot_due()) for_reducer_.notify_one();
   if (!lacks_room) return {};
   // It is tried again when there is room.
   is_full_ = true;
@@ -202,14 +204,16 @@ bool Loop::has_releasing() {
 
 void Loop::release() {
   Batch durable;
+  bool wakes = false;
   {
     const std::lock_guard lock(mutex_);
     if (stage_ != Stage::kDurable) return;
     std::swap(durable, at_journal_);
     stage_ = Stage::kIdle;
     is_releasing_ = true;
-    if (waits_for_journal_) for_reducer_.notify_one();
+    wakes = waits_for_journal_;
   }
+  if (wakes) for_reducer_.notify_one();
   core_.release(durable);
   durable.clear();
   const std::lock_guard lock(mutex_);
@@ -294,7 +298,8 @@ bool Loop::wait_for_keeping() {
   std::unique_lock lock(mutex_);
   // Tidying is not urgent, and nobody reads cold values while a piece of it is done.
   if (wants_tidying_)
-    for_keeper_.wait_for(lock, kRestOfTidying, [this] { return finish_snapshot_ || is_over_; });
+    for_keeper_.wait_for(lock, kRestOfTidying,
+                         [this] { return finish_snapshot_ || writes_blobs_ || is_over_; });
   for_keeper_.wait(lock, [this] { return can_keep() || is_over_; });
   return !is_over_;
 }
@@ -302,16 +307,33 @@ bool Loop::wait_for_keeping() {
 void Loop::keep() {
   std::unique_lock lock(mutex_);
   const bool finishes = static_cast<bool>(finish_snapshot_);
+  const bool writes = writes_blobs_;
   const bool tidies = wants_tidying_;
   lock.unlock();
   if (finishes) return finish_snapshot();
+  if (writes) return write_blobs_ahead();
   if (tidies) tidy();
+}
+
+// No snapshot begins meanwhile: what is written must be listed with it, and not with the one before
+// (node/store_blobs.h).
+void Loop::write_blobs_ahead() {
+  const std::int64_t begun_ns = clock_.since_boot_ns();
+  auto written = options_.write_blobs_ahead();
+  std::unique_lock lock(mutex_);
+  writes_blobs_ = false;
+  timing_.add_cost(clock_.since_boot_ns() - begun_ns);
+  for_reducer_.notify_one();
+  if (written) return;
+  blobs_lack_room_ = written.error().code() == base::ErrorCode::kUnavailable;
+  if (!blobs_lack_room_) end_with(std::move(lock), std::move(written).error());
 }
 
 void Loop::finish_snapshot() {
   std::unique_lock lock(mutex_);
   const auto finish = std::exchange(finish_snapshot_, nullptr);
   lock.unlock();
+  const std::int64_t begun_ns = clock_.since_boot_ns();
   auto needed = finish();
   base::Result<void> taken;
   if (!needed) taken = std::move(needed).error();
@@ -320,6 +342,8 @@ void Loop::finish_snapshot() {
   if (lacks_room) say_trouble(std::move(taken).error(), "a snapshot is put off");
   lock.lock();
   is_finishing_ = false;
+  timing_.add_cost(clock_.since_boot_ns() - begun_ns);
+  if (needed) timing_.listed();
   wants_tidying_ = static_cast<bool>(options_.tidy);  // without room it may make some
   if (needed) needed_ = *needed;
   if (needed) trims_ = true;

@@ -259,7 +259,7 @@ TEST_F(FairLoopTest, control_gets_through_while_a_snapshot_is_waited_for) {
   begin();
   keeps_ = false;
   LoopOptions options;
-  options.snapshot_every = 10;
+  options.snapshots.every = 10;
   options.begin_snapshot = [](std::uint64_t) -> base::Result<FinishSnapshot> {
     return FinishSnapshot([]() -> base::Result<std::uint64_t> { return 1; });
   };

@@ -123,7 +123,7 @@ TEST_F(LoopJournalTest, a_mark_that_finds_no_room_is_tried_again_when_there_is_s
 
 TEST_F(LoopJournalTest, a_trim_that_found_no_room_is_tried_again_and_said_once) {
   LoopOptions options;
-  options.snapshot_every = 5;
+  options.snapshots.every = 5;
   std::uint64_t taken = 0;
   options.begin_snapshot = [&](std::uint64_t) -> base::Result<FinishSnapshot> {
     ++taken;
@@ -143,7 +143,7 @@ TEST_F(LoopJournalTest, a_trim_that_found_no_room_is_tried_again_and_said_once) 
 // What was held for a reader, and then found no room to go, is not forgotten either.
 TEST_F(LoopJournalTest, on_a_full_disk_it_trims_up_to_where_the_last_snapshot_allows) {
   LoopOptions options;
-  options.snapshot_every = 5;
+  options.snapshots.every = 5;
   std::uint64_t taken = 0;
   options.begin_snapshot = [&](std::uint64_t) -> base::Result<FinishSnapshot> {
     ++taken;

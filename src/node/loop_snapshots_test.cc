@@ -14,7 +14,7 @@ TEST_F(LoopTest, a_snapshot_is_taken_after_so_many_records_all_of_them_durable) 
   begin();
   std::vector<std::uint64_t> taken_at;
   LoopOptions options;
-  options.snapshot_every = 10;
+  options.snapshots.every = 10;
   options.behind_snapshot = 4;
   options.begin_snapshot = [&](std::uint64_t) -> base::Result<FinishSnapshot> {
     EXPECT_EQ(open_->world().next_record(), open_->journal().durable() + 1);
@@ -30,7 +30,7 @@ TEST_F(LoopTest, inputs_are_taken_while_most_of_a_snapshot_is_written_ahead) {
   begin();
   send_many(3000);
   LoopOptions options;
-  options.snapshot_every = 10;
+  options.snapshots.every = 10;
   options.behind_snapshot = 3000;
   bool has_begun = false;
   options.begin_snapshot = [&](std::uint64_t) -> base::Result<FinishSnapshot> {
@@ -57,7 +57,7 @@ TEST_F(LoopTest, inputs_are_taken_while_most_of_a_snapshot_is_written_ahead) {
 TEST_F(LoopTest, a_snapshot_that_finds_no_room_is_put_off_and_said_so) {
   begin();
   LoopOptions options;
-  options.snapshot_every = 2;
+  options.snapshots.every = 2;
   std::vector<std::string> troubles;
   std::size_t taken = 0;
   options.begin_snapshot = [&](std::uint64_t now_ns) -> base::Result<FinishSnapshot> {
@@ -94,7 +94,7 @@ TEST_F(LoopTest, a_snapshot_that_is_due_at_the_start_on_a_full_disk_does_not_end
   send_many(30);
   disk_->set_capacity(used());
   LoopOptions options;
-  options.snapshot_every = 10;
+  options.snapshots.every = 10;
   options.behind_snapshot = 31;
   int troubles = 0;
   options.begin_snapshot = snapshots_of(*open_);
@@ -155,7 +155,7 @@ TEST_F(LoopTest, a_snapshot_that_cannot_be_finished_ends_it) {
 TEST_F(LoopTest, a_snapshot_that_takes_long_holds_new_work_up_when_the_next_is_due) {
   begin();
   LoopOptions options;
-  options.snapshot_every = 5;
+  options.snapshots.every = 5;
   int begun = 0;
   options.begin_snapshot = [&](std::uint64_t) -> base::Result<FinishSnapshot> {
     ++begun;
@@ -178,7 +178,7 @@ TEST_F(LoopTest, a_snapshot_that_takes_long_holds_new_work_up_when_the_next_is_d
 TEST_F(LoopTest, after_a_snapshot_it_tidies_until_that_is_done_and_an_error_of_it_is_only_said) {
   begin();
   LoopOptions options;
-  options.snapshot_every = 5;
+  options.snapshots.every = 5;
   options.begin_snapshot = snapshots_of(*open_);
   int pieces = 0;
   options.tidy = [&]() -> base::Result<bool> {
@@ -196,6 +196,119 @@ TEST_F(LoopTest, after_a_snapshot_it_tidies_until_that_is_done_and_an_error_of_i
   ASSERT_EQ(troubles.size(), 1u);
   EXPECT_NE(troubles[0].find("a blob is damaged"), std::string::npos) << troubles[0];
   EXPECT_FALSE(loop_->failure().has_value());
+}
+
+// Answers wait for the batch, and nothing waits for what is written ahead.
+TEST_F(LoopTest, a_batch_is_given_to_the_journal_before_anything_is_written_ahead) {
+  begin();
+  send_many(3000);
+  LoopOptions options;
+  options.snapshots.every = 10;
+  options.behind_snapshot = 3000;
+  options.written_at_once = 0;
+  options.begin_snapshot = snapshots_of(*open_);
+  bool was_given = false;
+  std::size_t asked = 0;
+  options.has_much_ahead = [&] {
+    // It is asked before the part of this turn is written, and after it.
+    if (asked++ == 1) was_given = loop_->has_writing();
+    return false;
+  };
+  options.is_crowded_ahead = [] { return false; };
+  options.write_blobs_ahead = [] { return base::Result<void>(); };
+  start(std::move(options));
+  const base::Bytes event = value(R"({"id":"o-1","n":1})");
+  ASSERT_TRUE(loop_->send(Input::event({"lab/Go@1", event, {}}), [](const kernel::Answer&) {}));
+  const std::size_t dirty = open_->world().dirty_cells();
+  loop_->turn();
+  EXPECT_EQ(asked, 2u);
+  EXPECT_LT(open_->world().dirty_cells(), dirty);
+  EXPECT_TRUE(was_given);
+}
+
+TEST_F(LoopTest, many_blobs_are_written_beside_it_before_the_snapshot_begins) {
+  begin();
+  send_many(3000);
+  StoreBlobs& blobs = open_->kernel_blobs();
+  LoopOptions options;
+  options.snapshots.every = 10;
+  options.behind_snapshot = 3000;
+  bool is_writing = false;
+  int written = 0;
+  bool has_begun = false;
+  options.begin_snapshot = [&](std::uint64_t now_ns) {
+    EXPECT_FALSE(is_writing) << "what is written now must be listed with this snapshot";
+    has_begun = true;
+    return snapshots_of(*open_)(now_ns);
+  };
+  options.has_much_ahead = [&] { return !has_begun && open_->world().dirty_cells() < 2000; };
+  options.is_crowded_ahead = [&] { return written == 1; };
+  options.write_blobs_ahead = [&] {
+    ++written;
+    return blobs.write_waiting();
+  };
+  start(std::move(options));
+  for (int i = 0; i < 1000 && !has_begun; ++i) {
+    loop_->turn();
+    loop_->write();
+    loop_->release();
+    is_writing = loop_->has_keeping();
+    if (i % 3 != 0) continue;  // whoever keeps is slow
+    loop_->keep();
+    is_writing = false;
+  }
+  EXPECT_TRUE(has_begun) << "though there is always more to write";
+  EXPECT_GE(written, 2);
+  EXPECT_GT(blobs.written_bytes(), 0u);
+  run();
+  const base::Bytes before = state();
+  loop_.reset();
+  open();
+  EXPECT_TRUE(open_->restoring().snapshot.has_value());
+  EXPECT_EQ(state(), before);
+}
+
+TEST_F(LoopTest, blobs_that_cannot_be_written_ahead_end_it_unless_there_is_no_room) {
+  for (const auto code : {base::ErrorCode::kUnavailable, base::ErrorCode::kIo}) {
+    begin();
+    send_many(100);
+    LoopOptions options;
+    options.snapshots.every = 10;
+    options.behind_snapshot = 100;
+    options.begin_snapshot = snapshots_of(*open_);
+    int tried = 0;
+    options.has_much_ahead = [] { return true; };
+    options.is_crowded_ahead = [] { return false; };
+    options.write_blobs_ahead = [&]() -> base::Result<void> {
+      ++tried;
+      return base::Error(code, "the blobs cannot be written");
+    };
+    start(std::move(options));
+    ask(1000);
+    EXPECT_EQ(loop_->failure().has_value(), code == base::ErrorCode::kIo);
+    EXPECT_EQ(tried, 1) << "the snapshot says that there is no room";
+    loop_.reset();
+  }
+}
+
+TEST_F(LoopTest, an_idle_world_takes_a_snapshot_before_it_is_due) {
+  begin();
+  LoopOptions options;
+  options.snapshots = {.every = 1000, .share = 0.5, .idle_every = 5};
+  int begun = 0;
+  options.begin_snapshot = [&](std::uint64_t) -> base::Result<FinishSnapshot> {
+    ++begun;
+    return FinishSnapshot([] { return base::Result<store::RecordNumber>(1); });
+  };
+  start(std::move(options));
+  for (std::size_t i = 0; i < 8; ++i) ask(i);
+  EXPECT_EQ(begun, 0);
+  clock_.advance_ns(kSecond);
+  run();
+  EXPECT_EQ(begun, 1);
+  clock_.advance_ns(kSecond);
+  run();
+  EXPECT_EQ(begun, 1) << "nothing has happened since";
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/store_blobs.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/sha256.h"
 
@@ -10,7 +12,10 @@ namespace holdfast::node {
 namespace {
 
 // Whoever reads for the world waits while so much is written, and not for all of a snapshot.
-constexpr std::size_t kWrittenAtOnce = std::size_t{128} << 10;
+constexpr std::size_t kWrittenAtOnce = std::size_t{256} << 10;
+
+// Little enough that a slow disk does not keep the journal waiting for long.
+constexpr std::size_t kSyncedAtOnce = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -44,8 +49,7 @@ base::Result<base::Hash> StoreBlobs::put(base::ByteView bytes) {
       return base::Error(base::ErrorCode::kUnavailable,
                          "too much waits for a snapshot to be written");
     lock.unlock();
-    begin_writing();
-    TRY(finish_writing([] { return base::Result<void>(); }));
+    TRY(write_waiting());
     lock.lock();
   }
   waiting_.emplace(hash, base::Bytes(bytes.begin(), bytes.end()));
@@ -55,9 +59,29 @@ base::Result<base::Hash> StoreBlobs::put(base::ByteView bytes) {
 
 void StoreBlobs::begin_writing() {
   const std::lock_guard lock(mutex_);
-  begun_.merge(std::exchange(waiting_, {}));
+  // Mostly nothing was left over, and then nothing is moved one by one.
+  if (begun_.empty()) {
+    std::swap(begun_, waiting_);
+  } else {
+    begun_.merge(std::exchange(waiting_, {}));
+  }
   waiting_bytes_ = 0;
   has_begun_ = true;
+}
+
+bool StoreBlobs::has_much() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_bytes_ >= much_waiting_bytes_;
+}
+
+bool StoreBlobs::is_crowded() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_bytes_ >= most_waiting_bytes_ / 2;
+}
+
+base::Result<void> StoreBlobs::write_waiting() {
+  begin_writing();
+  return finish_writing([] { return base::Result<void>(); });
 }
 
 base::Result<void> StoreBlobs::finish_writing(const std::function<base::Result<void>()>& rest) {
@@ -78,17 +102,28 @@ base::Result<void> StoreBlobs::finish_writing(const std::function<base::Result<v
   return finished;
 }
 
+// In the order of their hashes, so that a simulation repeats itself, and that neighbours in the
+// store are written together.
 base::Result<void> StoreBlobs::write_begun(const std::function<base::Result<void>()>& rest) {
+  std::vector<store::BlobStore::Hashed> blobs;
+  blobs.reserve(begun_.size());
+  for (const auto& [hash, bytes] : begun_) blobs.push_back({hash, bytes});
+  std::ranges::sort(blobs, {}, &store::BlobStore::Hashed::hash);
   // What the store takes before it finds no more room, it keeps: putting it again costs little.
-  std::size_t unwritten = 0;
-  for (const auto& [hash, bytes] : begun_) {
+  std::size_t unsynced = 0;
+  for (auto at = blobs.begin(); at != blobs.end();) {
+    auto end = at;
+    std::size_t bytes = 0;
+    for (; end != blobs.end() && bytes < kWrittenAtOnce; ++end) bytes += end->bytes.size();
     let_readers_in();
     const std::lock_guard storing(storing_);
-    TRY(store_.put(bytes));
-    unwritten += bytes.size();
-    if (unwritten < kWrittenAtOnce) continue;
-    TRY(store_.sync());
-    unwritten = 0;
+    TRY(store_.put_all({at, end}));
+    unsynced += bytes;
+    if (unsynced >= kSyncedAtOnce) {
+      TRY(store_.sync());
+      unsynced = 0;
+    }
+    at = end;
   }
   const std::lock_guard storing(storing_);
   TRY(store_.sync());

@@ -2,7 +2,8 @@
 // StoreBlobs: the kernel's blobs in the store of a world. What is put waits in memory until it is
 // written, which a snapshot does: a disk that is full then loses nothing that the world believes to
 // be there, and it can be tried again later. Bounded: when too much waits, putting writes it first,
-// or finds no room.
+// or finds no room. So that it does not come to that, another thread may write what waits ahead of
+// a snapshot (write_waiting).
 //
 // The world reads and puts on its own thread while what was begun is written on another. What is
 // put meanwhile waits, though it be the same again: a collection of blobs spares what a snapshot
@@ -13,9 +14,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
+#include <unordered_map>
 
+#include "base/kept_hash.h"
 #include "kernel/blobs.h"
 #include "store/blob_store.h"
 
@@ -27,9 +29,14 @@ class StoreBlobs : public kernel::Blobs {
  public:
   static constexpr std::size_t kMostWaitingBytes = std::size_t{128} << 20;
 
+  static constexpr std::size_t kMuchWaitingBytes = std::size_t{8} << 20;
+
   // The store must outlive it.
-  explicit StoreBlobs(store::BlobStore& store, std::size_t most_waiting_bytes = kMostWaitingBytes)
-      : store_(store), most_waiting_bytes_(most_waiting_bytes) {}
+  explicit StoreBlobs(store::BlobStore& store, std::size_t most_waiting_bytes = kMostWaitingBytes,
+                      std::size_t much_waiting_bytes = kMuchWaitingBytes)
+      : store_(store),
+        most_waiting_bytes_(most_waiting_bytes),
+        much_waiting_bytes_(much_waiting_bytes) {}
 
   base::Result<base::Bytes> get(const base::Hash& hash) const override;
   base::Result<base::Hash> put(base::ByteView bytes) override;
@@ -40,6 +47,14 @@ class StoreBlobs : public kernel::Blobs {
   // From any thread: makes durable what was begun, and then does the rest with the store.
   // kUnavailable: there is no room; it waits again. After any other error the store has ended.
   base::Result<void> finish_writing(const std::function<base::Result<void>()>& rest);
+
+  // So much waits that it should be written; or so much that no more should be put before it was.
+  bool has_much() const;
+  bool is_crowded() const;
+
+  // Makes durable what waits now. From any thread, but not between begin_writing and the end of
+  // finish_writing. Errors as of finish_writing.
+  base::Result<void> write_waiting();
 
   // From any thread: what else is to be done with the store, which keeps the world's thread waiting
   // if it wants to read.
@@ -59,11 +74,11 @@ class StoreBlobs : public kernel::Blobs {
 
   store::BlobStore& store_;
   const std::size_t most_waiting_bytes_;
+  const std::size_t much_waiting_bytes_;
   mutable std::mutex storing_;                      // the store
   mutable std::atomic<std::uint32_t> reading_ = 0;  // who waits for it to read from it
   mutable std::mutex mutex_;                        // what follows; inside the other
-  using ByHash =
-      std::map<base::Hash, base::Bytes>;  // in order, so that a simulation repeats itself
+  using ByHash = std::unordered_map<base::Hash, base::Bytes, base::KeptHash<base::HashOfHash>>;
   ByHash waiting_;
   ByHash begun_;  // changed only by begin_writing and finish_writing, which do not overlap
   bool has_begun_ = false;  // and has not finished

@@ -97,5 +97,42 @@ TEST_F(StoreBlobsTest, nothing_is_written_between_the_beginning_and_the_end_of_a
   EXPECT_TRUE(open_->blobs().get(next));
 }
 
+TEST_F(StoreBlobsTest, it_says_when_another_thread_should_write_what_waits) {
+  open();
+  StoreBlobs blobs(open_->blobs(), 200'000, 50'000);
+  const base::Hash first = blobs.put(blob('a')).take();
+  EXPECT_FALSE(blobs.has_much());
+  ASSERT_TRUE(blobs.put(blob('b')));
+  EXPECT_TRUE(blobs.has_much());
+  EXPECT_FALSE(blobs.is_crowded());
+  ASSERT_TRUE(blobs.put(blob('c')));
+  EXPECT_TRUE(blobs.is_crowded());
+  EXPECT_FALSE(open_->blobs().get(first)) << "it waits";
+
+  ASSERT_TRUE(blobs.write_waiting());
+  EXPECT_FALSE(blobs.has_much());
+  EXPECT_FALSE(blobs.is_crowded());
+  EXPECT_TRUE(open_->blobs().get(first));
+}
+
+TEST_F(StoreBlobsTest, what_was_written_survives_a_power_cut) {
+  open();
+  std::vector<base::Hash> hashes;
+  {
+    StoreBlobs blobs(open_->blobs());
+    for (char each = 'a'; each <= 'z'; ++each) hashes.push_back(blobs.put(blob(each)).take());
+    ASSERT_TRUE(blobs.write_waiting());
+  }
+  // Of what was written and not synced, nothing is left.
+  env::Crash crash;
+  crash.at = disk_->operations().size();
+  auto after =
+      std::make_unique<env::SimDisk>(env::after_crash(disk_->start(), disk_->operations(), crash));
+  open_.reset();
+  disk_ = std::move(after);
+  open();
+  for (const base::Hash& hash : hashes) EXPECT_TRUE(open_->blobs().get(hash));
+}
+
 }  // namespace
 }  // namespace holdfast::node

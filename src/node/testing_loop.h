@@ -88,7 +88,7 @@ class LoopTest : public LabWorldTest {
   void expect_end_by(BeginSnapshot begin_snapshot) {
     begin();
     LoopOptions options;
-    options.snapshot_every = 1;
+    options.snapshots.every = 1;
     options.begin_snapshot = std::move(begin_snapshot);
     std::vector<std::string> ended;
     options.ended = [&](const base::Error& error) { ended.push_back(error.message()); };

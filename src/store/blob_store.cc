@@ -20,9 +20,8 @@ constexpr const char* kBlobsSchema = R"(
     blob INTEGER NOT NULL, kind INTEGER NOT NULL, PRIMARY KEY(blob, kind)) WITHOUT ROWID;
 )";
 
-// A row comes back when it is new.
 constexpr const char* kInsertBlob =
-    "INSERT INTO blobs(hash, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING RETURNING id";
+    "INSERT INTO blobs(hash, bytes) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
 
 constexpr const char* kTouch = R"(
   INSERT OR REPLACE INTO touched
@@ -52,6 +51,8 @@ base::Result<std::unique_ptr<BlobStore>> BlobStore::open(WorldFolder& world,
   statements.insert = TRY(database.prepare(kInsertBlob));
   statements.touch = TRY(database.prepare(kTouch));
   statements.repair = TRY(database.prepare(kRepair));
+  statements.add_nothing = TRY(database.prepare("INSERT OR REPLACE INTO touched VALUES (-1, 0)"));
+  statements.drop_nothing = TRY(database.prepare("DELETE FROM touched WHERE blob = -1"));
   statements.count = TRY(database.prepare("SELECT count(*) FROM blobs"));
   statements.pages = TRY(database.prepare("PRAGMA page_count"));
   statements.page_bytes = TRY(database.prepare("PRAGMA page_size"));
@@ -86,9 +87,8 @@ base::Result<void> BlobStore::insert(const base::Hash& hash, base::ByteView byte
   SqliteStatement& insert = statements_.insert;
   insert.bind(1, base::ByteView(hash.bytes));
   insert.bind(2, bytes);
-  const bool is_new = TRY(insert.step());
-  insert.reset();
-  if (is_new) return {};
+  TRY(insert.step());
+  if (database_.changes() != 0) return {};  // it was not there
   statements_.touch.bind(1, base::ByteView(hash.bytes));
   TRY(statements_.touch.step());
   statements_.repair.bind(1, base::ByteView(hash.bytes));
@@ -126,18 +126,58 @@ base::Result<void> BlobStore::write_waiting() {
   if (written) {
     waiting_.clear();
   } else if (written.error().code() != base::ErrorCode::kUnavailable) {
-    // What was accepted is lost; nobody may take what was put before, or will be, for the whole.
-    waiting_.clear();
-    failure_ = {written.error().code(), written.error().where(),
-                "what was put since the last sync is lost: " + written.error().message()};
+    end_with(written.error());
     return alive();
   }
   return written;
 }
 
+// What was accepted is lost; nobody may take what was put before, or will be, for the whole.
+void BlobStore::end_with(const base::Error& error) {
+  waiting_.clear();
+  failure_ = {error.code(), error.where(),
+              "what was put since the last sync is lost: " + error.message()};
+}
+
+base::Result<void> BlobStore::put_all(std::span<const Hashed> blobs) {
+  TRY(alive());
+  TRY(write_waiting());
+  auto written = database_.set_durable_commits(false);
+  if (written) {
+    is_unsynced_ = true;
+    written = in_transaction([&]() -> base::Result<void> {
+      for (const Hashed& blob : blobs) TRY(insert(blob.hash, blob.bytes));
+      return {};
+    });
+    if (auto again = database_.set_durable_commits(true); written && !again)
+      written = std::move(again);
+  }
+  if (written || written.error().code() == base::ErrorCode::kUnavailable) return written;
+  end_with(written.error());
+  return alive();
+}
+
+// A commit makes everything durable that was committed before it, if it has anything to write.
+base::Result<void> BlobStore::make_durable() {
+  if (!is_unsynced_) return {};
+  auto made = in_transaction([&]() -> base::Result<void> {
+    TRY(statements_.add_nothing.step());
+    TRY(statements_.drop_nothing.step());
+    return {};
+  });
+  if (made) {
+    is_unsynced_ = false;
+  } else if (made.error().code() != base::ErrorCode::kUnavailable) {
+    end_with(made.error());
+    return alive();
+  }
+  return made;
+}
+
 base::Result<void> BlobStore::sync() {
   TRY(alive());
-  return write_waiting();
+  TRY(write_waiting());
+  return make_durable();
 }
 
 base::Result<void> BlobStore::in_transaction(const std::function<base::Result<void>()>& work) {

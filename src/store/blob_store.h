@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/bytes.h"
@@ -53,6 +54,15 @@ class BlobStore {
   base::Result<base::Hash> put(base::ByteView bytes);
   base::Result<void> sync();
 
+  // Puts all of them at once, in one transaction: what was put before is written first. They are
+  // durable after the next sync(), or the next transact(). kUnavailable: none of them was put. The
+  // hashes must be theirs.
+  struct Hashed {
+    base::Hash hash;
+    base::ByteView bytes;
+  };
+  base::Result<void> put_all(std::span<const Hashed> blobs);
+
   // How many there are; those that wait are written first.
   base::Result<std::uint64_t> count();
 
@@ -76,6 +86,8 @@ class BlobStore {
     SqliteStatement insert;
     SqliteStatement touch;
     SqliteStatement repair;
+    SqliteStatement add_nothing;  // together they change nothing, but a commit has to write it
+    SqliteStatement drop_nothing;
     SqliteStatement count;
     SqliteStatement pages;
     SqliteStatement page_bytes;
@@ -86,6 +98,8 @@ class BlobStore {
   base::Result<void> in_transaction(const std::function<base::Result<void>()>& work);
   bool give_back_log();
   base::Result<void> write_waiting();
+  base::Result<void> make_durable();
+  void end_with(const base::Error& error);
   base::Result<void> alive() const;
 
   struct Failure {
@@ -100,6 +114,7 @@ class BlobStore {
   WaitingBlobs waiting_;
   std::optional<Failure> failure_;
   std::uint64_t collection_ = 0;
+  bool is_unsynced_ = false;  // something was committed that may not be durable
 };
 
 }  // namespace holdfast::store

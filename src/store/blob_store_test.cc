@@ -46,6 +46,21 @@ TYPED_TEST(BlobStoreTest, gives_back_what_was_put) {
   EXPECT_TRUE(open->blobs->get(of_nothing)->empty());
 }
 
+TYPED_TEST(BlobStoreTest, gives_back_what_was_put_at_once_beside_what_waited) {
+  auto open = this->open();
+  const base::Bytes first = blob_bytes(1);
+  const base::Bytes second = blob_bytes(2);
+  const base::Hash waited = *open->blobs->put(base::as_bytes("abc"));
+  const std::vector<BlobStore::Hashed> both{{base::sha256(first), first},
+                                            {base::sha256(second), second}};
+  ASSERT_TRUE(open->blobs->put_all(both));
+  ASSERT_TRUE(open->blobs->put_all(both)) << "again";
+  EXPECT_EQ(*open->blobs->get(base::sha256(first)), first);
+  EXPECT_EQ(*open->blobs->get(base::sha256(second)), second);
+  EXPECT_EQ(base::as_text(*open->blobs->get(waited)), "abc");
+  EXPECT_EQ(*open->blobs->count(), 3u);
+}
+
 TYPED_TEST(BlobStoreTest, missing_blob_is_not_found) {
   auto open = this->open();
   EXPECT_EQ(open->blobs->get(base::Hash{}).error().code(), base::ErrorCode::kNotFound);

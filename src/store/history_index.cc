@@ -32,8 +32,7 @@ constexpr const char* kPutInstance = R"(
     dropped = iif(?14, 0, dropped),
     entries = excluded.entries + iif(?14, 0, entries),
     entry_bytes = excluded.entry_bytes + iif(?14, 0, entry_bytes)
-  WHERE ?14 OR last_record = ?15
-  RETURNING id, entries, entry_bytes)";
+  WHERE ?14 OR last_record = ?15)";
 
 // ?3: whatever it shows; else only if it is over and shows record ?4 or one before.
 const std::string kForget =
@@ -72,6 +71,8 @@ base::Result<std::unique_ptr<HistoryIndex::Statements>> HistoryIndex::Statements
       " FROM instances i JOIN workflows w ON w.id = i.workflow WHERE w.name = ?1 AND i.key = ?2";
   auto all = std::make_unique<Statements>();
   all->put_instance = TRY(database.prepare(kPutInstance));
+  all->find_put = TRY(database.prepare(
+      "SELECT id, entries, entry_bytes FROM instances WHERE workflow = ?1 AND key = ?2"));
   all->find_instance = TRY(database.prepare(find));
   all->put_workflow = TRY(database.prepare("INSERT INTO workflows(name) VALUES (?1) RETURNING id"));
   all->find_workflow = TRY(database.prepare("SELECT id FROM workflows WHERE name = ?1"));
@@ -212,7 +213,8 @@ base::Result<void> HistoryIndex::write_entry(const HistoryBatch::Entry& entry) {
   const InstanceChange& change = entry.latest;
   const auto [first_record, first_ns] = entry.began.value_or(std::pair(RecordNumber{0}, 0));
   SqliteStatement& put = statements_->put_instance;
-  put.bind(1, TRY(workflow_id(change.workflow)));
+  const std::uint64_t workflow = TRY(workflow_id(change.workflow));
+  put.bind(1, workflow);
   put.bind(2, base::ByteView(change.key));
   put.bind(3, std::string_view(change.key_text));
   put.bind(4, std::string_view(change.status));
@@ -232,18 +234,33 @@ base::Result<void> HistoryIndex::write_entry(const HistoryBatch::Entry& entry) {
   put.bind(18, change.ended);
   put.bind(19, std::uint64_t{change.entries.size()});
   put.bind(20, bytes_of(change.entries));
-  if (!TRY(put.step())) {
+  database_.database.forget_inserted_row();
+  TRY(put.step());
+  if (database_.database.changes() == 0) {
     return base::Error(base::ErrorCode::kConflict,
                        change.workflow + " " + change.key_text + " in " + kHistoryFile,
                        "does not show record " + std::to_string(entry.previous) +
                            ", which record " + std::to_string(change.record) + " follows");
   }
-  const std::uint64_t id = put.nat(0);
-  const std::uint64_t count = put.nat(1);
-  const std::uint64_t bytes = put.nat(2);
-  put.reset();
-  const bool is_new = id > last_id_;
-  if (is_new) last_id_ = id;
+  // Most rows are new, and then everything is known. RETURNING would say it too, but at the cost of
+  // a table in memory for every row.
+  std::uint64_t id = last_id_ + 1;
+  std::uint64_t count = change.entries.size();
+  std::uint64_t bytes = bytes_of(change.entries);
+  const bool is_new = database_.database.inserted_row() != 0;
+  if (is_new) {
+    last_id_ = id;
+  } else {
+    SqliteStatement& find = statements_->find_put;
+    find.bind(1, workflow);
+    find.bind(2, base::ByteView(change.key));
+    const bool found = TRY(find.step());
+    CHECK(found);
+    id = find.nat(0);
+    count = find.nat(1);
+    bytes = find.nat(2);
+    find.reset();
+  }
   count_rates(entry);
   TRY(write_stream(entry, id, count, bytes, is_new));
   return write_annotations(entry, id, is_new);

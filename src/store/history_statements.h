@@ -28,6 +28,7 @@ struct HistoryIndex::Statements {
   static base::Result<std::unique_ptr<Statements>> prepare(SqliteDatabase& database);
 
   SqliteStatement put_instance;
+  SqliteStatement find_put;
   SqliteStatement find_instance;
   SqliteStatement put_workflow;
   SqliteStatement find_workflow;

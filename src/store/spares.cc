@@ -69,12 +69,15 @@ std::vector<std::string> Spares::adopt(const std::vector<std::string>& names) {
 base::Result<void> Spares::fill(env::File& file, std::uint64_t bytes) {
   // Asks for all of the space first: a full disk is found before half of it is written.
   TRY(file.preallocate(bytes));
+  // A piece at a time: one sync of all of it would keep the journal's own waiting until the disk
+  // has taken it.
   const base::Bytes zeros(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kChunkBytes)));
   for (std::uint64_t at = 0; at < bytes; at += zeros.size()) {
     const std::uint64_t length = std::min<std::uint64_t>(zeros.size(), bytes - at);
     TRY(env::write_all(file, at, base::ByteView(zeros).first(static_cast<std::size_t>(length))));
+    TRY(file.sync_data());
   }
-  return file.sync_data();
+  return {};
 }
 
 base::Result<std::string> Spares::fill_at(const std::string& path, env::OpenMode mode,

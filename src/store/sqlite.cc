@@ -20,6 +20,10 @@ base::ErrorCode code_of(int sqlite_code) {
   }
 }
 
+// The log is copied into the database when it has so many pages. More would cost less, as a page
+// that changed several times is copied once; but a slow disk then keeps the journal waiting.
+constexpr int kCheckpointPages = 1000;
+
 base::Error error_of(sqlite3* database, int code) {
   const char* const path = sqlite3_db_filename(database, nullptr);
   return base::Error(code_of(code), path != nullptr ? path : "", sqlite3_errmsg(database))
@@ -27,6 +31,11 @@ base::Error error_of(sqlite3* database, int code) {
 }
 
 }  // namespace
+
+void use_sqlite_alone() {
+  // Refused if a database was opened before: then it goes on counting.
+  static_cast<void>(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0));
+}
 
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* statement) const noexcept {
   sqlite3_finalize(statement);
@@ -104,8 +113,12 @@ base::Result<SqliteDatabase> SqliteDatabase::open(const SqliteVfs& vfs, const st
   SqliteDatabase database = TRY(open(vfs, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   TRY(database.run("PRAGMA journal_mode = WAL"));
   TRY(database.run("PRAGMA synchronous = FULL"));
-  // A log that one large transaction made long is cut by the next one: opening reads all of it.
-  TRY(database.run("PRAGMA journal_size_limit = 1048576"));
+  CHECK(sqlite3_wal_autocheckpoint(database.database_.get(), kCheckpointPages) == SQLITE_OK);
+  // A log that one large transaction made long is cut by the next one: opening reads all of it. The
+  // usual length stays, so that writing does not make the file longer again each time.
+  TRY(database.run("PRAGMA journal_size_limit = 8388608"));
+  // 16 MiB. With less, the pages of one transaction are written and read back before it ends.
+  TRY(database.run("PRAGMA cache_size = -16384"));
   return database;
 }
 
@@ -147,6 +160,19 @@ base::Result<void> SqliteDatabase::check_layout() {
   if (version == kKnown) return {};
   const char* const path = sqlite3_db_filename(database_.get(), nullptr);
   return other_version_at(path != nullptr ? path : "", version, kKnown);
+}
+
+std::int64_t SqliteDatabase::changes() const { return sqlite3_changes64(database_.get()); }
+
+std::int64_t SqliteDatabase::inserted_row() const {
+  return sqlite3_last_insert_rowid(database_.get());
+}
+
+void SqliteDatabase::forget_inserted_row() { sqlite3_set_last_insert_rowid(database_.get(), 0); }
+
+base::Result<void> SqliteDatabase::set_durable_commits(bool durable) {
+  CHECK(sqlite3_wal_autocheckpoint(database_.get(), durable ? kCheckpointPages : 0) == SQLITE_OK);
+  return run(durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
 }
 
 bool SqliteDatabase::is_in_transaction() const {

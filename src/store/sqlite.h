@@ -18,6 +18,11 @@ struct sqlite3_stmt;
 
 namespace holdfast::store {
 
+// For a program in which nothing but Holdfast uses SQLite, before the first database is opened:
+// SQLite counts the memory of a whole process under one mutex, which all databases then wait for.
+// This turns the counting off. It is a setting of the process, so a library must not choose it.
+void use_sqlite_alone();
+
 class SqliteStatement {
  public:
   SqliteStatement() = default;  // to be assigned
@@ -70,6 +75,21 @@ class SqliteDatabase {
   // Which layout its tables have, as PRAGMA user_version says it: 0 stands for the first, so that
   // those say it that were made before there were others. kConflict: this program does not know it.
   base::Result<void> check_layout();
+
+  // How many rows the last statement that inserts, updates or deletes has changed; triggers do not
+  // count.
+  std::int64_t changes() const;
+
+  // The row that was inserted last, if one was since the row was forgotten; else 0. An upsert that
+  // updates inserts none.
+  std::int64_t inserted_row() const;
+  void forget_inserted_row();
+
+  // Whether a commit is durable when it returns, as it is from the beginning. If not, it is durable
+  // with the next one that is; a crash loses the last of them, and never a part of one. The log is
+  // not copied into the database meanwhile: SQLite would sync the log for that, and not say if it
+  // cannot. Not within a transaction.
+  base::Result<void> set_durable_commits(bool durable);
 
   // Whether begin was run and neither commit nor rollback since; an error may have rolled back.
   bool is_in_transaction() const;

@@ -17,6 +17,13 @@ class Bench(ProgramTest):
     def test_workflows_in_an_engine_are_counted(self):
         self.assertGreater(self.measured("embedded", "--seconds", "0.3", "--in-flight", "16")["workflows"], 0)
 
+    def test_so_many_workflows_are_run_and_plotted(self):
+        figures = self.measured("embedded", "--workflows", "700", "--in-flight", "16", "--plot", "course.svg")
+        self.assertEqual(figures["workflows"], 700)
+        self.assertEqual(len(figures["spans"]), 60)
+        self.assertGreater(figures["cpu_us_per_workflow"], 0)
+        self.assertTrue((self.folder / "course.svg").read_text().endswith("</svg>\n"))
+
     def test_all_that_sleep_are_there_after_a_kill(self):
         figures = self.measured("sleep", "--count", "500")
         self.assertEqual((figures["count"], figures["recovered"]), (500, 500))

@@ -200,6 +200,7 @@ class ServedOptions(ServingTest):
                 (("--snapshot-every", "-1"), "--snapshot-every: expected a number of records"),
                 (("--handler-threads", "0"), "--handler-threads: expected a number from 1 to 1024"),
                 (("--hot-cells", "0"), "--hot-cells: expected a number from 1 to 10000000"),
+                (("--replay-bound", "0"), "--replay-bound: expected a time from 1s to 1h"),
                 (("--history", "yes"), "--history: expected true or false")):
             for command in (("serve", "--world", "fresh"), ("dev", "fresh")):
                 done = self.run_program(*command, f"{said[0]}={said[1]}")

@@ -66,6 +66,9 @@ class Metrics(ServerTest):
         self.assertGreater(value("holdfast_disk_free_bytes"), 0)
         self.assertGreater(value("holdfast_disk_journal_bytes"), 0)
         self.assertEqual(value("holdfast_records_behind_snapshot"), value("holdfast_next_record") - 1)
+        self.assertEqual(value("holdfast_replay_bound_seconds"), 5)
+        self.assertGreater(value("holdfast_replay_seconds"), 0)
+        self.assertLess(value("holdfast_replay_seconds"), 5)
 
     def test_what_is_open_is_counted_after_a_kill_too(self):
         self.start()
