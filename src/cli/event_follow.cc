@@ -63,7 +63,7 @@ base::Result<ExitCode> follow_events(const ServerApi& api, const std::string& pa
   // Whoever comes again goes on behind the last event.
   if (!problem.empty()) return base::Error(base::ErrorCode::kUnavailable, path, problem);
   if (streams) return ExitCode::kDone;
-  if (answer.status == 204) {  // whoever asks has read the end
+  if (answer.status == 204) {  // the reader has the end already
     take({"", "end", ""});
     return ExitCode::kDone;
   }

@@ -91,5 +91,76 @@ TEST(Publish, pieces_come_in_order_and_before_the_end) {
   EXPECT_EQ(lines, std::vector<std::string>({"tell 1", "tell 2", "tell 3", "stopped"}));
 }
 
+struct Large {
+  static constexpr std::string_view kSchema = "test/Large@1";
+  std::string text;
+};
+struct Loud : StepWorkflow {
+  static constexpr std::string_view kWorkflow = "test/Loud@1";
+  using Events = holdfast::Events<On<Look, &Look::id>>;
+  using Stop = Told;
+  using Publishes = holdfast::Publishes<Large>;
+
+  Told tell(const Look&, StepContext& context) {
+    EXPECT_TRUE(context.publish(Large{std::string(kMaxPublishedBytes - 100, 'x')}));
+    context.publish(Large{std::string(kMaxPublishedBytes, 'x')});
+    return {1};
+  }
+  static auto steps() { return StepsOf<Loud>().step("tell", &Loud::tell); }
+};
+
+TEST(Publish, a_piece_that_is_too_large_fails_the_step_at_the_call) {
+  auto world = testing::World::open({Module::of<Loud>("test/code@1")},
+                                    step_handlers(std::make_shared<Loud>()));
+  ASSERT_TRUE(world) << world.error().message;
+  ASSERT_TRUE((*world)->send(Look{"a"}));
+  const auto ended = (*world)->query<Loud>("a");
+  ASSERT_TRUE(ended && ended->error);
+  EXPECT_EQ(ended->error->code, "step.too_large");
+  EXPECT_NE(ended->error->message.find("64 KiB"), std::string::npos) << ended->error->message;
+}
+
+struct Rescue {
+  static constexpr std::string_view kSchema = "test/Rescue@1";
+  std::uint64_t at_ns = 0;
+  std::string said;
+};
+struct Rescued : StepWorkflow {
+  static constexpr std::string_view kWorkflow = "test/Rescued@1";
+  using Events = holdfast::Events<On<Look, &Look::id>>;
+  using Stop = Rescue;
+
+  Rescue work(const Look&, StepContext& context) {
+    const auto last = context.last_error();
+    throw StepError("test.busy", last ? "again after " + last->code + ": " + last->what() : "busy");
+  }
+  Rescue rescue(const StepFailed& failed, StepContext&) {
+    return {failed.failed_at_ns, failed.message};
+  }
+  static auto steps() {
+    return StepsOf<Rescued>()
+        .step("work", &Rescued::work,
+              {.retry = Retry(fixed(std::chrono::seconds(1)), after_attempts(2))})
+        .on_error("rescue", &Rescued::rescue);
+  }
+};
+
+TEST(LastError, is_told_to_the_next_attempt_and_the_handler_hears_when_the_last_one_failed) {
+  auto world =
+      testing::World::open({Module::of<Rescued>("test/code@1")},
+                           step_handlers(std::make_shared<Rescued>()), Time(std::chrono::hours(1)));
+  ASSERT_TRUE(world) << world.error().message;
+  ASSERT_TRUE((*world)->send(Look{"a"}));
+  (*world)->advance(std::chrono::seconds(10));
+  const auto ended = (*world)->query<Rescued>("a");
+  ASSERT_TRUE(ended) << ended.error().message;
+  const auto rescue = ended->result_as<Rescue>();
+  ASSERT_TRUE(rescue);
+  EXPECT_EQ(rescue->said, "again after test.busy: busy");
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  EXPECT_GE(rescue->at_ns, 3601 * kSecond);
+  EXPECT_LE(rescue->at_ns, 3610 * kSecond);
+}
+
 }  // namespace
 }  // namespace holdfast::declared_context_test

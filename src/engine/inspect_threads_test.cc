@@ -200,5 +200,110 @@ TEST_F(InspectTest, a_snapshot_is_taken_when_it_is_asked_for) {
   EXPECT_FALSE(ask<std::uint64_t>([&](auto then) { engine_->take_snapshot(then); }));
 }
 
+// What a program that has sent looks for: the answer to the send comes after its effects began.
+TEST_F(InspectTest, what_a_returned_send_has_opened_is_open) {
+  open();
+  is_held_ = true;
+  for (std::uint64_t i = 1; i <= 30; ++i) {
+    const std::string name = std::to_string(i);
+    for (int knock = 0; knock < 2; ++knock) ASSERT_TRUE(engine_->send(Knock{name}));
+    const auto measures = ask<Measures>([&](auto then) { engine_->measure(then); });
+    ASSERT_TRUE(measures);
+    EXPECT_EQ(measures->open_effects, i);
+    ASSERT_EQ(measures->open_by_effect.size(), 1u);
+    EXPECT_EQ(measures->open_by_effect[0].count, i);
+  }
+}
+
+// One question for both: an instance has no reasons to wait if it has ended, and only then.
+TEST_F(InspectTest, how_an_instance_stands_and_why_it_waits_are_of_one_moment) {
+  open();
+  std::atomic<bool> is_over = false;
+  std::thread sender([&] {
+    for (int i = 0; i < 200; ++i) {
+      const std::string name = std::to_string(i % 10 == 0 ? i / 10 : 100 + i);
+      for (int knock = 0; knock < 2; ++knock) static_cast<void>(engine_->send(Knock{name}));
+    }
+    is_over = true;
+  });
+  std::uint64_t seen = 0;
+  for (std::uint8_t i = 0; !is_over || seen < 20; i = static_cast<std::uint8_t>((i + 1) % 10)) {
+    const Bytes key{0x61, static_cast<std::uint8_t>('0' + i)};
+    const auto situation = ask<Engine::RawSituation>(
+        [&](auto then) { engine_->situation_raw(Door::kWorkflow, key, then); });
+    if (!situation) continue;  // it has not begun
+    ++seen;
+    const bool has_ended = situation->instance.status == InstanceStatus::kCompleted;
+    EXPECT_EQ(situation->reasons.empty(), has_ended);
+    EXPECT_EQ(situation->instance.outcome.empty(), !has_ended);
+  }
+  sender.join();
+}
+
+TEST_F(InspectTest, an_instance_names_its_workflow_and_its_module_by_their_hashes) {
+  open();
+  ASSERT_TRUE(engine_->send(Knock{"a"}));
+  const RawInstance seen = door();
+  ASSERT_TRUE(seen.code);
+  EXPECT_EQ(seen.code->module, "test/code@1");
+  EXPECT_NE(seen.code->workflow_hash, Hash());
+  EXPECT_NE(seen.code->module_hash, Hash());
+  EXPECT_NE(seen.code->module_hash, seen.code->workflow_hash);
+  // The record that applied the definitions says the same.
+  const auto journal = engine_->read_journal(1, {.records = 1});
+  ASSERT_TRUE(journal);
+  const auto contains = [&](const std::string& text) {
+    const Bytes& record = journal->records.at(0);
+    return std::search(record.begin(), record.end(), text.begin(), text.end()) != record.end();
+  };
+  EXPECT_TRUE(contains(to_text(seen.code->workflow_hash)));
+  EXPECT_TRUE(contains(to_text(seen.code->module_hash)));
+}
+
+TEST_F(InspectTest, lists_say_when_an_instance_ended_whatever_came_after_that) {
+  open();
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(engine_->send(Knock{"a"}));
+  ASSERT_TRUE(engine_->wait<Door>("a", std::chrono::seconds(60)));
+  const auto row = [&]() -> ListedInstance {
+    const std::uint64_t last = engine_->read_journal(0)->last;
+    for (;;) {
+      const auto list = ask<InstanceList>([&](auto then) { engine_->list_raw({}, then); });
+      if (!list) return {};
+      if (list->seen >= last) return list->instances.at(0);
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  };
+  const ListedInstance ended = row();
+  EXPECT_EQ(ended.status, "completed");
+  EXPECT_EQ(ended.ended_record, ended.last_record);
+  EXPECT_EQ(ended.ended_ns, ended.last_ns);
+  const auto late = engine_->send(Knock{"a"});
+  ASSERT_TRUE(late);
+  EXPECT_EQ(late->ignored, 1u);
+  const ListedInstance touched = row();
+  EXPECT_EQ(touched.last_record, ended.last_record + 1);
+  EXPECT_EQ(touched.ended_record, ended.ended_record);
+  EXPECT_EQ(touched.ended_ns, ended.ended_ns);
+}
+
+TEST_F(InspectTest, few_hot_cells_are_enough_and_none_are_refused) {
+  EngineOptions none = options(true, true);
+  none.hot_cells = 0;
+  EXPECT_EQ(Engine::open(std::move(none)).error().code, ErrorCode::kInvalid);
+  EngineOptions few = options(true, true);
+  few.hot_cells = 1;
+  auto opened = Engine::open(std::move(few));
+  ASSERT_TRUE(opened) << opened.error().message;
+  engine_ = std::move(*opened);
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(engine_->send(Knock{std::to_string(i)}));
+  ASSERT_TRUE(ask<std::uint64_t>([&](auto then) { engine_->take_snapshot(then); }));
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(engine_->send(Knock{std::to_string(i)}));
+  for (int i = 0; i < 50; ++i) {
+    const auto ended = engine_->wait<Door>(std::to_string(i), std::chrono::seconds(60));
+    ASSERT_TRUE(ended) << ended.error().message;
+    EXPECT_EQ(ended->state.knocks, 2u);
+  }
+}
+
 }  // namespace
 }  // namespace holdfast

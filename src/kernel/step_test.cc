@@ -106,7 +106,7 @@ std::string with_context(std::string_view workflow, std::string_view context) {
                              name + R"(,"context":")" + std::string(context) + "\"");
 }
 
-// The envelope is part of the context, as a hash: only there somebody can see it.
+// A workflow sees the envelope only as a hash in its declared context.
 TEST_F(StepTest,
        envelopes_have_the_executor_and_the_hash_of_the_params_if_the_context_is_declared) {
   for (const bool declares : {false, true}) {

@@ -14,8 +14,8 @@ std::string text_in(codec::View map, std::string_view field) {
   return std::string(found ? found->text().value_or(std::string_view()) : std::string_view());
 }
 
-// As people search for it. Entries of step workflows have their events as bytes: as such nobody
-// would find them. Those of earlier rules stay as indexes of before have them.
+// As people search for it: entries of step workflows have their events as bytes, in which no word
+// can be found. Entries of earlier rules stay as earlier indexes have them.
 std::string line_of(base::ByteView annotation) {
   if (!steps::is_newest_entry(annotation)) return codec::to_json(codec::View::of(annotation));
   codec::Buffer readable;

@@ -217,7 +217,7 @@ class Runs(StepsTest):
         self.assertEqual(rest[-1][0::2], ("end", {"status": "completed"}))
         self.assertEqual(rest[-2][2], {"kind": "stopped", "schema": "demo/RefundClosed@1", "value": {"paid_cents": 9900, "note": "paid"}})
         every = seen + rest
-        # Whoever comes after the end, or again, gets the same. One that has the end is told to stay away.
+        # A reader that comes after the end, or again, gets the same. One that has the end is told to stay away.
         self.assertEqual(list(self.stream(CASE + "r-6/stream").events()), every)
         for at in (0, 2, len(every) - 2):
             behind = every[at + 1:]

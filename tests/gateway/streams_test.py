@@ -90,7 +90,7 @@ class InstanceStream(StreamTest):
         name, last, value = next(events)
         self.assertEqual((name, value), ("end", {"status": "completed"}))
         self.assertEqual(list(events), [], "nothing comes behind the end")
-        # Whoever has read everything, and comes again, is told to stay away.
+        # A reader that has read everything, and comes again, is told to stay away.
         self.assertEqual(self.stream(TALE + "a/stream", last).read_head(), 204)
 
     def test_a_reader_goes_on_behind_what_it_has(self):
