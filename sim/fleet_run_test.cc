@@ -33,7 +33,7 @@ TEST(FleetRun, tasks_count_once_whoever_dies_and_whatever_the_network_does) {
                            "a worker leaves",
                            "a worker is cordoned",
                            "a process finds results in its outbox",
-                           "a report is stale",
+                           "a worker is told to drop what it holds",
                            "a task fails",
                            "a task is lost while it runs",
                            "a task is given back for nothing",

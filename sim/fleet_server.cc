@@ -450,6 +450,8 @@ std::function<void()> FleetServer::ask(const work::Request& request, Reply reply
                            [this, reply, say](const Result<workers::SessionAnswer>& answer) {
                              if (!answer) return reply(problem(503, "unavailable"));
                              if (auto refused = refusal_of(answer->refused)) return reply(*refused);
+                             if (!answer->drop.empty())
+                               report_.sometimes("a worker is told to drop what it holds");
                              codec::Buffer out;
                              gateway::put_session(out, *answer, *desk_);
                              reply({200, say(out), 0});
