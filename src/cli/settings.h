@@ -28,7 +28,7 @@ struct SettingName {
   SettingOf of = SettingOf::kCommand;
 };
 
-inline constexpr std::array<SettingName, 35> kSettings{{
+inline constexpr auto kSettings = std::to_array<SettingName>({
     {"world", "HOLDFAST_WORLD", "the folder of a world"},
     {"server", "HOLDFAST_SERVER", "address of a server"},
     {"token", "HOLDFAST_TOKEN", "what a server knows us by", SettingKind::kSecret},
@@ -120,7 +120,7 @@ inline constexpr std::array<SettingName, 35> kSettings{{
      "number of ended instances that stay in the database (default 1000000); 0 keeps all that the "
      "retention leaves",
      SettingKind::kNumber, SettingOf::kServer},
-}};
+});
 
 inline constexpr const char* kSettingsFile = "holdfast.yaml";
 
