@@ -411,17 +411,18 @@ base::Result<void> Loop::write_ahead_if_due() {
     if (!writes_ahead()) return {};
     was_writing = writes_blobs_;
   }
-  is_crowded_ = options_.write_blobs_ahead && options_.is_crowded_ahead();
+  const bool is_crowded = options_.write_blobs_ahead && options_.is_crowded_ahead();
   const std::int64_t begun_ns = clock_.since_boot_ns();
-  auto more = is_crowded_ ? base::Result<bool>(true) : write_slice_ahead();
+  auto more = is_crowded ? base::Result<bool>(true) : write_slice_ahead();
   const bool lacks_room = !more && more.error().code() == base::ErrorCode::kUnavailable;
   if (!more && !lacks_room) return std::move(more).error();
   write_blobs_if_many();
   const std::lock_guard lock(mutex_);
+  is_crowded_ = is_crowded;
   timing_.add_cost(clock_.since_boot_ns() - begun_ns);
   // Where blobs are being written there will be room; else the disk is full.
   const bool gets_room = writes_blobs_ || was_writing;
-  if ((lacks_room || is_crowded_) && !gets_room) rounds_ahead_ = kRoundsAhead;
+  if ((lacks_room || is_crowded) && !gets_room) rounds_ahead_ = kRoundsAhead;
   if (more && !*more) end_round_ahead();
   return {};
 }
@@ -458,9 +459,9 @@ base::Result<void> Loop::begin_snapshot_if_due() {
     const std::lock_guard lock(mutex_);
     if (!wants_snapshot() || stage_ != Stage::kIdle || !core_.batch().records.empty()) return {};
     finishing_askers_ = std::exchange(snapshot_askers_, {});
+    is_crowded_ = false;
   }
   rounds_ahead_ = 0;
-  is_crowded_ = false;
   tell_forgotten_ids();
   const std::int64_t begun_ns = clock_.since_boot_ns();
   auto begun = options_.begin_snapshot(core_.last_ns());

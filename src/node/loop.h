@@ -285,7 +285,7 @@ class Loop : private Results {
   // was done so often. The reducer's own.
   static constexpr unsigned kRoundsAhead = 6;
   unsigned rounds_ahead_ = 0;
-  bool is_crowded_ = false;  // with blobs that wait, when it was asked last; the reducer's own
+  bool is_crowded_ = false;  // with blobs that wait, when it was asked last
   std::uint64_t told_forgotten_ids_ = 0;
   std::int64_t reduced_ns_ = 0;  // what the present batch took to reduce, about; its own
 

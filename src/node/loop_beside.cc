@@ -322,6 +322,7 @@ void Loop::write_blobs_ahead() {
   auto written = options_.write_blobs_ahead();
   std::unique_lock lock(mutex_);
   writes_blobs_ = false;
+  is_crowded_ = false;  // the reducer looks again
   timing_.add_cost(clock_.since_boot_ns() - begun_ns);
   for_reducer_.notify_one();
   if (written) return;

@@ -98,7 +98,7 @@ class Instances(ListTest):
     def test_what_cannot_be_asked_is_refused(self):
         self.start()
         client = self.client()
-        for query in ("limit=0", "limit=1001", "limit=x", "status=dead", "paused=2", "since=-1", "key=a"):
+        for query in ("limit=0", "limit=1001", "limit=x", "status=dead", "paused=2", "since=-1", "keys=a"):
             self.assertEqual(client.get("/v1/instances?" + query).code(), "bad_target", query)
 
     def test_an_index_that_was_removed_is_made_again(self):
