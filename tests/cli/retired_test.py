@@ -29,7 +29,10 @@ class Retired(ServingTest):
 
     def check(self, place):
         for command in self.commands():
-            self.assertEqual(self.ask_at(place, *command), self.before[command], command)
+            before = self.before[command]
+            if command[0] == "show":  # the code is not there any more
+                before = {name: value for name, value in before.items() if name not in ("workflow_hash", "module", "module_hash")}
+            self.assertEqual(self.ask_at(place, *command), before, command)
         self.assertEqual({row["key"] for row in self.ask_at(place, "ls", "--workflow", "demo/Order@1")["instances"]}, {"o-1", "o-2"})
         self.assertIn("there is no", self.refused_at(place, "show", "demo/Order@1/o-9"))
 

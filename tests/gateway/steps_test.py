@@ -195,7 +195,7 @@ class Runs(StepsTest):
         retry = why["reasons"][0]
         self.assertEqual((retry["failures"], retry["schema"]), (1, "demo/RefundApproved@1"))
         self.assertAlmostEqual(retry["due_ns"] / SECOND, time.time() + 3600, delta=120)
-        self.assertRegex(why["sentence"], r"\AStep pay has failed 1 time, and is tried again at \S+Z; and for 1 more reason\.\Z")
+        self.assertRegex(why["sentence"], r"\AStep pay has failed 1 time, and is tried again at \S+Z; the last attempt failed with bank\.closed: it opens again on Monday; and for 1 more reason\.\Z")
         state = client.get(CASE + "r-5/state").json()["state"]
         self.assertEqual(state["steps"][0]["queue"][0]["not_before_ns"], retry["due_ns"])
         _, steps = self.tallies("r-5")

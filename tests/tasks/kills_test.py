@@ -60,6 +60,34 @@ class Kills(unittest.TestCase):
                     return
         self.fail("no kill came while conditions were open: the test shows nothing")
 
+    def submit_slow(self, fleet, name, tasks, seconds, begun):
+        """Tasks that take their time; comes back when as many of them run."""
+        nodes = [{"name": f"t{i}", "spec": {"seconds": seconds}} for i in range(tasks)]
+        fleet.submit({"apiVersion": "holdfast/v1", "kind": "Workflow", "metadata": {"name": name},
+                      "spec": {"taskType": "work", "graph": {"nodes": nodes}}}, name)
+        wait_until(lambda: self.noted(fleet, name, "begin") - self.noted(fleet, name, "end") >= begun, "they do not run at once")
+
+    @staticmethod
+    def noted(fleet, graph, what):
+        return sum(entry.what == what and entry.graph == graph for entry in fleet.ledger())
+
+    def end_without_server(self, fleet, away):
+        """Whatever the kills before have hit: one result is made while there is no server."""
+        self.submit_slow(fleet, "away", 1, 1, begun=1)
+        fleet.kill_server()
+        begun = time.time_ns()
+        wait_until(lambda: self.noted(fleet, "away", "end"), "it does not end")
+        away.append((begun, time.time_ns()))
+        fleet.start_server()
+
+    def lose_what_runs(self, fleet):
+        """And workers are killed that have something to lose."""
+        self.submit_slow(fleet, "held", WORKERS, 5, begun=1)
+        for number in range(WORKERS):
+            fleet.kill_worker(number)
+        for number in range(WORKERS):
+            fleet.start_worker(number)
+
     def test_every_result_counts_once_and_every_second_execution_is_explained(self):
         print(f"seed {SEED}")
         choose = random.Random(SEED)
@@ -92,8 +120,11 @@ class Kills(unittest.TestCase):
                     if i + 1 == len(kills):  # stays away until it is declared lost
                         wait_until(lambda: fleet.modes()[f"w{number}"] == "lost", "it is not declared lost")
                     fleet.start_worker(number)
+            self.end_without_server(fleet, away)
+            self.lose_what_runs(fleet)
+            total += 1 + WORKERS
             answers = {}
-            for name in made:
+            for name in (*made, "away", "held"):
                 wait_until(lambda: fleet.status(name) in ENDED, lambda: f"{name} does not end: {fleet.tasks(name)}")
                 answers[name] = fleet.tasks(name)
             fleet.stop_server()

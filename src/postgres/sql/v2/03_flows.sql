@@ -271,7 +271,7 @@ AS $$
     WHEN n.id IS NOT NULL AND w.lease_until < clock_timestamp() THEN
       format('It was running when its server was last connected, until %s. No server serves its world now.', w.lease_until)
     WHEN n.id IS NOT NULL THEN
-      format('It runs. On the server, holdfast why %s %s names what it waits for.', i.workflow, coalesce(i.key, ''))
+      format('It runs. On the server, holdfast why %s%s names what it waits for.', i.workflow, coalesce('/' || i.key, ''))
     WHEN i.outcome IS NOT NULL THEN format('It was decided: %s.', i.outcome)
     WHEN i.due > clock_timestamp() THEN format('It is to start at %s.', i.due)
     WHEN w.world IS NULL OR w.lease_until < clock_timestamp() THEN
