@@ -171,6 +171,8 @@ inline constexpr std::string_view kSent = R"({"type":"object",
 "record":{"type":"integer","description":"that holds it"},
 "deliveries":{"type":"integer","description":"instances that got it"},
 "ignored":{"type":"integer","description":"instances that had ended"},
+"unhandled":{"type":"integer",
+"description":"of the deliveries: to keys that no instance has, and that the event does not begin"},
 "repeated":{"type":"boolean","description":"it was sent before, and nothing happened now"},
 "instance":{"description":"as GET has it, if its end was waited for"}}})";
 

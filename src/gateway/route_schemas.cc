@@ -34,7 +34,7 @@ constexpr NamedSchema kNamedSchemas[] = {
     {"Restart", kRestart, R"({"step":"pay","reason":"the bank is open again"})"},
     {"Restarted", kRestarted, R"({"record":40,"from":31})"},
     {"Migrated", kMigrated, R"({"moved":12,"stays":0,"staying":[]})"},
-    {"Sent", kSent, R"({"record":12,"deliveries":1,"ignored":0,"repeated":false})"},
+    {"Sent", kSent, R"({"record":12,"deliveries":1,"ignored":0,"unhandled":0,"repeated":false})"},
     {"Overview", kOverview,
      R"({"workflows":[{"workflow":"demo/Order@1","counts":{"completed":3,"failed":2}}],"failures":[{"workflow":"demo/Order@1","code":"not_reserved","count":1,"last_ns":1700000000000000000}],"seen":40,"lag":0})"},
     {"Waits", kWaits,
