@@ -327,8 +327,8 @@ constexpr Route kRoutes[] = {
      .path = "/v1/instances/{workflow}/{key}/stream",
      .role = Role::kViewer,
      .name = "stream",
-     .summary = "What an instance puts out, as an event stream, until it ends. 204: it has ended, "
-                "and the reader has all of it.",
+     .summary = "What an instance puts out, as an event stream, until it ends.",
+     .statuses = "204 it has ended, and the reader has all of it",
      .streams = Streams::kAlways,
      .query = kStream,
      .handle = stream_instance},
