@@ -5,14 +5,14 @@ import unittest
 
 from server import ServerTest, wait_until
 
-ORDER = "/v1/instances/demo%2FOrder@1/"
+ORDER = "/v1/instances/demo/Order@1/"
 
 
 class Restarts(ServerTest):
     def make_failed(self, client, key):
         """An order that fails; gives its last record."""
         value = {"id": key, "sku": "unicorn", "count": 1, "cents": 5}
-        reply = client.post("/v1/workflows/demo%2FOrder@1/start", {"input": value, "wait": 60000})
+        reply = client.post("/v1/workflows/demo/Order@1/start", {"input": value, "wait": 60000})
         self.assertEqual((reply.status, reply.json()["instance"]["status"]), (200, "failed"), reply.body)
         return client.get(ORDER + key + "/timeline?limit=100").json()["records"]
 
@@ -59,9 +59,9 @@ class Restarts(ServerTest):
 
     def test_nothing_moves_where_there_is_one_version(self):
         self.start()
-        reply = self.client().post("/v1/workflows/demo%2FOrder@1/migrate", {})
+        reply = self.client().post("/v1/workflows/demo/Order@1/migrate", {})
         self.assertEqual((reply.status, reply.json()), (200, {"moved": 0, "stays": 0, "staying": []}), reply.body)
-        self.assertEqual(self.client().post("/v1/workflows/nobody%2FKnows@1/migrate", {}).status, 404)
+        self.assertEqual(self.client().post("/v1/workflows/nobody/Knows@1/migrate", {}).status, 404)
 
 
 if __name__ == "__main__":
