@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers, bridges and databases that are killed: nothing is lost, nothing happens twice."""
 import collections
+import contextlib
 import itertools
 import os
 import re
@@ -62,7 +63,8 @@ class Crashes(ServingTest):
         if strace.poll() is not None:
             return True
         for child in self.children(strace.pid):
-            os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it may have come to its n-th call in the meantime
+                os.kill(child, signal.SIGKILL)
         strace.wait(PATIENCE)
         return False
 
