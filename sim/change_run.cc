@@ -478,7 +478,7 @@ class ChangeRun {
         expect(number_in((*values)->outcome, "n") == entry.n, key + " ended with another result");
       if (entry.has_ended()) continue;
       ++waiting;
-      expect((*cell)->intents.size() == 1 && (*cell)->intents[0] == entry.intent,
+      expect((*cell)->intents.size() == 1 && *(*cell)->intents.begin() == entry.intent,
              key + " waits for something else");
     }
     expect(world_->active_instances() == waiting, "another number of instances is under way");

@@ -211,14 +211,16 @@ base::Result<void> runaway(const BenchOptions& options) {
   const RunawayFigures figures = TRY(bench_runaway(chosen));
   print_figures(
       options.json
-          ? R"({"load":"%s","alone_per_s":%.1f,"beside_per_s":%.1f,"ratio":%.3f,)"
+          ? R"({"load":"%s","before_per_s":%.1f,"beside_per_s":%.1f,"after_per_s":%.1f,"ratio":%.3f,)"
             R"("load_records_per_s":%.1f,"cancels":%llu,"cancel_p50_ms":%.2f,)"
             R"("cancel_p99_ms":%.2f,"stopped_ms":%.1f})"
-          : "%s: other workflows %.0f a second alone and %.0f beside it (%.2f), which makes %.0f "
-            "records a second; %llu cancelled, answered in p50 %.2f ms, p99 %.2f ms; the load was "
+          : "%s: other workflows %.0f a second before it, %.0f beside it and %.0f after it (%.2f); "
+            "it "
+            "makes %.0f records a second; %llu cancelled, answered in p50 %.2f ms, p99 %.2f ms; "
+            "the load was "
             "stopped in %.0f ms",
-      chosen.load.c_str(), figures.alone_per_s, figures.beside_per_s,
-      figures.beside_per_s / figures.alone_per_s, figures.load_per_s,
+      chosen.load.c_str(), figures.before_per_s, figures.beside_per_s, figures.after_per_s,
+      figures.beside_per_s / figures.alone_per_s(), figures.load_per_s,
       static_cast<unsigned long long>(figures.cancels), figures.cancel_p50_ms,
       figures.cancel_p99_ms, figures.stopped_ms);
   return {};

@@ -194,11 +194,11 @@ base::Result<RunawayFigures> bench_runaway(const RunawayOptions& options) {
   RunawayFigures figures;
   if (const auto failed = start_all<BenchSleeper>(engine, kSleepers))
     return errors::inside(*failed);
-  figures.alone_per_s = TRY(others_per_s(engine, options, 0));
+  figures.before_per_s = TRY(others_per_s(engine, options, 0));
 
   const LoadKind load = load_named(options.load);
   if (const auto failed = load.begin(engine)) return errors::inside(*failed);
-  // Somebody cancels one instance after the other, all the time.
+  // A client cancels one instance after the other, all the time.
   std::atomic<bool> is_over = false;
   auto cancelled = std::async(std::launch::async, [&]() -> base::Result<std::vector<double>> {
     std::vector<double> took_ms;
@@ -227,6 +227,7 @@ base::Result<RunawayFigures> bench_runaway(const RunawayOptions& options) {
   const auto stopping = Clock::now();
   if (const auto failed = load.cancel(engine)) return errors::inside(*failed);
   figures.stopped_ms = seconds_since(stopping) * 1000;
+  figures.after_per_s = TRY(others_per_s(engine, options, 2'000'000));
   if (auto closed = engine.close(); !closed) return errors::inside(closed.error());
   return figures;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is left to others while some workflow runs away: how many of theirs are done, and how long
-// it takes until somebody who cancels an instance is answered.
+// it takes until a cancellation is answered.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,13 @@ struct RunawayOptions {
 };
 
 struct RunawayFigures {
-  double alone_per_s = 0;   // workflows of the others, before
-  double beside_per_s = 0;  // and beside the load
-  double load_per_s = 0;    // effects of the load
+  // Workflows of the others, before the load, beside it, and after it. A world becomes slower as
+  // it grows, so the load is compared with the mean of before and after.
+  double before_per_s = 0;
+  double beside_per_s = 0;
+  double after_per_s = 0;
+  double alone_per_s() const { return (before_per_s + after_per_s) / 2; }
+  double load_per_s = 0;  // effects of the load
   std::uint64_t cancels = 0;
   double cancel_p50_ms = 0;
   double cancel_p99_ms = 0;

@@ -19,11 +19,19 @@ Functions::~Functions() { Functions::shut_down(); }
 
 void Functions::start(const kernel::OpenIntent& intent, Reports& reports) {
   if (!desk_.start(intent, reports)) return;
-  {
-    const std::lock_guard lock(mutex_);
-    ++orders_;
-  }
-  changed_.notify_one();  // whoever is woken need not wait for the mutex
+  std::unique_lock lock(mutex_);
+  ++orders_;
+  wake_one(std::move(lock));
+}
+
+// At most one thread is on its way to wake up, and wakes the next one if more is to be done: a
+// batch of effects starts at once, and a wake-up takes longer than a short function. The mutex is
+// given back first, so that the one that wakes need not wait for it.
+void Functions::wake_one(std::unique_lock<std::mutex> lock) {
+  if (orders_ == 0 || idle_ == 0 || is_waking_) return;
+  is_waking_ = true;
+  lock.unlock();
+  changed_.notify_one();
 }
 
 void Functions::stop(const base::Hash& intent) {
@@ -45,23 +53,32 @@ void Functions::shut_down() {
     if (thread.joinable()) thread.join();
 }
 
-// Nothing: it is over. The flags are there before anybody can be told to stop what was taken.
-std::optional<Orders> Functions::wait_for_orders() {
+// Nothing: it is over.
+std::optional<Functions::Job> Functions::next_job(const std::optional<Job>& before) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return orders_ != 0 || ended_; });
-  if (ended_) return std::nullopt;
-  --orders_;
-  Orders orders = desk_.take(1);  // none, if it was stopped while it waited
-  for (const kernel::OpenIntent& intent : orders.starts)
-    running_.emplace(intent.intent, Running{std::make_shared<StopFlag>(false), nullptr});
-  return orders;
+  if (before) running_.erase(before->intent.intent);
+  for (;;) {
+    ++idle_;
+    while (orders_ == 0 && !ended_) {
+      changed_.wait(lock);
+      is_waking_ = false;
+    }
+    --idle_;
+    if (ended_) return std::nullopt;
+    --orders_;
+    Orders orders = desk_.take(1);
+    if (orders.starts.empty()) continue;  // it was stopped while it waited
+    // The flag is there before anybody can be told to stop what was taken.
+    Job job{std::move(orders.starts.front()), std::make_shared<StopFlag>(false)};
+    running_.emplace(job.intent.intent, Running{job.stopped, nullptr});
+    wake_one(std::move(lock));
+    return job;
+  }
 }
 
 void Functions::run() {
-  while (const auto orders = wait_for_orders()) {
-    for (const kernel::OpenIntent& intent : orders->starts)
-      desk_.done(intent.intent, perform(intent));
-  }
+  std::optional<Job> job;
+  while ((job = next_job(job))) desk_.done(job->intent.intent, perform(*job));
 }
 
 // One that is stopped from now on is told so.
@@ -77,20 +94,13 @@ std::shared_ptr<LiveProgress> Functions::begin(const kernel::OpenIntent& intent)
   return progress;
 }
 
-Receipt Functions::perform(const kernel::OpenIntent& intent) {
-  std::shared_ptr<StopFlag> stopped;
-  {
-    const std::lock_guard lock(mutex_);
-    stopped = running_.at(intent.intent).stopped;
-  }
-  const auto progress = begin(intent);
+Receipt Functions::perform(const Job& job) {
+  const auto progress = begin(job.intent);
   if (progress != nullptr) progress->begin();
   NoProgress none;
-  Receipt receipt =
-      call(intent, *stopped, progress != nullptr ? static_cast<Progress&>(*progress) : none);
+  Receipt receipt = call(job.intent, *job.stopped,
+                         progress != nullptr ? static_cast<Progress&>(*progress) : none);
   if (progress != nullptr) progress->finish();  // a receipt comes after all of it
-  const std::lock_guard lock(mutex_);
-  running_.erase(intent.intent);
   return receipt;
 }
 

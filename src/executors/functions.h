@@ -50,9 +50,14 @@ class Functions : public Executor {
   void shut_down() override;
 
  private:
+  struct Job {
+    kernel::OpenIntent intent;
+    std::shared_ptr<StopFlag> stopped;
+  };
   void run();
-  std::optional<Orders> wait_for_orders();
-  Receipt perform(const kernel::OpenIntent& intent);
+  void wake_one(std::unique_lock<std::mutex> lock);
+  std::optional<Job> next_job(const std::optional<Job>& before);
+  Receipt perform(const Job& job);
   Receipt call(const kernel::OpenIntent& intent, const StopFlag& stopped, Progress& progress) const;
 
   const std::map<std::string, Function, std::less<>> functions_;
@@ -60,6 +65,8 @@ class Functions : public Executor {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t orders_ = 0;  // that may wait at the desk
+  std::size_t idle_ = 0;    // threads
+  bool is_waking_ = false;  // one of them
   bool ended_ = false;
   struct Running {
     std::shared_ptr<StopFlag> stopped;

@@ -27,9 +27,10 @@ base::Result<void> list_active(const WorldState& world, std::uint32_t workflow, 
   std::uint64_t left = cells.active();
   TRY(cells.visit_active(budget, [&](const Cell& cell) {
     if (blocked.blockers.size() + found.size() == kMaxBlockersListed) return false;
-    found.push_back({cell.id,
-                     {world.program->workflow(cell.workflow).name, cell.key, cell.status(),
-                      cell.paused, cell.intents, cell.mail.size()}});
+    found.push_back(
+        {cell.id,
+         {world.program->workflow(cell.workflow).name, cell.key, cell.status(), cell.paused,
+          std::vector<base::Hash>(cell.intents.begin(), cell.intents.end()), cell.mail.size()}});
     return --left != 0;
   }));
   std::sort(found.begin(), found.end(),

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "kernel/intent_order.h"
 #include "kernel/mailbox.h"
 
 namespace holdfast::kernel {
@@ -46,7 +47,7 @@ struct Cell {
   base::Bytes outcome;  // of an ended instance: the result, or a sys/EffectError@1; empty while it
                         // is only in its blob
   std::optional<base::Hash> outcome_blob;  // where a large outcome is kept
-  std::vector<base::Hash> intents;         // open ones, in the order of their opening
+  IntentOrder intents;                     // the open ones
   std::uint64_t last_record = 0;           // 0: none
   std::uint64_t last_active_ns = 0;
   base::Bytes trace;            // of the event that began it (base/trace_context.h); empty: none

@@ -114,7 +114,11 @@ base::Result<Cell> decode_cell(base::ByteView bytes, std::vector<base::Hash>& ma
   const bool has_one_outcome = read_value(list, cell.outcome, cell.outcome_blob);
   cell.has_state = !cell.state.empty() || cell.state_blob.has_value();
   ListReader intents(list.next());
-  while (intents.good() && !intents.at_end()) cell.intents.push_back(intents.hash());
+  while (intents.good() && !intents.at_end()) {
+    const base::Hash intent = intents.hash();
+    intents.require(!intent.is_zero());
+    cell.intents.push_back(intent);
+  }
   const codec::View here = list.next();
   const codec::View chunked = list.next();
   if (!list.at_end()) {

@@ -20,15 +20,15 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   cell.paused = true;
   cell.has_state = true;
   cell.state = value(R"({"n":1})");
-  cell.intents.resize(2);
-  cell.intents[1].bytes[0] = 9;
+  cell.intents.push_back(base::sha256(value("1")));
+  cell.intents.push_back(base::sha256(value("2")));
   cell.last_record = 12;
   cell.last_active_ns = 13;
   Mail mail;
   mail.kind = MailKind::kRejected;
   mail.schema = "s";
   mail.value = value("1");
-  mail.origin = {cell.intents[1], "effect", "issuer", 4};
+  mail.origin = {base::sha256(value("2")), "effect", "issuer", 4};
   mail.status = ReceiptStatus::kTimeout;
   mail.sequence = 6;
   mail.note = "note";
@@ -46,6 +46,19 @@ TEST(CellCodecTest, a_cell_comes_back_as_it_was) {
   EXPECT_EQ((*again->mail.begin()).cost_cents, 7u);
   EXPECT_EQ((*again->mail.begin()).signature, mail.signature);
   EXPECT_EQ(again->state, cell.state);
+}
+
+TEST(CellCodecTest, an_intent_without_a_hash_is_damage) {
+  MemoryBlobs blobs;
+  Cell cell;
+  cell.key = value(R"("k")");
+  cell.intents.push_back(base::sha256(value("1")));
+  base::Bytes bytes = *encode_cell(cell, blobs);
+  const auto at = std::search(bytes.begin(), bytes.end(), cell.intents.begin()->bytes.begin(),
+                              cell.intents.begin()->bytes.end());
+  ASSERT_NE(at, bytes.end());
+  std::fill_n(at, 32, std::uint8_t{0});
+  EXPECT_FALSE(decode_cell(bytes, blobs));
 }
 
 TEST(CellCodecTest, mail_with_the_hash_of_params_comes_back_and_other_mail_is_as_it_was) {

@@ -46,7 +46,7 @@ TEST_F(ChildrenTest, a_child_is_started_in_the_record_that_opens_the_effect) {
   ASSERT_NE(child("c"), nullptr);
   EXPECT_EQ(testing::json_of(child("c")->state), R"({"n":7})");
   ASSERT_TRUE(child("c")->run_by);
-  EXPECT_EQ(child("c")->run_by->intent, parent("p")->intents.at(0));
+  EXPECT_EQ(child("c")->run_by->intent, *parent("p")->intents.begin());
   EXPECT_TRUE(outcome.commands.empty()) << "nobody else performs it";
   const auto record = read_record(outcome.record);
   ASSERT_TRUE(record);
@@ -59,7 +59,7 @@ TEST_F(ChildrenTest, a_child_is_started_in_the_record_that_opens_the_effect) {
 
 TEST_F(ChildrenTest, its_end_settles_the_effect_in_the_same_record_and_the_parent_hears_it) {
   go("p");
-  const base::Hash intent = parent("p")->intents.at(0);
+  const base::Hash intent = *parent("p")->intents.begin();
   const Outcome outcome = answer("c", 9);
   EXPECT_THAT(told_, ElementsAre("ok 9"));
   EXPECT_EQ(status_of(child("c")), "completed");
@@ -136,7 +136,7 @@ TEST_F(ChildrenTest, a_key_that_is_taken_starts_nothing_whoever_has_it) {
   go("p");
   go("q");
   EXPECT_THAT(told_, ElementsAre("error workflow.key_taken"));
-  EXPECT_EQ(child("c")->run_by->intent, parent("p")->intents.at(0));
+  EXPECT_EQ(child("c")->run_by->intent, *parent("p")->intents.begin());
   answer("c", 1);
   EXPECT_THAT(told_, ElementsAre("error workflow.key_taken", "ok 1"));
   go("r");
@@ -188,7 +188,7 @@ TEST_F(ChildrenTest, a_parent_that_hears_nothing_of_its_effects_has_its_child_al
 
 TEST_F(ChildrenTest, nobody_outside_settles_it_or_says_how_it_goes) {
   go("p");
-  const base::Hash intent = parent("p")->intents.at(0);
+  const base::Hash intent = *parent("p")->intents.begin();
   const Outcome receipt = bench().receipt(intent, R"({"result":""})");
   ASSERT_TRUE(std::holds_alternative<Refused>(receipt.answer));
   EXPECT_EQ(std::get<Refused>(receipt.answer).code, base::ErrorCode::kConflict);

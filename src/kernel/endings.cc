@@ -51,7 +51,7 @@ void settle(WorldState& world, Cell& cell, const base::Hash& intent, ReceiptStat
   const std::uint64_t dispatch = lease == nullptr ? 0 : lease->dispatch;
   end_lease(world, intent, *open, status, by);
   touch(world, cell).settled.push_back({intent, status});
-  std::erase(cell.intents, intent);
+  cell.intents.remove(intent);
   world.intents.remove(intent);
   if (!world.settled.add(intent, {world.next_record, status, dispatch}))
     contradiction(world, "an intent settles twice");
@@ -71,7 +71,7 @@ std::unique_ptr<Letter> receipt_letter(WorldState& world, const Cell& cell, cons
 }
 
 void abandon(WorldState& world, Cell& cell) {
-  const std::vector<base::Hash> open = std::exchange(cell.intents, {});
+  const IntentOrder open = std::exchange(cell.intents, {});
   for (const base::Hash& hash : open) {
     const Intent* intent = world.intents.find(world.blobs, hash);
     if (intent == nullptr) return contradiction(world, kNotOpen);
@@ -93,8 +93,9 @@ void call_off_stopped(WorldState& world, Cell& cell, const StepOutput& output) {
   const References given_up(output, output.stops());
   const References asked(output, output.asked_to_stop());
   // Taken out of the cell, so that nobody looks for each of them among all.
-  std::vector<base::Hash> stay;
-  for (const base::Hash& hash : std::exchange(cell.intents, {})) {
+  IntentOrder stay;
+  const IntentOrder open = std::exchange(cell.intents, {});
+  for (const base::Hash& hash : open) {
     const Intent* intent = world.intents.find(world.blobs, hash);
     if (intent == nullptr) return contradiction(world, kNotOpen);
     if (given_up.contain(intent->issuer_ref())) {

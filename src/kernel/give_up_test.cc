@@ -175,7 +175,7 @@ TEST_F(GiveUpChildTest, a_child_is_cancelled_and_its_own_with_it) {
   };
   go("p", 1);
   EXPECT_EQ(status_of(child("d")), "running");
-  const base::Hash intent = parent("p")->intents.at(0);
+  const base::Hash intent = *parent("p")->intents.begin();
   const Outcome outcome = go("p", 2);
   EXPECT_TRUE(outcome.commands.empty()) << "nobody else performs it";
   EXPECT_THAT(told_, ElementsAre("cancelled effect.given_up"));

@@ -185,7 +185,7 @@ TEST_F(LeaseTest, a_returned_effect_keeps_its_identity_and_waits_from_now_on) {
   EXPECT_EQ(news[0]->worker, "w-1");
   EXPECT_EQ(news[0]->work->queued_ns, bench().now_ns());
   EXPECT_EQ(news[0]->work->losses, 0u);
-  EXPECT_EQ(keyed("a")->intents, std::vector{intent});
+  EXPECT_THAT(keyed("a")->intents, ElementsAre(intent));
   EXPECT_EQ(held_by("w-1"), 0u);
   EXPECT_NE(dispatch_of(lease("w-1", {intent})), dispatch);
   bench().expect_replays();
@@ -347,7 +347,7 @@ TEST_F(LeaseTest, a_step_can_ask_for_what_it_opened_to_be_stopped_softly) {
   ASSERT_EQ(news_in(asked).size(), 1u);
   EXPECT_EQ(news_in(asked)[0]->kind, News::kStopAsked);
   EXPECT_EQ(keyed("a")->status(), Status::kWaiting);
-  EXPECT_EQ(keyed("a")->intents, std::vector{held});
+  EXPECT_THAT(keyed("a")->intents, ElementsAre(held));
   report(held, "w-1", dispatch);
   EXPECT_THAT(json_of(keyed("a")->outcome), HasSubstr("effect.stopped"));
 

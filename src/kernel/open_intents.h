@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +18,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "kernel/blobs.h"
+#include "kernel/first_bytes.h"
 #include "kernel/hash_trie.h"
 #include "kernel/open_counts.h"
 #include "kernel/work.h"
@@ -74,16 +74,6 @@ class Intent {
   std::uint32_t issuer_size_;
   std::uint32_t trace_size_;
   std::shared_ptr<const std::uint8_t[]> bytes_;
-};
-
-// For tables of intents: their hashes are as random as any. Such tables are only looked into; what
-// walks over them would find another order elsewhere.
-struct FirstBytes {
-  std::size_t operator()(const base::Hash& hash) const noexcept {
-    std::size_t first = 0;
-    std::memcpy(&first, hash.bytes.data(), sizeof first);
-    return first;
-  }
 };
 
 class OpenIntents {

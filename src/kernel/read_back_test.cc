@@ -130,7 +130,7 @@ TEST_F(ReadBackTest, an_instance_that_waits_for_an_intent_that_is_not_open) {
 }
 
 TEST_F(ReadBackTest, an_intent_that_stands_twice_in_its_instance) {
-  change_cell(1, [](Cell& cell) { cell.intents.push_back(cell.intents[0]); });
+  change_cell(1, [](Cell& cell) { cell.intents.push_back(*cell.intents.begin()); });
   World world = restored();
   expect_corrupt(control(world, Control::kCancel), "is not open");
 }
@@ -166,7 +166,7 @@ TEST_F(ReadBackTest, an_open_intent_whose_params_are_not_those_of_its_effect) {
 TEST_F(ReadBackTest, an_instance_that_has_ended_and_has_an_open_intent) {
   change_cell(0, [](Cell& cell) {
     cell.phase = Phase::kCompleted;
-    cell.intents.clear();
+    cell.intents = {};
   });
   World one = restored();
   expect_corrupt(receipt(one), "has ended");
@@ -208,7 +208,7 @@ TEST_F(ReadBackTest, values_that_are_none_or_not_of_their_schema) {
       [](Cell& cell) { cell.key = value("\"b\""); },
       [](Cell& cell) {
         cell.phase = Phase::kCompleted;
-        cell.intents.clear();
+        cell.intents = {};
         cell.outcome = {0x82, 0x01};
       },
       [](Cell& cell) {
@@ -266,7 +266,7 @@ TEST_F(ReadBackTest, an_outcome_in_a_blob_is_not_read_by_ticks_whatever_it_is) {
   replace(parts().intents, HashTrie());
   change_cell(0, [&](Cell& cell) {
     cell.phase = Phase::kCompleted;
-    cell.intents.clear();
+    cell.intents = {};
     cell.outcome_blob = blob;
   });
   World world = restored();

@@ -225,7 +225,7 @@ TEST_F(ReopenFamilyTest, a_child_that_was_cancelled_with_its_parent_begins_again
   EXPECT_EQ(status_of(parent("p")), "waiting");
   EXPECT_EQ(status_of(child("c")), "running");
   ASSERT_TRUE(child("c")->run_by);
-  EXPECT_EQ(child("c")->run_by->intent, parent("p")->intents.at(0));
+  EXPECT_EQ(child("c")->run_by->intent, *parent("p")->intents.begin());
   answer("c", 9);
   EXPECT_THAT(told_, ElementsAre("ok 9"));
   expect_replays();

@@ -79,7 +79,8 @@ class Reporter {
     const auto found = numbers_.find(intent);
     return found == numbers_.end() ? SIZE_MAX : found->second;
   }
-  std::vector<std::size_t> numbers(const std::vector<base::Hash>& intents) const {
+  template <class Intents>
+  std::vector<std::size_t> numbers(const Intents& intents) const {
     std::vector<std::size_t> all;
     for (const base::Hash& intent : intents) all.push_back(number(intent));
     return all;

@@ -71,8 +71,9 @@ base::Result<void> Loop::send(Input input, Heard heard) {
     return too_many(is_control ? "control requests" : "inputs");
   }
   lane.add({std::move(input), std::move(heard)});
+  const bool wakes = wakes_reducer(is_control);
   lock.unlock();
-  for_reducer_.notify_one();
+  if (wakes) for_reducer_.notify_one();
   return {};
 }
 
@@ -83,8 +84,9 @@ base::Result<void> Loop::look(Look look, LookKind kind) {
   if (kind == LookKind::kAsks && !inbox_.has_room(nothing, options_.inbox, options_.inbox_bytes))
     return too_many("inputs");
   inbox_.add({std::move(nothing), nullptr, std::move(look)});
+  const bool wakes = wakes_reducer();
   lock.unlock();
-  for_reducer_.notify_one();
+  if (wakes) for_reducer_.notify_one();
   return {};
 }
 
@@ -136,8 +138,9 @@ bool Loop::add_result(std::size_t line, Input input, Heard heard) {
   if (!input.ends_work() && !results_.has_room(input, options_.inbox, options_.inbox_bytes))
     return false;
   results_.add(line, {std::move(input), std::move(heard)});
+  const bool wakes = wakes_reducer();
   lock.unlock();
-  for_reducer_.notify_one();
+  if (wakes) for_reducer_.notify_one();
   return true;
 }
 
@@ -228,13 +231,28 @@ bool Loop::has_turn() {
   return can_turn() || (rings_timers() && core_.has_timer_due());
 }
 
+// Woken for each input, it would look at a full batch thousands of times a second.
+void Loop::wait_as_reducer(std::unique_lock<std::mutex>& lock) {
+  const bool rests = rests_for_snapshot();
+  is_woken_by_input_ = has_room() && !rests;
+  is_woken_by_control_ = has_room() && (!rests || rests_but_for_control());
+  for_reducer_.wait(lock);
+  is_woken_by_input_ = is_woken_by_control_ = false;
+}
+
+bool Loop::wakes_reducer(bool is_control) {
+  const bool wakes = is_control ? is_woken_by_control_ : is_woken_by_input_;
+  if (wakes) is_woken_by_input_ = is_woken_by_control_ = false;
+  return wakes;
+}
+
 bool Loop::wait_for_turn(env::Alarm& alarm) {
   std::unique_lock lock(mutex_);
   while (!can_turn()) {
     waits_for_journal_ = !core_.batch().empty() || wants_snapshot();
     waits_until_ns_ = core_.next_timer_ns();
     if (rings_timers() && !core_.set(alarm)) break;
-    for_reducer_.wait(lock);
+    wait_as_reducer(lock);
   }
   if (!has_ended()) return true;
   is_over_ = true;

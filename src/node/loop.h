@@ -199,11 +199,14 @@ class Loop : private Results {
   enum class Stage : std::uint8_t { kIdle, kGiven, kKept, kDurable };
 
   executors::Reports& reports_of(std::string_view workflow, base::ByteView key) override;
+  // An input has come, with the mutex held. True: the reducer is to be woken.
+  bool wakes_reducer(bool is_control = false);
   // False: there is no room for it.
   bool add_result(std::size_t line, Input input, Heard heard = nullptr);
 
   // The reducer's, with the mutex held.
   bool can_turn() const;
+  void wait_as_reducer(std::unique_lock<std::mutex>& lock);
   bool has_ended() const;
 
   // Anybody's, with the mutex held.
@@ -322,7 +325,12 @@ class Loop : private Results {
   Batch spare_;  // empty, for its memory
   bool is_releasing_ = false;
 
-  // What whoever reduces waits for besides inputs: the journal, or a time.
+  // The reducer waits, and an input could be taken: the first one wakes it. While a batch is full
+  // or a snapshot begins, inputs only gather.
+  bool is_woken_by_input_ = false;
+  bool is_woken_by_control_ = false;
+
+  // What the reducer waits for besides inputs: the journal, or a time.
   bool waits_for_journal_ = false;
   std::optional<std::uint64_t> waits_until_ns_;
 
