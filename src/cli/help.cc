@@ -22,10 +22,9 @@ const std::vector<Group>& groups() {
         "diagnose", "workflows", "graph",    "overview", "waits",    "tasks",   "logs",
         "watch",    "workers",   "manifest", "tail",     "stream",   "journal", "verify"}},
       {"Acting",
-       {"send", "start", "signal", "schedule", "submit", "rerun", "cancel", "pause", "resume",
-        "retry", "restart", "migrate",
-        "batch", "apply", "gov", "fork", "reindex", "snapshot", "gc", "salvage", "backup",
-        "restore"}},
+       {"send",    "start",    "signal",  "schedule", "submit", "rerun",  "cancel", "pause",
+        "resume",  "retry",    "restart", "migrate",  "batch",  "apply",  "gov",    "fork",
+        "reindex", "snapshot", "gc",      "salvage",  "backup", "restore"}},
       {"Others",
        {"init", "serve", "worker", "dev", "demo", "config", "completion", "token", "defs",
         "validate", "cbor", "bench", "registry", "swap", "preempt", "pg", "version", "help"}}};

@@ -50,7 +50,7 @@ struct InstanceId {
 struct ListQuery {
   std::string workflow = {};
   std::string status = {};
-  std::string key = {};     // the key is a text that begins with this
+  std::string key = {};  // the key is a text that begins with this
   std::uint64_t since_ns = 0;
   std::uint64_t limit = 50;
   std::string after = {};  // where the page before ended

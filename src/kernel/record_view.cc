@@ -19,10 +19,10 @@ namespace {
 using codec::View;
 
 constexpr std::array<std::string_view, 19> kTickNames = {
-    "event",          "receipt", "progress", "continue",       "control",       "apply",
-    "propose",        "shadow",  "decide",   "apply proposal", "forget",        "worker enrolled",
-    "worker changed", "leased",  "returned", "stop asked",     "source marked", "reopen",
-    "migrate"};
+    "event",      "receipt",         "progress",       "continue", "control",
+    "apply",      "propose",         "shadow",         "decide",   "apply proposal",
+    "forget",     "worker enrolled", "worker changed", "leased",   "returned",
+    "stop asked", "source marked",   "reopen",         "migrate"};
 static_assert(kTickNames.size() == std::variant_size_v<decltype(Tick::input)>);
 
 constexpr std::size_t kFieldsWithoutHalts = 8;
