@@ -53,7 +53,8 @@ class InputLine {
 };
 
 // Lines that take turns: groups of kGroups lines each, the groups by turns, and the lines of a
-// group by turns.
+// group by turns. A group that has most of all that waits, three quarters, may be running
+// away: it is passed over once between two of its turns, so beside one other it has a third.
 template <class Waiting>
 class TurnLines {
  public:
@@ -81,8 +82,10 @@ class TurnLines {
 
   // There must be one.
   Waiting take() {
+    if (has_most(*turns_.front())) pass_over_first();
     Group& group = *turns_.front();
     turns_.pop_front();
+    group.passed_over = false;
     while (group.lines[group.next].empty()) group.next = (group.next + 1) % kGroups;
     Waiting next = group.lines[group.next].take();
     group.next = (group.next + 1) % kGroups;
@@ -97,7 +100,17 @@ class TurnLines {
     std::array<InputLine<Waiting>, kGroups> lines;
     std::size_t next = 0;  // whose turn it is
     std::size_t size = 0;
+    bool passed_over = false;  // since its last turn
   };
+
+  bool has_most(const Group& group) const {
+    return turns_.size() > 1 && group.size > size_ - size_ / 4;
+  }
+  void pass_over_first() {
+    if (std::exchange(turns_[0]->passed_over, true)) return;
+    std::swap(turns_[0], turns_[1]);
+  }
+
   std::deque<Group> groups_;  // they stay where they are
   std::deque<Group*> turns_;  // those in which something waits
   std::size_t size_ = 0;
