@@ -165,6 +165,7 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   }
   if (const auto& snapshot = world->restoring().snapshot) snapshot_before = snapshot->next_record;
   make_history();
+  const std::uint64_t next_record = world->world().next_record();  // before the world is the node's
   TRY(start(std::move(executors)));
   if (wanted != present) TRY(apply(wanted));
   use_definitions(wanted);
@@ -176,7 +177,7 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
        "recovered",
        report_of(world->restoring(), open_effects, took_ns, options.replay_bound),
        {{"records_replayed", world->restoring().replayed},
-        {"next_record", world->world().next_record()},
+        {"next_record", next_record},
         {"open_effects", open_effects},
         {"replay_bound_s", static_cast<std::uint64_t>(options.replay_bound.count())},
         {"took_ms", recovery_ns / 1'000'000}}});
