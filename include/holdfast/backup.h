@@ -8,7 +8,7 @@
 namespace holdfast {
 
 struct BackupOptions {
-  // At most so many bytes are read and written in a second, so that running work is hardly slower.
+  // The most bytes that are read and written in a second, so that running work is hardly slower.
   // 0: as many as the disks take.
   std::uint64_t bytes_per_second = std::uint64_t{32} << 20;
 };

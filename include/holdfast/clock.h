@@ -52,7 +52,7 @@ class ManualClock : public Clock {
   std::unique_ptr<Alarm> alarm(std::function<void()> ring) override;
 
   void advance(Duration by);  // by nothing or more
-  void set_wall(Time wall);   // as somebody sets the clock of a machine: no time passes
+  void set_wall(Time wall);   // as an operator sets a machine's clock: no time passes
 
  private:
   struct State;

@@ -74,11 +74,11 @@ struct EngineOptions {
   std::vector<std::string> program_variables = {};
 
   // Also on a file system that cannot keep what the engine promises (one in memory, another
-  // machine's): somebody has decided that it will do.
+  // machine's): the operator has decided that it will do.
   bool any_file_system = false;
 
-  // No snapshot before so many records came since the last one, unless the bound below or an idle
-  // engine needs it. 0: no snapshots are taken.
+  // The fewest records between two snapshots, unless the bound below or an idle engine needs one
+  // earlier. 0: no snapshots are taken.
   std::uint64_t snapshot_every = 200'000;
 
   // How long a restart may take to replay what came since the last snapshot. Within it, snapshots
@@ -262,17 +262,16 @@ struct PartLimits {
   std::size_t bytes = std::size_t{1} << 20;  // one record at least
 };
 
-// How much somebody may take who looks at the past. Bytes: of the records that are replayed, and of
-// what of the snapshot is read.
+// How much a look at the past may cost. Bytes: of the records that are replayed, and of what is
+// read of the snapshot.
 struct PastLimits {
   std::uint64_t records = 1'000'000;
   std::uint64_t bytes = std::uint64_t{256} << 20;
   std::chrono::milliseconds time = std::chrono::seconds(20);
-  std::function<bool()> stopped = {};  // asked now and then: nobody wants it any more
+  std::function<bool()> stopped = {};  // asked now and then: true, if it is not wanted any more
 };
 
-// A world as it was behind one of its records. Whoever is shown one may ask while they are shown
-// it.
+// A world as it was after one of its records. It may be asked only while it is shown.
 class PastMoment {
  public:
   virtual std::uint64_t record() const = 0;
@@ -287,7 +286,7 @@ class PastMoment {
   ~PastMoment() = default;
 };
 
-// What somebody waits for with a callback.
+// A wait with a callback.
 struct WaitId {
   std::uint64_t number = 0;
 };
@@ -299,7 +298,7 @@ struct StreamEnd {
 };
 
 // Some entries of a stream, in order. Sequence numbers grow, with gaps, also over instances that
-// follow each other under one key; whoever has read up to one goes on behind it.
+// follow each other under one key; a reader goes on after the last one that it has read.
 template <class Entry>
 struct StreamPage {
   struct Numbered {
@@ -388,8 +387,8 @@ class Engine {
                     [then = std::move(then)](auto raw) { then(typed<Workflow>(std::move(raw))); });
   }
 
-  // It is not waited for any more: its callback hears kEnded, unless it has heard before. Whoever
-  // waits with callbacks for what may never end needs this, as only so many can wait.
+  // Ends a wait: its callback hears kEnded, unless it was called before. The number of waits is
+  // limited, so a wait for something that may never happen needs this.
   void stop_waiting(WaitId wait);
 
   // kNotFound: there is no such instance; kConflict: it has ended. `by` is who asked, for the
@@ -454,7 +453,7 @@ class Engine {
     return typed_page<Entry>(
         follow_raw(Workflow::kWorkflow, detail::bytes_of_key(key), after, limit, timeout), after);
   }
-  // What it returns is called by whoever does not want to wait any more; `then` may be on its way.
+  // What it returns ends the waiting when it is called; `then` may be on its way.
   using Stop = std::function<void()>;
   template <class Workflow, class Entry = typename Workflow::Entry>
   Stop follow(const KeyOf<Workflow>& key, std::uint64_t after, std::size_t limit,
@@ -489,7 +488,7 @@ class Engine {
   // The last record that is durable.
   std::uint64_t last_durable() const noexcept;
 
-  // Takes nothing new, makes durable what was taken, and ends. Whoever still waits is told so. An
+  // Takes nothing new, makes durable what was taken, and ends. Waits that are left are told so. An
   // error: why it had ended before.
   Result<Done> close();
 
@@ -516,8 +515,8 @@ class Engine {
     Bytes key;
   };
   using RawInstances = std::vector<Result<RawInstance>>;  // in the order of the names
-  // When values of so many bytes were read, the rest of the names is left out: the answer is
-  // shorter than they are, but has one at least.
+  // When as many bytes of values were read as given here, the rest of the names is left out: the
+  // answer is shorter than the list of names, but has one at least.
   void query_raw(std::vector<RawName> names, Then<RawInstances> then,
                  std::size_t bytes = ~std::size_t{0});
   void control_raw(Control control, std::string_view workflow, Bytes key, std::string_view reason,
@@ -609,7 +608,7 @@ class Engine {
   void decide_raw(const ProposalDecision& decision, Then<std::uint64_t> then);
   void apply_proposal_raw(std::uint64_t proposal, Then<Applied> then, std::string_view by = {});
 
-  // An effect that is open, whoever performs it. kNotFound: it is not.
+  // An effect that is open, with any executor. kNotFound: it is not.
   void effect_raw(const Hash& intent, Then<OpenEffect> then);
 
   // Open effects of this name that are performed outside, the oldest first, behind the place that
@@ -669,9 +668,9 @@ class Engine {
   Result<WorkAnswer> stop_work(const Hash& intent, std::string_view reason,
                                std::string_view by = {});
 
-  // Effects that workers perform, with params and lease, in the order of the intents. When so many
-  // bytes were read, the rest is left out: the answer is shorter, but has one at least. kNotFound:
-  // it is not open.
+  // Effects that workers perform, with params and lease, in the order of the intents. When as
+  // many bytes were read as given here, the rest is left out: the answer has one at least.
+  // kNotFound: it is not open.
   void work(std::vector<Hash> intents, Then<std::vector<Result<WorkInfo>>> then,
             std::size_t bytes = ~std::size_t{0});
   Result<std::vector<Result<WorkInfo>>> work(const std::vector<Hash>& intents);
@@ -709,7 +708,7 @@ class Engine {
   // Calls `ask` with where the answer goes, and waits for it.
   template <class T, class Ask>
   static Result<T> wait_for(Ask&& ask) {
-    // Shared: whoever answers may still be busy with it when the answer is read.
+    // Shared: the thread that answers may still be busy with it when the answer is read.
     const auto answer = std::make_shared<std::promise<Result<T>>>();
     ask(Then<T>([answer](Result<T> told) { answer->set_value(std::move(told)); }));
     return answer->get_future().get();

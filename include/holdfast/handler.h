@@ -41,8 +41,8 @@ class Call {
 
   const std::string key;  // of the intent, the same each time
 
-  // Nobody waits for the outcome any more, its time limit is over, or the engine closes: whoever
-  // takes long may end.
+  // The outcome is not waited for any more, its time limit is over, or the engine closes: a handler
+  // that takes long may end.
   bool stopped() const noexcept { return stopped_; }
 
   // A piece of output, at once, as progress of the effect (a workflow hears it if it takes

@@ -67,7 +67,7 @@ struct ListedInstance {
 };
 
 // Those that were seen last come first. A part may have fewer than were asked for, and even none,
-// though there are more: only so many are looked at for one.
+// though there are more: the number of instances that are looked at for one part is limited.
 struct InstanceList {
   std::vector<ListedInstance> instances;
   std::uint64_t next = 0;                  // where to go on; 0: there are no more

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LogLine: one thing that an operator would like to know, with its level and its fields. Who prints
-// it, and how, is up to whoever takes the lines.
+// LogLine: one thing that an operator would like to know, with its level and its fields. The
+// program that takes the lines decides where and how they are printed.
 #pragma once
 
 #include <concepts>

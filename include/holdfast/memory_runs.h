@@ -36,7 +36,7 @@
 namespace holdfast {
 
 struct MemoryOptions {
-  std::size_t threads = 0;     // that run bodies, and one more for all else; 0: whoever calls does
+  std::size_t threads = 0;     // that run bodies, and one more for all else; 0: the caller's
   bool machine_clock = false;  // needs a thread, which waits for timers
   Time begin = {};             // of a clock of its own
 
@@ -116,10 +116,10 @@ class MemoryRuns {
     return std::unique_ptr<MemoryRuns>(new MemoryRuns(std::move(*made)));
   }
 
-  // Returns when nothing is left to do without time passing, in any run; inside a body, or whoever
-  // is told of an end, at once, as all of them that wait do there. kUnavailable: too many
-  // events wait, or there are too many runs; nothing has happened. kConflict: the run has ended.
-  // kInvalid: a field has a value that its type does not have, a time before 1970 say.
+  // Returns when nothing is left to do without time passing, in any run; inside a body, or in
+  // a callback that is told of an end, at once, as every call that waits does there. kUnavailable:
+  // too many events wait, or there are too many runs; nothing has happened. kConflict: the run has
+  // ended. kInvalid: a field has a value that its type does not have, a time before 1970 say.
   template <class Event>
   Result<Done> send(const Event& event) {
     auto posted = post(event);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effects that are performed outside of the engine: whoever performs them finds the open ones, and
-// says what came of them. The definition of such an effect has the executor "outside".
+// Effects that are performed outside of the engine: another program finds the open ones, performs
+// them, and reports what came of them. The definition of such an effect has the executor "outside".
 #pragma once
 
 #include <cstdint>

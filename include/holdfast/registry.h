@@ -11,12 +11,12 @@
 //
 // It is files and locks in a folder (docs/formats/registry.md), without a server and without the
 // engine; any number of processes may use it at once, and `holdfast registry` is one of them. What
-// a call returns is durable. Whoever dies, at any moment, is in nobody's way: its lease and its
-// swap are gone for the next one who looks. All of it is for any thread; one Lease or Swap is for
+// a call returns is durable. A process that dies, at any moment, blocks no other: its lease and its
+// swap are gone for the next one that looks. All of it is for any thread; one Lease or Swap is for
 // one at a time.
 //
-// Errors: kUnavailable: somebody is busy (a swap to another recipe, EAgain; another swap; the
-// lock); trying again helps. kConflict: somebody who is alive is in the way, and is named.
+// Errors: kUnavailable: another process is busy (a swap to another recipe, EAgain; another swap;
+// the lock); trying again helps. kConflict: a process that is alive blocks it, and is named.
 // kNotFound: there is no such lease. kCorrupt: the file cannot be read; it is left as it is.
 //
 // Link holdfast::registry for it.
@@ -36,7 +36,7 @@
 namespace holdfast {
 
 struct RegistryOptions {
-  std::string dir;  // on a disk of this machine; it is made when somebody first writes
+  std::string dir;  // on a disk of this machine; it is made at the first write
   std::chrono::milliseconds lock_timeout = std::chrono::seconds(30);
 };
 
@@ -49,11 +49,11 @@ struct LeaseOptions {
   std::int64_t pid = 0;          // the owner, whose end ends the lease; 0: this process
 };
 
-// Who wants to renew, release or clear: the owner, or somebody on its behalf.
+// Who wants to renew, release or clear: the owner, or another process for it.
 struct LeaseClaim {
   std::int64_t pid = 0;      // 0: this process
   std::string nonce = {};    // of the lease; empty: whichever that process has
-  bool is_operator = false;  // somebody who has decided that it must be, whoever the owner is
+  bool is_operator = false;  // an operator has decided it, against the owner if need be
 };
 
 enum class LeaseStanding : std::uint8_t {
@@ -197,7 +197,7 @@ class Registry : public std::enable_shared_from_this<Registry> {
   // nobody's is cleared, which is the only thing for which this needs a right to write.
   Result<RegistryView> list();
 
-  // kUnavailable: another swap is under way, or somebody did not yield in time. kConflict:
+  // kUnavailable: another swap is under way, or an owner did not yield in time. kConflict:
   // workflows that are not preemptible need another recipe; the message names them.
   Result<Swap> begin_swap(SwapOptions options);
 

@@ -31,7 +31,7 @@ struct StepInput {
   enum class Kind : std::uint8_t {
     kEvent,   // from outside
     kResult,  // a body has ended
-    kLost,    // a body will not end: whoever ran it is gone, or it took too long
+    kLost,    // a body will not end: its process is gone, or it took too long
     kCancel,  // the run is to end
     kDue,     // time has passed
     kIdle,    // nothing is under way, and nothing has come
@@ -97,7 +97,7 @@ struct StepWait {
 
 enum class StepNext : std::uint8_t {
   kLook,     // something may have come, or it is late enough
-  kLater,    // the loop returns to whoever holds it, and is called again then
+  kLater,    // the loop returns to its owner, which calls it again
   kRelease,  // the same, and it may leave memory meanwhile
 };
 

@@ -144,7 +144,7 @@ class StepContext {
     }
     (std::index_sequence_for<Events...>());
   }
-  // The same for so many of one type; for none the list is empty, and nothing is put aside.
+  // The same for `count` of one type; for none the list is empty, and nothing is put aside.
   template <class Event>
   std::optional<std::vector<Event>> collect(const Event& event, std::size_t count,
                                             std::string_view buffer = "default") {

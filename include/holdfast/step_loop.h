@@ -88,8 +88,8 @@ class StepLoop {
     kReleased,  // the adapter said kRelease
     kEnded,
   };
-  // Until it ends, or the adapter wants to be alone. `bodies`: at most so many of them are run
-  // here; then it is kWaiting, and has more to do.
+  // Until it ends, or the adapter wants to be alone. `bodies`: the most of them that are
+  // run here; then it is kWaiting, and has more to do.
   Result<Status> run(std::uint64_t bodies = UINT64_MAX);
   bool has_more() const noexcept;
 

@@ -34,7 +34,7 @@ struct StepRecording {
 
 class Recorder : public StepDecorator {
  public:
-  // At most so many turns; the journal refuses what comes then.
+  // `most` turns; the journal refuses more.
   explicit Recorder(StepAdapter& inner, std::size_t most = 1'000'000)
       : StepDecorator(inner), most_(most) {}
 

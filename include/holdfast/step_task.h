@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// StepTask: what a step returns that is a coroutine. It begins to run when the engine, or whoever
-// awaits it, lets it; at a wait that is not over it stops for good: its frame is destroyed, with
-// everything that is in it, and the body begins anew when the answer has come. So a wait is nothing
-// that a body could catch.
+// StepTask: what a step returns that is a coroutine. It begins to run when the engine, or the
+// coroutine that awaits it, lets it; at a wait that is not over it stops for good: its frame is
+// destroyed, with everything that is in it, and the body begins anew when the answer has come. So a
+// wait is nothing that a body could catch.
 //
 // What may be awaited: waits of a TaskContext, and other StepTasks.
 //
@@ -43,7 +43,7 @@ inline constexpr bool kIsTask<StepTask<T>> = true;
 
 class TaskPromise {
  public:
-  // Goes back to who awaits it, if somebody does.
+  // Goes back to the coroutine that awaits it, if there is one.
   struct AtEnd {
     bool await_ready() const noexcept { return false; }
     template <class Promise>

@@ -71,7 +71,7 @@ struct ResultOf<W> {
 // an error.
 struct Suspended {};
 
-// What a question is made of, if somebody is asked.
+// What a question is made of, if there is one.
 using Asked = std::optional<std::pair<std::string_view, Bytes>>;
 
 // Out of what was collected, the first of this schema.

@@ -182,12 +182,12 @@ struct Form<StepFailed> {
 
 }  // namespace detail
 
-// The events that ask somebody outside: using Asks = holdfast::Asks<Question>;
+// The events that ask a person or program outside: using Asks = holdfast::Asks<Question>;
 template <class... Types>
 struct Asks {};
 
-// The events that bodies only show to whoever follows the run (StepContext::publish, put), so that
-// nobody inside takes them: using Publishes = holdfast::Publishes<Token>;
+// The events that bodies only show to readers of the run's stream (StepContext::publish, put); no
+// step takes them: using Publishes = holdfast::Publishes<Token>;
 template <class... Types>
 struct Publishes {};
 
@@ -200,7 +200,7 @@ struct StepOptions {
   Retry retry = {};
   // Of one run of it, from the moment that it is asked for; more than 0.
   std::optional<Duration> timeout = {};
-  std::uint32_t take = 0;  // of a step that joins: the first so many
+  std::uint32_t take = 0;  // of a step that joins: how many it takes
 };
 
 struct ErrorHandlerOptions {

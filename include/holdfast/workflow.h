@@ -135,7 +135,7 @@ struct ChildrenOf<W> {
   using type = typename W::Children;
 };
 
-// Whoever has children hears of their ends.
+// A workflow with children hears of their ends.
 template <class EffectList, class ChildList>
 struct WithRuns {
   using type = EffectList;

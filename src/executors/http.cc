@@ -282,7 +282,7 @@ Receipt HttpPerformer::receipt_of(Transfer& transfer, CURLcode code) {
 base::Result<void> check(const HttpOptions& options) {
   if (options.queue.at_once == 0) return base::invalid("http", "none at once is too few");
   if (options.response_bytes > kMaxResponseBytes)
-    return base::invalid("http", "a receipt cannot hold a response of so many bytes");
+    return base::invalid("http", "a receipt cannot hold a response of that size");
   for (const AllowedHost& host : options.hosts) {
     const bool has_upper = std::any_of(host.name.begin(), host.name.end(),
                                        [](char c) { return c >= 'A' && c <= 'Z'; });

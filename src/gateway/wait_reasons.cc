@@ -227,7 +227,7 @@ std::string clause_of(const WaitReason& reason, const workers::Desk* desk) {
       if (!reason.missing_code.empty())
         return "It waits for code of the definition that it began with, " + reason.missing_code +
                "; resume it when the program has that code" + waiting_mail(reason.mail);
-      return "Somebody has paused it" + waiting_mail(reason.mail);
+      return "It is paused" + waiting_mail(reason.mail);
     case Kind::kRoom:
       return "Its next step waits for room in the mailbox of " +
              (reason.full_workflow.empty() ? "any instance: too much mail waits in the world"
@@ -347,7 +347,7 @@ std::string end_of(const RawInstance& instance) {
 // What is over is told beside the reasons.
 bool is_reason(const steps::Reason& reason) { return reason.kind != steps::Reason::Kind::kFailed; }
 
-// What people want to hear first: that somebody has paused it, then what its steps wait for, then
+// What people want to hear first: that it is paused, then what its steps wait for, then
 // what is under way; not a deadline, but what it is for.
 int urgency(const WaitReason& reason) {
   if (reason.kind == Kind::kPaused || reason.kind == Kind::kRoom) return 0;

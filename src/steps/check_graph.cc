@@ -181,7 +181,7 @@ class Checker {
       // One that returns nothing at all does something on the side, or only sends.
       if (makes(graph_.step(step)).empty()) steps[step] = true;
     }
-    report(steps, "no way leads from it to the end of the run, or to somebody outside");
+    report(steps, "no way leads from it to the end of the run, or to an answer from outside");
   }
 
   // A step that has one of the types on its one side has all of its other.

@@ -343,7 +343,7 @@ class Compiler {
         node.spec.size() + ranges * kRangeBytes + node.inputs.size() * kInputBytes + kRestBytes;
     if (bytes > kMaxTaskBytes)
       problems_.add_too_large(place_of(index, ""),
-                              "the node has so many dependencies or dependents that its definition "
+                              "the node has too many dependencies or dependents: its definition "
                               "could pass " +
                                   std::to_string(kMaxTaskBytes) + " bytes");
   }
