@@ -41,16 +41,16 @@ std::vector<std::string> kinds() {
   return names;
 }
 
-// One record after the other, so that a long list needs no more memory than a short one.
+// One record after the other, so that a long list needs no more memory than a short one. Nothing is
+// printed before the first one is there: a server that does not answer leaves no half of a
+// document.
 class Printer {
  public:
-  explicit Printer(bool json) : json_(json) {
-    if (json_) print("{\"records\":[");
-  }
+  explicit Printer(bool json) : json_(json) {}
 
   void add(codec::View document) {
     if (!json_) return print_line(record_line(document));
-    print(std::exchange(separator_, ",\n"));
+    print(std::exchange(before_next_, ",\n"));
     print(codec::to_json(document));
   }
 
@@ -63,6 +63,7 @@ class Printer {
   // 0: there are no more.
   void end(store::RecordNumber next, const std::string& world) {
     if (json_) {
+      if (before_next_ == kHead) print(kHead);
       print_line("\n],\"next\":" + (next == 0 ? "null" : std::to_string(next)) + "}");
     } else if (next != 0) {
       print_line(
@@ -72,8 +73,9 @@ class Printer {
   }
 
  private:
+  static constexpr std::string_view kHead = "{\"records\":[\n";
   bool json_;
-  const char* separator_ = "\n";
+  std::string_view before_next_ = kHead;
 };
 
 base::Result<void> show(const JournalOptions& options, const Where& where) {

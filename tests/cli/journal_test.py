@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """holdfast journal: the records of a world, as lines and as JSON."""
 import json
+import socket
 
 from order_worlds import RECORDS, OrderWorldTest
 from program import main
@@ -42,6 +43,12 @@ class Journal(OrderWorldTest):
             pages += page["records"]
             at = page["next"]
         self.assertEqual(pages, whole["records"])
+
+    def test_a_server_that_does_not_answer_leaves_no_half_of_a_document(self):
+        with socket.socket() as taken:  # and nothing listens
+            taken.bind(("127.0.0.1", 0))
+            done = self.run_program("journal", "--json", "--server", "http://127.0.0.1:%d" % taken.getsockname()[1])
+        self.assertEqual((done.stdout, done.returncode), (b"", 75), done.stderr)
 
     def test_json_has_everything(self):
         self.make_world()
