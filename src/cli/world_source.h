@@ -38,7 +38,7 @@ class Document {
   base::Bytes bytes_;
 };
 
-// An instance as people write it: the key as it stands in a path (gateway/key_word.h), "-" where
+// An instance as people write it: the key as it stands in a path (codec/key_word.h), "-" where
 // there is none.
 struct InstanceId {
   std::string workflow;
@@ -50,7 +50,7 @@ struct InstanceId {
 struct ListQuery {
   std::string workflow = {};
   std::string status = {};
-  std::string key = {};     // the key is a text that begins with this
+  std::string key = {};  // the key is a text that begins with this
   std::uint64_t since_ns = 0;
   std::uint64_t limit = 50;
   std::string after = {};  // where the page before ended
