@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands that go through a server, against the real one."""
 import json
+import re
 import subprocess
 import time
 import urllib.request
@@ -54,6 +55,24 @@ class ServerCommands(ServingTest):
             for command in (("signal", "demo/Order@1/p-1", *late), ("send", *late), ("send", *late, "--key", "demo/Order@1/p-1")):
                 self.assertIn("demo/Order@1/p-1 has ended (completed) (unhandled)", self.refused(url, *command))
             self.assertEqual(self.run_program("cancel", "demo/Order@1/nobody", "--server", url).returncode, 1)
+
+    def test_characters_that_turn_a_text_around_or_control_a_terminal_are_escaped(self):
+        hostile = "a\u202eb\u2066c\u2028d\u009be"
+        spelled = "a\\u202eb\\u2066c\\u2028d\\u009be"
+        with self.server() as url:
+            value = json.dumps({"id": hostile, "sku": hostile, "count": 1, "cents": 5}, ensure_ascii=False)
+            self.ask(url, "start", "demo/Order@1", value, "--wait", "60000")
+            name = f"demo/Order@1/{hostile}"
+            for command in (("ls",), ("show", name), ("timeline", name), ("journal",), ("stream", name), ("why", name), ("trace", name),
+                            ("ls", "--json"), ("show", name, "--json"), ("journal", "--json"), ("timeline", name, "--json")):
+                done = self.run_program(*command, "--server", url)
+                text = done.stdout.decode() + done.stderr.decode()
+                self.assertFalse(set("\u202e\u2066\u2028\u009b") & set(text), command)
+                if command[0] != "stream" and command[0] != "why":
+                    self.assertIn(spelled, text, command)
+            shown = self.run_program("show", name, "--server", url).stdout.decode()
+            state, = re.findall(r"(?m)^state +(.*)$", shown)
+            self.assertIn(hostile, json.dumps(json.loads(state), ensure_ascii=False))
 
     def test_a_key_is_used_again_and_a_failed_instance_begins_again(self):
         with self.server() as url:
