@@ -110,11 +110,15 @@ void Client::hear(Wish& wish, const kernel::Answer& answer, store::Journal& jour
   std::uint64_t record = 0;
   if (const auto* accepted = std::get_if<kernel::Accepted>(&answer)) {
     record = accepted->record;
+    wish.unhandled = accepted->unhandled;
     if (!is_in_time(wish.reduced, record))
       report_.violation("event " + wish.id + " waits while others are taken that came later");
   }
   if (const auto* repeated = std::get_if<kernel::Repeated>(&answer)) {
     record = repeated->record;
+    // An answer that was lost with its node has not been heard.
+    if (wish.unhandled && *wish.unhandled != repeated->unhandled)
+      report_.violation("event " + wish.id + " is answered otherwise when it is sent again");
     report_.sometimes("an event is sent again");
   }
   if (const auto* refused = std::get_if<kernel::Refused>(&answer)) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
@@ -50,8 +51,9 @@ class Client {
     std::string schema;
     base::Bytes value;
     bool is_asked = false;
-    std::uint64_t reduced = 0;  // when it was sent
-    std::uint64_t record = 0;   // that it was told; 0: not yet
+    std::uint64_t reduced = 0;                    // when it was sent
+    std::uint64_t record = 0;                     // that it was told; 0: not yet
+    std::optional<std::uint32_t> unhandled = {};  // that it was told first
   };
   template <class Event>
   void wish(const Event& event) {

@@ -140,11 +140,17 @@ struct Sent {
   std::uint32_t ignored = 0;     // instances that had ended already
   bool is_repeated = false;      // it was sent before, and nothing happened now
   // Of the deliveries: to instances that were not there, and that such an event does not begin, as
-  // with a key that is misspelt. Not known of an event that is repeated.
+  // with a key that is misspelt.
   std::uint32_t unhandled = 0;
+  // is_unhandled(): for which instances it was, and whether they have ended or there is none. Up to
+  // 8 are named.
+  std::string why_unhandled = {};
 
-  // Nobody took it.
-  bool is_unhandled() const noexcept { return deliveries != 0 && unhandled == deliveries; }
+  // No instance took it: each one that it was for had ended, or is not there and is not begun by
+  // such an event. An event that no workflow subscribes to is none of these.
+  bool is_unhandled() const noexcept {
+    return deliveries == unhandled && deliveries + ignored != 0;
+  }
 };
 
 enum class InstanceStatus : std::uint8_t { kRunning, kWaiting, kCompleted, kFailed, kCancelled };

@@ -11,6 +11,7 @@
 #include "cli/value_schema.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
+#include "codec/printable.h"
 
 namespace holdfast::cli {
 namespace {
@@ -63,7 +64,9 @@ ExitCode run(const CborOptions& options) {
   if (!value) return refuse(value.error());
   switch (options.action) {
     case Action::kEncode: print_line(base::to_hex(*value)); break;
-    case Action::kDecode: print_line(codec::to_json(codec::View::of(*value))); break;
+    case Action::kDecode:
+      print_line(codec::printable_json(codec::to_json(codec::View::of(*value))));
+      break;
     case Action::kHash: print_line(base::sha256(*value).to_text()); break;
   }
   return ExitCode::kDone;

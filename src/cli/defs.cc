@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "defs/builtin.h"
 #include "steps/check_graph.h"
 #include "steps/graph_codec.h"
@@ -58,7 +59,8 @@ void print_definitions_json(const std::vector<DefinitionRow>& rows, const codec:
   }
   codec::write_text(out, "errors");
   write_errors(out, errors);
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
 }
 
 // The graphs of step workflows: their form, whether they can run, and whether they are those that

@@ -16,7 +16,9 @@ class EventReader {
   // The event that ends with this line, if one does.
   std::optional<StreamEvent> take(std::string_view line) {
     if (line.empty()) {
-      if (present_.data.empty() && present_.name.empty()) return std::nullopt;
+      // One with an id alone says where to go on.
+      if (present_.data.empty() && present_.name.empty() && present_.id.empty())
+        return std::nullopt;
       return std::exchange(present_, {});
     }
     const std::size_t colon = std::min(line.find(':'), line.size());

@@ -131,6 +131,7 @@ base::Result<ExitCode> stream(const FollowOptions& options, const ServerApi& api
   const ExitCode followed =
       TRY(follow_events(api, path_of(id) + "/stream" + query, [&](const StreamEvent& event) {
         if (!event.id.empty()) last = event.id;
+        if (event.name.empty() && event.data.empty()) return true;
         is_over = event.name == "end" || (options.count != 0 && ++printed == options.count);
         is_known = event.name == "end" && event.data.empty();
         if (is_known) return false;
@@ -184,27 +185,28 @@ ExitCode run_stream(const FollowOptions& options, const std::vector<Module>& mod
   return where->is_offline() ? stream_offline(options, modules) : run(options, *where, stream);
 }
 
-// 4711, or 5f3a90c1.4711
-CLI::Validator is_event_id() {
+// 4711, or 5f3a90c1.4711; `or_now`: or this word.
+CLI::Validator is_event_id(bool or_now = false) {
   return CLI::Validator(
-      [](const std::string& text) -> std::string {
+      [or_now](const std::string& text) -> std::string {
+        if (or_now && text == kNow) return "";
         const std::size_t dot = text.find('.');
         const std::string number = dot == std::string::npos ? text : text.substr(dot + 1);
         const bool is_good = !number.empty() && number.size() <= 19 &&
                              number.find_first_not_of("0123456789") == std::string::npos &&
                              (dot == std::string::npos ||
                               (dot == 8 && text.find_first_not_of("0123456789abcdef") == dot));
-        return is_good ? "" : "'" + text + "' is not the id of an event";
+        if (is_good) return "";
+        return "'" + text +
+               (or_now ? "' is neither the id of an event nor `now`"
+                       : "' is not the id of an event");
       },
-      "ID");
+      or_now ? "ID or now" : "ID");
 }
 
-CLI::Validator is_now() {
+CLI::Validator is_kind_list() {
   return CLI::Validator(
-      [](const std::string& text) -> std::string {
-        return text == kNow ? "" : "'" + text + "' is not `now`";
-      },
-      "now");
+      [](const std::string& text) { return steps::refuse_kind_list(text).value_or(""); }, "KINDS");
 }
 
 CLI::Option* add_options(CLI::App& command, FollowOptions& options, const std::string& after_what,
@@ -239,11 +241,13 @@ void add_follow(CLI::App& app, ExitCode& exit_code, const std::vector<Module>& m
   add_where(*stream, streams->where);
   add_options(*stream, *streams,
               "start after the event with this id; now: only what is published from now on",
-              is_event_id() | is_now());
-  stream->add_option(
-      "--kinds", streams->kinds,
-      "only entries of these kinds of a step workflow, with commas between them, as in "
-      "event,attempt_failed");
+              is_event_id(true));
+  stream
+      ->add_option(
+          "--kinds", streams->kinds,
+          "only entries of these kinds of a step workflow, with commas between them, as in "
+          "event,attempt_failed")
+      ->check(is_kind_list());
   stream->add_option("id", streams->id, "WORKFLOW/KEY, or an unambiguous prefix")
       ->required()
       ->check(not_empty());

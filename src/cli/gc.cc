@@ -13,6 +13,7 @@
 #include "cli/where.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "node/blob_shapes.h"
 #include "store/blobs_look.h"
 #include "store/effect_gc.h"
@@ -96,7 +97,8 @@ void print_collected_json(const Collected& collected) {
   codec::write_text(out, "effects");
   codec::write_map_head(out, 3);
   write_progress(out, collected.effects);
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
 }
 
 std::vector<std::string> row_of(const char* file, const store::GcProgress& progress) {

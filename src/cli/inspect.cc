@@ -221,7 +221,10 @@ base::Result<ExitCode> show_trace(const InspectOptions& options, WorldSource& so
 }
 
 void print_diagnosis(codec::View document) {
-  print_line(text_in(document, "verdict") + ": " + printable(text_in(document, "explanation")));
+  // "cancelled by local: a mistake" says the verdict itself.
+  const std::string verdict = text_in(document, "verdict");
+  const std::string explanation = text_in(document, "explanation");
+  print_line((explanation.starts_with(verdict) ? "" : verdict + ": ") + printable(explanation));
   const std::string trouble = text_in(document, "trouble");
   if (!trouble.empty()) print_line("Last trouble: " + printable(trouble));
 }

@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/render.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "node/record_document.h"
 #include "store/journal_files.h"
 
@@ -51,7 +52,7 @@ class Printer {
   void add(codec::View document) {
     if (!json_) return print_line(record_line(document));
     print(std::exchange(before_next_, ",\n"));
-    print(codec::to_json(document));
+    print(codec::printable_json(codec::to_json(document)));
   }
 
   void add(const kernel::RecordView& record) {

@@ -8,7 +8,9 @@
 
 #include "cli/output.h"
 #include "cli/server_api.h"
+#include "codec/printable.h"
 #include "codec/time_text.h"
+#include "codec/utf8.h"
 
 namespace holdfast::cli {
 namespace {
@@ -17,13 +19,23 @@ constexpr std::array<std::string_view, 4> kLevelNames{"debug", "info", "warning"
 constexpr std::array<std::string_view, 4> kLevelMarks{"DEBUG", "INFO ", "WARN ", "ERROR"};
 constexpr std::size_t kMostEvents = 256;
 
-// A value that has blanks, quotes or nothing stands in quotes.
-std::string field_text(const std::string& value) {
-  const std::string shown_value = printable(value);
-  const bool is_plain =
-      !shown_value.empty() && shown_value.find_first_of(" =\"\\") == std::string::npos;
-  return is_plain ? shown_value : json_text(shown_value);
+// As JSON, with nothing in it that a terminal or a reader of lines obeys.
+std::string quoted_text(std::string_view text) {
+  return codec::is_utf8(text) ? codec::printable_json(json_text(text)) : json_text(printable(text));
 }
+
+// A text stands in quotes if one of these is in it, or nothing.
+std::string text_or_quoted(std::string_view text, const char* quotes) {
+  const std::string shown = printable(text);
+  const bool is_plain = !shown.empty() && shown.find_first_of(quotes) == std::string::npos;
+  return is_plain ? shown : quoted_text(text);
+}
+
+std::string field_text(std::string_view value) { return text_or_quoted(value, " =\"\\"); }
+
+// It comes first, and often has the words of somebody else: what looks like a field in it must not
+// be one.
+std::string message_text(std::string_view message) { return text_or_quoted(message, "=\"\\"); }
 
 }  // namespace
 
@@ -44,7 +56,7 @@ std::string text_of_line(const LogLine& line, std::uint64_t time_ns) {
   std::string text = codec::time_text(time_ns);
   text += ' ';
   text += kLevelMarks[static_cast<std::size_t>(line.level)];
-  text += ' ' + printable(line.message);
+  text += ' ' + message_text(line.message);
   if (!line.event.empty()) text += " event=" + field_text(line.event);
   for (const LogField& field : line.fields)
     text += ' ' + printable(field.name) + '=' + field_text(field.value);
@@ -54,11 +66,11 @@ std::string text_of_line(const LogLine& line, std::uint64_t time_ns) {
 std::string json_of_line(const LogLine& line, std::uint64_t time_ns) {
   std::string text = R"({"time":)" + json_text(codec::time_text(time_ns)) + R"(,"level":")" +
                      std::string(kLevelNames[static_cast<std::size_t>(line.level)]) + '"';
-  if (!line.event.empty()) text += R"(,"event":)" + json_text(printable(line.event));
-  text += R"(,"message":)" + json_text(printable(line.message));
+  if (!line.event.empty()) text += R"(,"event":)" + quoted_text(line.event);
+  text += R"(,"message":)" + quoted_text(line.message);
   for (const LogField& field : line.fields) {
-    text += ',' + json_text(printable(field.name)) + ':';
-    text += field.is_number ? field.value : json_text(printable(field.value));
+    text += ',' + quoted_text(field.name) + ':';
+    text += field.is_number ? field.value : quoted_text(field.value);
   }
   return text + '}';
 }

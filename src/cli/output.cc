@@ -53,7 +53,8 @@ void put_problem(std::string_view code, std::string_view detail, std::string_vie
     write_errors(out, *errors);
   }
   std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", codec::to_json(codec::View::of(out.view())).c_str());
+  std::fprintf(stderr, "%s\n",
+               codec::printable_json(codec::to_json(codec::View::of(out.view()))).c_str());
 }
 
 // "STATUS" over a column, or "status" in front of a value.

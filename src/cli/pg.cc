@@ -7,6 +7,7 @@
 #include "cli/output.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "codec/view.h"
 #include "gateway/documents.h"
 #include "postgres/install.h"
@@ -26,7 +27,8 @@ base::Result<std::unique_ptr<postgres::Patience>> patience() {
 }
 
 void print_document(const codec::Buffer& document) {
-  print_line(codec::to_json(codec::View::of(document.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(document.view()), codec::JsonStyle::kIndented)));
 }
 
 base::Result<void> install(const PgOptions& options, postgres::Connection& connection,

@@ -10,6 +10,7 @@
 #include "cli/registry_hold.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "registry/utc.h"
 
 namespace holdfast::cli {
@@ -27,7 +28,8 @@ struct RegistryCommandOptions {
 };
 
 void print_document(codec::Buffer& out) {
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
 }
 
 void print_view_json(const RegistryView& view) {

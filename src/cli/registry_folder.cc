@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "codec/scalar_text.h"
 #include "errors/translate.h"
 #include "registry/utc.h"
@@ -79,7 +80,8 @@ void print_done(const RegistryFolder& folder, std::string_view name, std::string
   text(out, "name", name);
   codec::write_text(out, what);
   codec::write_bool(out, true);
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
 }
 
 ExitCode refuse(const Error& error) {

@@ -10,6 +10,7 @@
 #include "cli/where.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "native/machines.h"
 #include "node/history_feed.h"
 #include "node/past_world.h"
@@ -68,7 +69,8 @@ void print_result(const store::HistoryCursor& cursor, bool json) {
   codec::write_nat(out, cursor.begins);
   codec::write_text(out, "last");
   codec::write_nat(out, cursor.record);
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
 }
 
 ExitCode run(const Where& said, const std::vector<Module>& modules) {

@@ -62,7 +62,11 @@ std::string failure_text(codec::View failure) {
   return text_in(failure, "code") + (message.empty() ? "" : ": " + message);
 }
 
-std::string tick_text(codec::View tick) {
+// In a table one long text would make all rows long. JSON has it whole.
+constexpr std::size_t kMostTextInTable = 100;
+
+// `effect`: that it is of; empty: of none. `most`: bytes of a text that somebody else wrote.
+std::string tick_text(codec::View tick, const std::string& effect, std::size_t most) {
   const std::string kind = text_in(tick, "kind");
   std::string text = kind;
   const auto failure = tick.find("failure");
@@ -72,7 +76,8 @@ std::string tick_text(codec::View tick) {
     if (failure && value == "ok") value = "failed";
     if (!value.empty()) text += " " + value;
   }
-  if (failure) text += ": " + failure_text(*failure);
+  if (!effect.empty()) text += " " + effect;
+  if (failure) text += ": " + codec::printable(failure_text(*failure), most);
   const std::uint64_t proposal = number_in(tick, "proposal");
   if (proposal != 0) text += " of proposal " + std::to_string(proposal);
   if (tick.find("approve")) {
@@ -82,17 +87,17 @@ std::string tick_text(codec::View tick) {
   }
   for (const std::string_view name : {"reason", "description"}) {
     const std::string value = text_in(tick, name);
-    if (!value.empty()) text += ": " + value;
+    if (!value.empty()) text += ": " + codec::printable(value, most);
   }
   const std::string id = text_in(tick, "id");
   if (!id.empty()) text += " (id " + id + ")";
   return text;
 }
 
-// With the effect that a receipt, or a sign of life, is of.
+// For a table, with the effect that a receipt, or a sign of life, is of.
 std::string tick_text(codec::View tick, const Effects& effects) {
   const std::string intent = text_in(tick, "intent");
-  return tick_text(tick) + (intent.empty() ? "" : " " + effect_text(effects, intent));
+  return tick_text(tick, intent.empty() ? "" : effect_text(effects, intent), kMostTextInTable);
 }
 
 // `failed` is the effect whose body has failed, though its receipt was good.
@@ -170,7 +175,7 @@ std::string status_in(codec::View instance) {
 
 bool is_over(std::string_view status) {
   return status == "completed" || status == "failed" || status == "cancelled" ||
-         status == "deleted";
+         status == "deleted" || status == "unhandled";
 }
 
 void print_instances(codec::View document) {
@@ -207,7 +212,8 @@ void print_instance(codec::View document, const std::string& reason, bool with_c
 std::string record_line(codec::View record) {
   const auto tick = record.find("tick");
   std::string line = std::to_string(number_in(record, "record")) + "  " +
-                     time_in(record, "time_ns") + "  " + (tick ? printable(tick_text(*tick)) : "");
+                     time_in(record, "time_ns") + "  " +
+                     (tick ? printable(tick_text(*tick, "", std::string::npos)) : "");
   for (const codec::View instance : list_in(record, "instances"))
     line += "  " + printable(id_in(instance).text()) + " " + status_in(instance);
   return line;

@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "cli/where.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "env/posix_disk.h"
 #include "native/machines.h"
 #include "node/blob_shapes.h"
@@ -98,7 +99,8 @@ ExitCode run(const SalvageOptions& options, const std::vector<Module>& modules) 
   if (!report) return refuse(report.error());
   if (where->json) {
     const base::Bytes document = store::document_of(*report, true);
-    print_line(codec::to_json(codec::View::of(document), codec::JsonStyle::kIndented));
+    print_line(codec::printable_json(
+        codec::to_json(codec::View::of(document), codec::JsonStyle::kIndented)));
   } else {
     print_text(*report);
   }

@@ -17,6 +17,7 @@
 #include "cli/server_api.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 
 namespace holdfast::cli {
 namespace {
@@ -65,7 +66,8 @@ void print_snapshots_json(const std::vector<SnapshotRow>& rows) {
     text("lineage", row.entry.lineage.to_text());
     text("problem", row.problem);
   }
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
 }
 
 ExitCode list_snapshots(const Where& said) {

@@ -13,6 +13,7 @@
 #include "cli/registry_folder.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "env/descriptor.h"
 #include "env/system_error.h"
 
@@ -51,7 +52,8 @@ ExitCode status(const SwapCommandOptions& options) {
     codec::write_map_head(out, 1);
     codec::write_text(out, "swap_in_progress");
     write_swap_or_null(out, view->swap);
-    print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+    print_line(codec::printable_json(
+        codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
   } else if (view->swap) {
     print_line("A swap to " + printable(view->swap->recipe) + " is under way, by process " +
                std::to_string(view->swap->holder_pid) + ".");

@@ -9,6 +9,7 @@
 #include "cli/where.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "env/clock.h"
 #include "env/posix_disk.h"
 #include "env/random.h"
@@ -102,7 +103,8 @@ base::Result<void> list_tokens(const TokenOptions& options) {
     codec::write_text(out, "revoked");
     codec::write_bool(out, token.is_revoked);
   }
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
   return {};
 }
 
@@ -115,7 +117,8 @@ base::Result<void> revoke(const TokenOptions& options) {
   codec::write_map_head(out, 1);
   codec::write_text(out, "revoked");
   codec::write_text(out, options.id);
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
   return {};
 }
 

@@ -215,8 +215,7 @@ base::Result<std::string> reason_of_end(WorldSource& source, const InstanceId& i
     if (!tick || text_in(*tick, "control") != "cancel") continue;
     const std::string reason = text_in(*tick, "reason");
     const std::string by = text_in(*tick, "by");
-    if (by.empty()) return reason;
-    return reason.empty() ? "by " + by : reason + " (by " + by + ")";
+    return "cancelled" + (by.empty() ? "" : " by " + by) + (reason.empty() ? "" : ": " + reason);
   }
   return std::string();
 }
@@ -266,8 +265,9 @@ base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
   if (status == "completed") {
     verdict = {"completed", "it has ended with a result"};
   } else if (status == "cancelled") {
-    const std::string reason = TRY(reason_of_end(source, id));
-    verdict = {"cancelled", "somebody has ended it" + (reason.empty() ? "" : ": " + reason)};
+    std::string reason = TRY(reason_of_end(source, id));
+    verdict = {"cancelled", reason.empty() ? "cancelled; the records looked at do not say by whom"
+                                           : std::move(reason)};
   } else if (status == "failed") {
     verdict = verdict_of_failure(instance.view(), timeline.view());
   } else {

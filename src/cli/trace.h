@@ -24,8 +24,8 @@ base::Result<Document> trace(WorldSource& source, const TraceStart& start,
 // Where an instance begins, or what is left of it.
 base::Result<TraceStart> first_record_of(WorldSource& source, const InstanceId& id);
 
-// Why somebody has ended an instance. Empty: nobody has, did not say, or the journal does not have
-// it any more.
+// Who cancelled an instance, and why: "cancelled by local: a mistake". Empty: nobody did, or the
+// journal does not have it any more.
 base::Result<std::string> reason_of_end(WorldSource& source, const InstanceId& id);
 
 // The last record that holds an event with this id, looked for from the end of the journal.

@@ -11,6 +11,7 @@
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "codec/normaliser.h"
+#include "codec/printable.h"
 #include "steps/draw.h"
 #include "tasks/compile.h"
 
@@ -114,7 +115,8 @@ void print_validation_json(const tasks::Compiled& compiled) {
   compiled.plan ? write_plan(out, *compiled.plan) : codec::write_null(out);
   codec::write_text(out, "errors");
   write_errors(out, compiled.errors);
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
 }
 
 base::Result<ExitCode> draw_plan(const tasks::Plan& plan, const std::string& format) {

@@ -13,6 +13,7 @@
 #include "cli/where.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
+#include "codec/printable.h"
 #include "native/machines.h"
 
 namespace holdfast::cli {
@@ -91,7 +92,8 @@ void print_findings_json(const Findings& found) {
   for (const std::string& note : report.notes) codec::write_text(out, printable(note));
   codec::write_text(out, "errors");
   write_errors(out, report.errors);
-  print_line(codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented));
+  print_line(codec::printable_json(
+      codec::to_json(codec::View::of(out.view()), codec::JsonStyle::kIndented)));
 }
 
 void print_text(const Findings& found) {

@@ -6,8 +6,8 @@
 #include "cli/output.h"
 #include "cli/render.h"
 #include "codec/json_writer.h"
+#include "codec/key_word.h"
 #include "codec/normaliser.h"
-#include "gateway/key_word.h"
 
 namespace holdfast::cli {
 namespace {
@@ -24,7 +24,7 @@ std::optional<InstanceId> split(std::string_view text) {
   if (second == std::string_view::npos || second + 1 == text.size()) return std::nullopt;
   // Whoever writes dots means dots: here they lead nowhere else.
   return InstanceId{std::string(text.substr(0, second)),
-                    gateway::word_of_key(gateway::text_of_key(text.substr(second + 1)))};
+                    codec::word_of_key(codec::text_of_key(text.substr(second + 1)))};
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ base::Result<Document> Document::of_json(std::string_view json) {
 
 std::string key_word(const std::optional<codec::View>& key) {
   if (!key || key->is_null()) return "-";
-  if (const auto text = key->text()) return gateway::word_of_key(*text);
+  if (const auto text = key->text()) return codec::word_of_key(*text);
   return codec::to_json(*key);
 }
 

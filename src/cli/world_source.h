@@ -38,7 +38,7 @@ class Document {
   base::Bytes bytes_;
 };
 
-// An instance as people write it: the key as it stands in a path (gateway/key_word.h), "-" where
+// An instance as people write it: the key as it stands in a path (codec/key_word.h), "-" where
 // there is none.
 struct InstanceId {
   std::string workflow;

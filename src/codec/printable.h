@@ -8,19 +8,23 @@
 
 namespace holdfast::codec {
 
-// The text on one line that every terminal and JSON can show: control characters, and all bytes
-// beyond ASCII where the text is not UTF-8, are written as \xNN.
+// The text on one line that every terminal and JSON can show as it is. Control characters of ASCII
+// are written as \xNN, and so are all bytes beyond ASCII where the text is not UTF-8; everything
+// else that unshown_at() knows as \uNNNN. So JSON, which has none of the former, stays the same
+// JSON.
 std::string printable(std::string_view text);
 
 // The same, and no more than about so many bytes of it; then "..." says that there was more.
 std::string printable(std::string_view text, std::size_t most);
 
 // How many bytes the character at `place` has if it is none that can be shown: a control character,
-// or one that is none by definition, such as XML does not take. 0: it can be.
+// one that turns the direction of the text around (U+202A to U+202E, U+2066 to U+2069) or ends its
+// line (U+2028, U+2029), or one that is none by definition, such as XML does not take. 0: it can
+// be.
 std::size_t unshown_at(std::string_view text, std::size_t place) noexcept;
 
-// The same JSON, with the control characters that JSON lets stand as they are (U+007F to U+009F)
-// written as \u00NN: some terminals obey them.
+// The same JSON, with such characters that JSON lets stand as they are (U+007F to U+009F, and those
+// that turn the text around or end its line) written as \uNNNN: terminals obey them.
 std::string printable_json(std::string_view json);
 
 }  // namespace holdfast::codec

@@ -269,7 +269,8 @@ void Engine::Body::make_history() {
     log({LogLevel::kWarning,
          "instance.failed",
          "an instance failed: " + failed.code + ": " + failed.message,
-         {{"workflow", failed.workflow},
+         {{"instance", failed.workflow + "/" + failed.key},
+          {"workflow", failed.workflow},
           {"key", failed.key},
           {"code", failed.code},
           {"record", failed.record}}});

@@ -47,7 +47,7 @@ Result<Restarted> Engine::restart_raw(std::string_view workflow, const Bytes& ke
   if (instance->status != InstanceStatus::kFailed && instance->status != InstanceStatus::kCancelled)
     return Error{
         ErrorCode::kConflict,
-        kernel::instance_text(workflow, key) +
+        kernel::instance_name(workflow, key) +
             (instance->status == InstanceStatus::kCompleted ? " has completed" : " has not ended")};
   std::optional<base::Result<node::Reopening>> found;
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // FailedEffects: counts of effects and steps that failed since the engine was opened, by workflow,
-// status and code. Codes are anybody's: of too many the rest is counted together. From any thread.
+// status and code. Codes are anybody's: of too many the rest is counted together, for each workflow
+// and status, as `other`. From any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,10 @@ class FailedEffects {
     constexpr std::size_t kMost = 1000;
     const std::lock_guard lock(mutex_);
     Name name{failed.workflow, failed.status, failed.code};
-    if (counts_.size() >= kMost && !counts_.contains(name)) name = {"", "", "other"};
+    if (counts_.size() >= kMost && !counts_.contains(name))
+      name = {failed.workflow, failed.status, "other"};
+    // Definitions decide how many workflows there are; no more than these in any case.
+    if (counts_.size() >= 2 * kMost && !counts_.contains(name)) name = {"", "", "other"};
     ++counts_[std::move(name)];
   }
   void put(std::vector<FailedCount>& out) const {

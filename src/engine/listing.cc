@@ -28,11 +28,6 @@ store::HistoryQuery inside(ListOptions options) {
           .rates_step_ns = options.rates_step_ns};
 }
 
-// An event came for an instance that was not there, and began none.
-bool is_unhandled(const store::InstanceRow& row) {
-  return row.status == "deleted" && row.first_record == row.last_record && row.steps <= 1;
-}
-
 // Rows of what was deleted also stand for events that began nothing.
 bool is_counted(const store::InstanceCount& count) { return count.status != "deleted"; }
 
@@ -62,7 +57,6 @@ InstanceList outside(node::HistoryList list, store::Journal& journal) {
     made.rates.push_back({each.from_ns, each.begun, each.completed, each.failed, each.cancelled});
   made.instances.reserve(list.page.rows.size());
   for (store::InstanceRow& row : list.page.rows) {
-    if (is_unhandled(row)) continue;
     const store::RecordNumber ended = row.ended == 0 ? 0 : node::record_of(row.ended);
     made.instances.push_back({.workflow = std::move(row.workflow),
                               .key = std::move(row.key),

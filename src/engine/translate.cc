@@ -73,6 +73,26 @@ struct ReasonOutside {
   }
 };
 
+std::string in_words(const kernel::Untaken& untaken) {
+  const std::string name = kernel::instance_name(untaken.workflow, untaken.key);
+  switch (untaken.why) {
+    case kernel::Untaken::Why::kNone: return "there is no " + name + ", and this event begins none";
+    case kernel::Untaken::Why::kEnded:
+      return name + " has ended" +
+             (untaken.ended ? " (" + std::string(kernel::name_of(*untaken.ended)) + ")" : "");
+    case kernel::Untaken::Why::kStrange: break;
+  }
+  return name + " goes on in a version of its workflow that does not know this event";
+}
+
+Sent with_words(Sent sent, const std::vector<kernel::Untaken>& untaken) {
+  if (!sent.is_unhandled()) return sent;
+  for (const kernel::Untaken& each : untaken)
+    sent.why_unhandled += (sent.why_unhandled.empty() ? "" : "; ") + in_words(each);
+  if (sent.why_unhandled.empty()) sent.why_unhandled = "no instance took the event";
+  return sent;
+}
+
 }  // namespace
 
 kernel::KeyReuse inside(KeyReuse reuse) {
@@ -87,10 +107,13 @@ kernel::KeyReuse inside(KeyReuse reuse) {
 Result<Sent> sent(const kernel::Answer& answer) {
   if (const auto error = refusal(answer)) return outside(*error);
   if (const auto* repeated = std::get_if<kernel::Repeated>(&answer))
-    return Sent{repeated->record, repeated->deliveries, repeated->ignored, true, 0};
+    return with_words(
+        {repeated->record, repeated->deliveries, repeated->ignored, true, repeated->unhandled},
+        repeated->untaken);
   const auto* accepted = std::get_if<kernel::Accepted>(&answer);
-  return Sent{accepted->record, accepted->deliveries, accepted->ignored, false,
-              accepted->unhandled};
+  return with_words(
+      {accepted->record, accepted->deliveries, accepted->ignored, false, accepted->unhandled},
+      accepted->untaken);
 }
 
 Result<Done> done(const kernel::Answer& answer) {
@@ -103,7 +126,7 @@ Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name)
   if (!found) return outside(found.error());
   if (!found->has_value()) {
     return Error{ErrorCode::kNotFound,
-                 "there is no " + kernel::instance_text(name.workflow, name.key)};
+                 "there is no " + kernel::instance_name(name.workflow, name.key)};
   }
   kernel::InstanceValues& values = **found;
   RawInstance instance{outside(values.status), values.paused, std::move(values.state),
@@ -125,7 +148,7 @@ Result<std::vector<WaitReason>> reasons_of(kernel::World& world, const kernel::I
   if (!cell) return outside(cell.error());
   if (*cell == nullptr) {
     return Error{ErrorCode::kNotFound,
-                 "there is no " + kernel::instance_text(name.workflow, name.key)};
+                 "there is no " + kernel::instance_name(name.workflow, name.key)};
   }
   const auto found = world.why(name.workflow, name.key);
   if (!found) return outside(found.error());

@@ -5,10 +5,10 @@
 
 #include "base/check.h"
 #include "codec/json_writer.h"
+#include "codec/key_word.h"
 #include "codec/normaliser.h"
 #include "codec/view.h"
 #include "defs/builtin.h"
-#include "gateway/key_word.h"
 #include "steps/graph_codec.h"
 
 namespace holdfast::gateway {
@@ -130,7 +130,7 @@ base::Result<base::Bytes> Definitions::key_by(const codec::Schema& schema, std::
   if (kind == codec::TypeKind::kInt || kind == codec::TypeKind::kNat) {
     json.append(text.data(), text.size());
   } else {
-    codec::write_string_json(json, text_of_key(text));
+    codec::write_string_json(json, codec::text_of_key(text));
   }
   const base::ByteView key = TRY(normaliser_.part_from_json(schema, base::as_text(json.view())));
   return base::Bytes(key.begin(), key.end());

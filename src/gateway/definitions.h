@@ -45,7 +45,7 @@ class Definitions {
   // What stands in `value` under a path such as "customer.id", as canonical bytes.
   static std::optional<base::ByteView> key_in(base::ByteView value, std::string_view field);
 
-  // The canonical key of an instance as it stands in a path (gateway/key_word.h), or a number. A
+  // The canonical key of an instance as it stands in a path (codec/key_word.h), or a number. A
   // workflow without key has one instance, whose key is written "-". kNotFound: no such workflow.
   base::Result<base::Bytes> key_of(std::string_view workflow, std::string_view text);
 

@@ -32,6 +32,13 @@ void write_event(codec::Buffer& out, std::string_view life, std::uint64_t id, st
   write_data(out, name, value);
 }
 
+void write_id(codec::Buffer& out, std::string_view life, std::uint64_t id) {
+  append(out, "id: ");
+  append(out, life);
+  append(out, id);
+  append(out, "\n\n");
+}
+
 void write_truncated(codec::Buffer& out, std::string_view life, std::uint64_t up_to) {
   codec::Buffer value;
   codec::write_map_head(value, 1);

@@ -38,6 +38,9 @@ inline constexpr std::size_t kEventBytesAtOnce = std::size_t{64} << 10;
 void write_event(codec::Buffer& out, std::string_view life, std::uint64_t id, std::string_view name,
                  base::ByteView value);
 
+// Only where a reader goes on that is cut off here; it sees no event.
+void write_id(codec::Buffer& out, std::string_view life, std::uint64_t id);
+
 // What came before this place cannot be read any more.
 void write_truncated(codec::Buffer& out, std::string_view life, std::uint64_t up_to);
 

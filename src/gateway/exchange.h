@@ -147,6 +147,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
   // A text from the query; empty if it is not there.
   const std::string& text_in_query(std::string_view name) const;
+  bool is_in_query(std::string_view name) const { return target_.find(name) != nullptr; }
 
   // The instance that the path names: its key. Nothing: it is answered already.
   std::optional<Bytes> key_in_path();

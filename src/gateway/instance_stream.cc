@@ -42,6 +42,7 @@ void write_end(codec::Buffer& out, std::string_view life, const StreamEnd& end) 
 struct StreamStart {
   std::uint64_t after = 0;
   bool has_read = false;  // it says itself what it has read, and does not only want what is new
+  bool is_now = false;
 };
 
 class InstanceEvents final : public EventSource,
@@ -54,6 +55,7 @@ class InstanceEvents final : public EventSource,
         key_(std::move(key)),
         after_(start.after),
         has_read_(start.has_read),
+        is_from_now_(start.is_now),
         is_of_steps_(is_of_steps),
         kinds_(std::move(kinds)) {}
 
@@ -69,6 +71,8 @@ class InstanceEvents final : public EventSource,
                   self->after_ >= page->end->sequence)
                 return then.answer_text(204, "text/event-stream", "");
               then.begin_events(self);
+              // So that a reader that is cut off before the first entry comes again with an id.
+              if (self->is_from_now_) write_id(then.events(), self->life_, self->after_);
               self->take(then, page);
             }));
   }
@@ -124,6 +128,7 @@ class InstanceEvents final : public EventSource,
   const Bytes key_;
   std::uint64_t after_;
   const bool has_read_;
+  const bool is_from_now_;
   const bool is_of_steps_;         // its entries are sys/StepEntry@2 or @1
   const steps::EntryKinds kinds_;  // that are shown
   codec::Buffer readable_;
@@ -138,7 +143,7 @@ namespace {
 std::optional<StreamStart> start_of(Exchange& exchange) {
   const bool comes_again = !exchange.request().field(Field::kLastEventId).empty();
   if (!comes_again && exchange.text_in_query("after") == "now")
-    return StreamStart{exchange.service().engine.sequence_now(), false};
+    return StreamStart{exchange.service().engine.sequence_now(), false, true};
   const auto after = cursor_in(exchange, "after", CursorOf::kSequence);
   if (!after) return std::nullopt;
   return StreamStart{*after, *after != 0};
@@ -155,7 +160,12 @@ void stream_instance(Exchange& exchange) {
       exchange.service().definitions.workflow(exchange.path_value(0));
   const bool is_of_steps = workflow != nullptr && (workflow->annotations == defs::kStepEntry ||
                                                    workflow->annotations == defs::kStepEntry1);
-  steps::EntryKinds kinds = steps::split_kinds(exchange.text_in_query("kinds"));
+  const std::string& listed = exchange.text_in_query("kinds");
+  if (exchange.is_in_query("kinds")) {
+    if (const auto why = steps::refuse_kind_list(listed))
+      return exchange.refuse({ProblemCode::kBadTarget, "kinds: " + *why});
+  }
+  steps::EntryKinds kinds = steps::split_kinds(listed);
   if (is_of_steps) {
     if (const auto why = steps::refuse_kinds(kinds))
       return exchange.refuse({ProblemCode::kBadTarget, "kinds: " + *why});

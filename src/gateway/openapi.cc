@@ -156,8 +156,10 @@ std::string answer_of(const Route& route) {
 std::vector<unsigned> refusals_of(const Route& route) {
   std::vector<unsigned> statuses{400};
   if (route.role != Role::kAnybody) statuses.insert(statuses.end(), {401, 403});
-  if (route.path.find('{') != std::string_view::npos) statuses.push_back(404);
-  if (route.method == Method::kPost) statuses.push_back(409);
+  // An event that no instance takes is `unhandled`; a cursor of another life `stale_cursor`.
+  if (route.path.find('{') != std::string_view::npos || route.takes == Takes::kEvent)
+    statuses.push_back(404);
+  if (route.method == Method::kPost || route.streams != Streams::kNever) statuses.push_back(409);
   if (route.takes != Takes::kNothing) statuses.insert(statuses.end(), {413, 415, 422});
   if (route.role != Role::kAnybody) statuses.insert(statuses.end(), {429, 503});
   return statuses;

@@ -91,9 +91,9 @@ void wait_for_end(Exchange& exchange, const std::shared_ptr<Waiting>& waiting) {
 
 // It is recorded, and nothing came of it.
 void refuse_unhandled(Exchange& exchange, const Sent& sent) {
-  exchange.refuse(
-      {ProblemCode::kUnhandled, "record " + std::to_string(sent.record) +
-                                    ": no instance has this key, and this event begins none"});
+  exchange.refuse({ProblemCode::kUnhandled, "record " + std::to_string(sent.record) + ": " +
+                                                sent.why_unhandled +
+                                                (sent.is_repeated ? "; it was sent before" : "")});
 }
 
 }  // namespace

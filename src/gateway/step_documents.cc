@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "codec/json_writer.h"
+#include "codec/key_word.h"
 #include "codec/view.h"
 #include "gateway/documents.h"
-#include "gateway/key_word.h"
 #include "steps/graph_codec.h"
 
 namespace holdfast::gateway {
@@ -70,7 +70,7 @@ base::Result<std::string> draw_run(const RunOfSteps& run, steps::DrawingFormat f
   std::string name = run.workflow;
   if (!run.key.empty()) {
     const codec::View key = codec::View::of(run.key);
-    name += "/" + (key.text() ? word_of_key(*key.text()) : codec::to_json(key));
+    name += "/" + (key.text() ? codec::word_of_key(*key.text()) : codec::to_json(key));
   }
   picture.title.insert(picture.title.begin(), name);
   return steps::draw(picture, format);

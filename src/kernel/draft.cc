@@ -43,6 +43,7 @@ void Draft::clear() {
   halts.clear();
   commands.clear();
   deliveries = ignored = steps = 0;
+  addressed = 0;
   output_bytes = quiet_intents = 0;
   used_rules_2 = used_rules_3 = used_rules_4 = false;
 }

@@ -66,6 +66,7 @@ class Draft {
   std::vector<Command> commands;
   std::uint32_t deliveries = 0;  // messages put in mailboxes
   std::uint32_t ignored = 0;     // messages to instances that had ended
+  std::size_t addressed = 0;     // of the entries: those that the event itself is for
   std::uint32_t steps = 0;
   std::size_t output_bytes = 0;   // of all steps: values, names, errors
   std::size_t quiet_intents = 0;  // opened or settled without a command, each time

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "codec/cbor_writer.h"
 #include "kernel/chunks.h"
 #include "kernel/list_reader.h"
@@ -23,16 +24,18 @@ bool read_entry(codec::View view, std::string& id, KnownEvent& event) {
   event.fingerprint = list.nat32();
   event.deliveries = list.nat32();
   event.ignored = list.nat32();
+  if (!list.at_end()) event.unhandled = list.nat32();
   return list.done();
 }
 
 void write_entry(codec::Buffer& out, std::string_view id, const KnownEvent& event) {
-  codec::write_list_head(out, 5);
+  codec::write_list_head(out, event.unhandled == 0 ? 5 : 6);
   codec::write_text(out, id);
   codec::write_nat(out, event.record);
   codec::write_nat(out, event.fingerprint);
   codec::write_nat(out, event.deliveries);
   codec::write_nat(out, event.ignored);
+  if (event.unhandled != 0) codec::write_nat(out, event.unhandled);
 }
 
 template <class Entries>
@@ -45,6 +48,32 @@ base::Result<base::Hash> put_entries(Blobs& blobs, const Entries& entries) {
 }
 
 }  // namespace
+
+base::Result<bool> same_but_for_unhandled(const Blobs& blobs, codec::View before, codec::View now) {
+  const std::vector<base::Hash> first = TRY(chunk_hashes(before));
+  const std::vector<base::Hash> second = TRY(chunk_hashes(now));
+  if (first.size() != second.size()) return false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    if (first[i] == second[i]) continue;
+    using Known = std::pair<std::string, KnownEvent>;
+    const auto read = [&](const base::Hash& hash) -> base::Result<std::vector<Known>> {
+      std::vector<Known> all;
+      TRY(visit_chunk(TRY(blobs.get(hash)), [&](codec::View view) {
+        Known& known = all.emplace_back();
+        return read_entry(view, known.first, known.second);
+      }));
+      return all;
+    };
+    const std::vector<Known> was = TRY(read(first[i]));
+    std::vector<Known> is = TRY(read(second[i]));
+    if (was.size() != is.size()) return false;
+    for (std::size_t at = 0; at < is.size(); ++at) {
+      if (was[at].second.unhandled == 0) is[at].second.unhandled = 0;
+    }
+    if (was != is) return false;
+  }
+  return true;
+}
 
 // Never 0, and with bits enough that two ids seldom share one.
 std::uint64_t EventIds::tag_of(std::string_view id) {
@@ -147,6 +176,12 @@ void EventIds::append(std::string_view id, const KnownEvent& event, std::uint64_
 void EventIds::add(std::string_view id, const KnownEvent& event, std::uint64_t now_ns) {
   append(id, event, now_ns);
   forget(now_ns);
+}
+
+// The newest chunk goes to a blob between ticks only.
+void EventIds::set_unhandled(std::uint32_t unhandled) {
+  CHECK(!chunks_.empty() && !chunks_.back().entries.empty());
+  chunks_.back().entries.back().event.unhandled = unhandled;
 }
 
 void EventIds::mark(std::uint64_t record, std::uint64_t now_ns) {

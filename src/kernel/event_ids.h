@@ -36,12 +36,22 @@ struct KnownEvent {
   std::uint32_t fingerprint = 0;
   std::uint32_t deliveries = 0;
   std::uint32_t ignored = 0;
+  std::uint32_t unhandled = 0;  // of the deliveries
+
+  // No instance took it, though there is a workflow for it.
+  bool is_untaken() const noexcept { return deliveries == unhandled && deliveries + ignored != 0; }
+
+  friend bool operator==(const KnownEvent&, const KnownEvent&) = default;
 };
 
 struct EventIdLimits {
   std::uint64_t window_ns = kEventIdWindowNs;
   std::uint64_t most = kMostEventIds;
 };
+
+// Whether two lists of chunks have the same events, but that the first may be of a program that did
+// not keep how many deliveries were unhandled.
+base::Result<bool> same_but_for_unhandled(const Blobs& blobs, codec::View before, codec::View now);
 
 class EventIds {
  public:
@@ -56,6 +66,9 @@ class EventIds {
 
   // One that is not remembered, or that a record says was accepted all the same.
   void add(std::string_view id, const KnownEvent& event, std::uint64_t now_ns);
+
+  // Of the event that was added last: what is known when the turns of its tick are taken.
+  void set_unhandled(std::uint32_t unhandled);
 
   // Of ids that are held: those up to this record are marked at this time.
   void mark(std::uint64_t record, std::uint64_t now_ns);

@@ -76,6 +76,30 @@ TEST_F(EventIdsTest, the_newest_of_an_id_that_came_again_is_the_one_that_is_know
   EXPECT_EQ(ids_.find(blobs_, "twice", 2 * kSecond)->record, 2u);
 }
 
+TEST_F(EventIdsTest, what_was_unhandled_is_written_only_where_there_is_any) {
+  add(0, 1, kSecond);
+  const codec::Buffer before = chunks();
+  ids_.set_unhandled(1);
+  const codec::Buffer after = chunks();
+  EXPECT_FALSE(base::equal(before.view(), after.view()));
+  EventIds back{{100 * kSecond, 1u << 20}};
+  codec::Buffer times;
+  ids_.write_times(times);
+  ASSERT_TRUE(
+      back.restore(blobs_, codec::View::of(after.view()), codec::View::of(times.view()), kSecond));
+  EXPECT_EQ(back.find(blobs_, id(0), kSecond)->unhandled, 1u);
+  // A snapshot of a program that did not keep it is as good; of anything else it is not.
+  const auto same = [&](const codec::Buffer& a, const codec::Buffer& b) {
+    const auto found =
+        same_but_for_unhandled(blobs_, codec::View::of(a.view()), codec::View::of(b.view()));
+    return found && *found;
+  };
+  EXPECT_TRUE(same(before, after));
+  EXPECT_FALSE(same(after, before));
+  add(1, 2, kSecond);
+  EXPECT_FALSE(same(before, chunks()));
+}
+
 TEST_F(EventIdsTest, a_snapshot_writes_what_is_new_however_many_are_remembered) {
   add(0, 10 * kChunk + 5, kSecond);
   chunks();

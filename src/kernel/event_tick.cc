@@ -42,6 +42,39 @@ std::uint32_t fingerprint_of(const EventArrived& event) {
   return behind(sum, event.key, how);
 }
 
+// Events of the system's own workflows are for those who name the instance.
+const EventProgram* find_event(const WorldState& world, const EventArrived& event) {
+  const auto workflow =
+      event.workflow.empty() ? std::nullopt : world.program->workflow_named(event.workflow);
+  if (!workflow) return world.program->event(event.schema);
+  return world.program->event_of(world.program->workflow(*workflow), event.schema);
+}
+
+// Those whom an event was for that no instance took, found again: names are not kept. What has
+// changed since does not count where the first answer says enough.
+std::vector<Untaken> untaken_again(WorldState& world, const EventArrived& event,
+                                   const KnownEvent& first) {
+  const EventProgram* program = find_event(world, event);
+  world.targets.clear();
+  Refused unused{};
+  if (program == nullptr || !is_canonical(world, *program, event.value, unused)) return {};
+  if (!(event.workflow.empty() ? find_targets(world, *program, event.value, world.targets, unused)
+                               : find_addressee(world, event, world.targets, unused)))
+    return {};
+  std::vector<Untaken> all;
+  for (const Target& target : world.targets.all) {
+    if (all.size() == kMostUntaken) break;
+    const bool is_over = target.cell != nullptr && target.cell->terminal();
+    const bool was_over = first.unhandled == 0 || (first.ignored != 0 && is_over);
+    Untaken& untaken = all.emplace_back();
+    untaken.workflow = world.program->workflow(target.workflow).name;
+    untaken.key.assign(target.key.begin(), target.key.end());
+    untaken.why = was_over ? Untaken::Why::kEnded : Untaken::Why::kNone;
+    if (was_over && is_over) untaken.ended = target.cell->status();
+  }
+  return all;
+}
+
 // The answer to an event whose id is known.
 Answer answer_again(WorldState& world, const EventArrived& event, const KnownEvent& first) {
   if (first.fingerprint != fingerprint_of(event)) {
@@ -53,6 +86,8 @@ Answer answer_again(WorldState& world, const EventArrived& event, const KnownEve
   Repeated again{first.record};
   again.deliveries = first.deliveries;
   again.ignored = first.ignored;
+  again.unhandled = first.unhandled;
+  if (first.is_untaken()) again.untaken = untaken_again(world, event, first);
   again.unrouted = first.deliveries + first.ignored == 0;
   return again;
 }
@@ -94,14 +129,6 @@ std::optional<Answer> return_ended(WorldState& world, const EventArrived& event)
   if (cell == nullptr || !cell->terminal()) return std::nullopt;
   ++world.counters.repeated_events;
   return Repeated{cell->last_record};
-}
-
-// Events of the system's own workflows are for those who name the instance.
-const EventProgram* find_event(const WorldState& world, const EventArrived& event) {
-  const auto workflow =
-      event.workflow.empty() ? std::nullopt : world.program->workflow_named(event.workflow);
-  if (!workflow) return world.program->event(event.schema);
-  return world.program->event_of(world.program->workflow(*workflow), event.schema);
 }
 
 }  // namespace
@@ -147,6 +174,7 @@ Answer reduce_event(WorldState& world, const EventArrived& event) {
   }
   world.trace = event.trace;
   for (const Target& target : targets.all) deliver_event(world, *program, event.value, target);
+  world.draft.addressed = world.draft.touched_count();
   if (!event.id.empty()) {
     const KnownEvent known{world.next_record, fingerprint_of(event), world.draft.deliveries,
                            world.draft.ignored};

@@ -81,6 +81,75 @@ TEST_F(EventTickTest, the_repeated_answer_says_what_the_first_one_said) {
   expect_same([&] { return bench().event("lab/Unheard@1", "{}", "for nobody"); });
 }
 
+TEST_F(EventTickTest, an_event_that_no_instance_took_is_answered_so_again_also_after_a_restart) {
+  begin(kToKeyed);
+  keyed_ = [](const StepInput&, StepOutput& output) { output.leave_unhandled(); };
+  const auto first = std::get<Accepted>(send("typo", 1, "web-9").answer);
+  EXPECT_EQ(std::pair(first.deliveries, first.unhandled), std::pair(1u, 1u));
+  ASSERT_EQ(first.untaken.size(), 1u);
+  EXPECT_EQ(first.untaken[0].workflow, "lab/Keyed@1");
+  EXPECT_EQ(first.untaken[0].key, value(R"("typo")"));
+  EXPECT_EQ(first.untaken[0].why, Untaken::Why::kNone);
+  const auto expect_same = [&] {
+    const auto again = std::get<Repeated>(send("typo", 1, "web-9").answer);
+    EXPECT_EQ(again.record, first.record);
+    EXPECT_EQ(std::pair(again.deliveries, again.unhandled), std::pair(1u, 1u));
+    ASSERT_EQ(again.untaken.size(), 1u);
+    EXPECT_EQ(again.untaken[0].key, first.untaken[0].key);
+    EXPECT_EQ(again.untaken[0].why, Untaken::Why::kNone);
+  };
+  expect_same();
+  bench().expect_replays();  // without a snapshot
+  bench().put_away();        // with one
+  expect_same();
+  keyed_ = testing::keep;
+  send("typo", 1);
+  expect_same();  // whatever has begun since
+}
+
+TEST_F(EventTickTest, an_event_for_an_instance_that_has_ended_names_it_and_how_it_ended) {
+  begin(kToKeyed);
+  keyed_ = [](const StepInput&, StepOutput& output) { testing::complete(output, "1"); };
+  const auto taken = std::get<Accepted>(send("a", 1, "first").answer);
+  EXPECT_TRUE(taken.untaken.empty());
+  const auto late = std::get<Accepted>(send("a", 2, "late").answer);
+  EXPECT_EQ(std::tuple(late.deliveries, late.ignored, late.unhandled), std::tuple(0u, 1u, 0u));
+  bench().put_away();
+  const auto again = std::get<Repeated>(send("a", 2, "late").answer);
+  for (const std::vector<Untaken>& untaken : {late.untaken, again.untaken}) {
+    ASSERT_EQ(untaken.size(), 1u);
+    EXPECT_EQ(untaken[0].why, Untaken::Why::kEnded);
+    EXPECT_EQ(untaken[0].ended, Status::kCompleted);
+  }
+}
+
+TEST_F(EventTickTest, one_that_has_ended_and_one_that_is_not_there_are_both_named) {
+  begin(std::string(kToKeyed) + "," + kToNumbered);
+  keyed_ = [](const StepInput&, StepOutput& output) { testing::complete(output, "1"); };
+  numbered_ = [](const StepInput&, StepOutput& output) { output.leave_unhandled(); };
+  send("a", 1);
+  const auto late = std::get<Accepted>(send("a", 2, "late").answer);
+  EXPECT_EQ(std::tuple(late.deliveries, late.ignored, late.unhandled), std::tuple(1u, 1u, 1u));
+  const auto again = std::get<Repeated>(send("a", 2, "late").answer);
+  for (const std::vector<Untaken>& untaken : {late.untaken, again.untaken}) {
+    ASSERT_EQ(untaken.size(), 2u);
+    EXPECT_EQ(untaken[0].why, Untaken::Why::kEnded);
+    EXPECT_EQ(untaken[1].workflow, "lab/Numbered@1");
+    EXPECT_EQ(untaken[1].why, Untaken::Why::kNone);
+  }
+}
+
+TEST_F(EventTickTest, what_a_step_emits_and_nobody_takes_is_not_the_events_own_answer) {
+  single_ = [](const StepInput&, StepOutput& output) {
+    testing::state(output, 1);
+    emit(output, "lab/Stop@1", R"({"id":"nobody"})");
+  };
+  keyed_ = [](const StepInput&, StepOutput& output) { output.leave_unhandled(); };
+  begin(kToSingle + std::string(",") + testing::kStopToKeyed);
+  const auto sent = std::get<Accepted>(send("a", 1).answer);
+  EXPECT_EQ(std::pair(sent.deliveries, sent.unhandled), std::pair(1u, 0u));
+}
+
 TEST_F(EventTickTest, an_id_that_belongs_to_another_event_is_a_conflict_that_names_it) {
   const base::Bytes one = value(go("a", 1));
   const base::Bytes two = value(go("a", 2));

@@ -3,6 +3,7 @@
 // durable, and an answer for whoever sent it. A refusal changes nothing and leaves no record.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -94,6 +95,22 @@ struct Migration {
   std::vector<Stays> stays;
 };
 
+// So many are named of those that did not take an event.
+inline constexpr std::size_t kMostUntaken = 8;
+
+// An instance that an event was for, and that did not take it.
+struct Untaken {
+  enum class Why : std::uint8_t {
+    kNone,    // there was none, and the event did not begin it
+    kEnded,   // it had ended
+    kStrange  // it goes on in an earlier version of its workflow, which does not know the event
+  };
+  std::string workflow;
+  base::Bytes key;
+  Why why = Why::kNone;
+  std::optional<Status> ended = {};  // kEnded: how, if that is still known
+};
+
 struct Accepted {
   std::uint64_t record = 0;
   std::uint32_t deliveries = 0;                         // instances that got the event
@@ -104,6 +121,8 @@ struct Accepted {
   std::uint64_t leases_left = 0;                        // WorkerChanged: that it still holds
   // Of the deliveries: to instances that were not there, and that the event did not begin.
   std::uint32_t unhandled = 0;
+  // Of an event that no instance took: for whom it was, up to kMostUntaken of them.
+  std::vector<Untaken> untaken = {};
   std::shared_ptr<const ManifestChange> change = {};  // of a manifest that was applied
   std::shared_ptr<const Migration> migration = {};    // MigrateInstances
 };
@@ -124,6 +143,8 @@ struct Repeated {
   std::uint32_t deliveries = 0;
   std::uint32_t ignored = 0;
   bool unrouted = false;
+  std::uint32_t unhandled = 0;
+  std::vector<Untaken> untaken = {};
 };
 
 struct Refused {

@@ -7,6 +7,7 @@
 
 #include "base/hex.h"
 #include "codec/json_writer.h"
+#include "codec/key_word.h"
 #include "codec/normaliser.h"
 #include "codec/well_formed.h"
 #include "kernel/list_reader.h"
@@ -167,6 +168,19 @@ std::string key_text(base::ByteView key) {
   codec::Normaliser normaliser;
   const auto value = normaliser.part_from_cbor(codec::Schema::item(), key);
   return value ? codec::to_json(View::of(*value)) : "0x" + base::to_hex(key);
+}
+
+std::string key_name(base::ByteView key) {
+  if (key.empty()) return "-";
+  codec::Normaliser normaliser;
+  const auto value = normaliser.part_from_cbor(codec::Schema::item(), key);
+  if (!value) return "0x" + base::to_hex(key);
+  const auto text = View::of(*value).text();
+  return text ? codec::word_of_key(*text) : codec::to_json(View::of(*value));
+}
+
+std::string instance_name(std::string_view workflow, base::ByteView key) {
+  return std::string(workflow) + "/" + key_name(key);
 }
 
 std::string instance_text(std::string_view workflow, base::ByteView key) {

@@ -69,7 +69,12 @@ base::Result<RecordView> read_record(base::ByteView record);
 // what is no value is shown in hex.
 std::string key_text(base::ByteView key);
 
-// An instance as people read it.
+// An instance as commands and the HTTP API name it: WORKFLOW/KEY (codec/key_word.h), with "-" for a
+// workflow without key.
+std::string instance_name(std::string_view workflow, base::ByteView key);
+std::string key_name(base::ByteView key);
+
+// An instance as messages name it that stand in records: they stay as they are.
 std::string instance_text(std::string_view workflow, base::ByteView key);
 
 // The tick alone.

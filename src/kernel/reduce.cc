@@ -49,19 +49,38 @@ void close_tick(WorldState& world, Outcome& outcome) {
   ++world.next_record;
 }
 
-// What was not there before, and is not there now: nobody took what came for it.
-std::uint32_t unhandled(WorldState& world) {
-  std::uint32_t count = 0;
-  for (std::size_t i = 0; i < world.draft.touched_count(); ++i) {
-    const Touched& touched = world.draft.touched(i);
-    if (touched.cell != nullptr || touched.previous_record != 0) continue;
-    // A workflow that says nothing of it, leaves nothing and does nothing has not taken it either.
-    const bool is_nothing = touched.steps == 1 && touched.opened.empty() &&
-                            touched.settled.empty() && touched.annotations.empty() &&
-                            world.draft.emitted.empty();
-    if (touched.is_unhandled || is_nothing) ++count;
+// What was not there before, and is not there now: no instance took what came for it. Of a record
+// node/unhandled.h says the same.
+bool is_unhandled(const Draft& draft, const Touched& touched) {
+  if (touched.cell != nullptr || touched.previous_record != 0) return false;
+  // A workflow that says nothing of it, leaves nothing and does nothing has not taken it either.
+  const bool is_nothing = touched.steps == 1 && touched.opened.empty() && touched.settled.empty() &&
+                          touched.annotations.empty() && draft.emitted.empty();
+  return touched.is_unhandled || is_nothing;
+}
+
+Untaken untaken(const Touched& touched) {
+  Untaken made{std::string(touched.workflow), {touched.key.begin(), touched.key.end()}};
+  if (touched.cell == nullptr) return made;
+  made.why = touched.cell->terminal() ? Untaken::Why::kEnded : Untaken::Why::kStrange;
+  if (touched.cell->terminal()) made.ended = touched.cell->status();
+  return made;
+}
+
+// How many did not take the event, and who they are if no instance did. It is answered in the same
+// way when it comes again under its id.
+void judge_event(WorldState& world, const EventArrived& event, Accepted& accepted) {
+  Draft& draft = world.draft;
+  for (std::size_t i = 0; i < draft.addressed; ++i) {
+    if (is_unhandled(draft, draft.touched(i))) ++accepted.unhandled;
   }
-  return count;
+  if (accepted.unhandled != 0 && !event.id.empty()) {
+    EventSource* const source = source_of(world.sources, event.id);
+    (source == nullptr ? world.event_ids : source->ids).set_unhandled(accepted.unhandled);
+  }
+  if (accepted.unhandled != accepted.deliveries) return;
+  for (std::size_t i = 0; i < std::min(draft.addressed, kMostUntaken); ++i)
+    accepted.untaken.push_back(untaken(draft.touched(i)));
 }
 
 }  // namespace
@@ -94,7 +113,8 @@ void World::reduce(const Tick& tick, Outcome& outcome) {
   if (auto* accepted = std::get_if<Accepted>(&outcome.answer)) {
     take_turns(world);
     accepted->record = world.next_record;
-    if (std::holds_alternative<EventArrived>(tick.input)) accepted->unhandled = unhandled(world);
+    if (const auto* event = std::get_if<EventArrived>(&tick.input))
+      judge_event(world, *event, *accepted);
     encode_record(world);
     outcome.record.assign(world.record.view().begin(), world.record.view().end());
     std::swap(outcome.commands, world.draft.commands);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codec/normaliser.h"
+#include "kernel/event_ids.h"
 #include "kernel/limits.h"
 #include "kernel/list_reader.h"
 #include "kernel/version.h"
@@ -75,8 +76,9 @@ bool has_ids_of_before(const SnapshotParts& parts) {
 
 }  // namespace
 
-bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b) {
-  if (!has_ids_of_before(a) && !has_ids_of_before(b)) return false;
+namespace {
+
+bool same_but_for_ids(const SnapshotParts& a, const SnapshotParts& b) {
   return a.next_record == b.next_record && a.latest_ns == b.latest_ns &&
          a.mail_bytes == b.mail_bytes && a.origin == b.origin && a.definitions == b.definitions &&
          std::equal(a.workflows.begin(), a.workflows.end(), b.workflows.begin(), b.workflows.end(),
@@ -85,10 +87,30 @@ bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b) 
                     [](const auto& x, const auto& y) { return same(x, y); }) &&
          same(a.intents, b.intents) && same(a.settled, b.settled) && same(a.ready, b.ready) &&
          same(a.proposals, b.proposals) && same(a.waiting, b.waiting) &&
-         same(a.workers, b.workers) && same(a.cordons, b.cordons) &&
-         same(a.numbering, b.numbering) &&
+         same(a.workers, b.workers) && same(a.cordons, b.cordons) && same(a.numbering, b.numbering);
+}
+
+}  // namespace
+
+bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b) {
+  if (!has_ids_of_before(a) && !has_ids_of_before(b)) return false;
+  return same_but_for_ids(a, b) &&
          std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                     [](const auto& x, const auto& y) { return same(x, y); });
+}
+
+base::Result<bool> same_but_for_unhandled(const Blobs& blobs, const SnapshotParts& before,
+                                          const SnapshotParts& now) {
+  if (!same_but_for_ids(before, now) || !same(before.event_id_times, now.event_id_times) ||
+      before.sources.size() != now.sources.size())
+    return false;
+  for (std::size_t i = 0; i < now.sources.size(); ++i) {
+    SnapshotParts::Source was = before.sources[i];
+    if (!TRY(same_but_for_unhandled(blobs, was.chunks, now.sources[i].chunks))) return false;
+    was.chunks = now.sources[i].chunks;
+    if (!same(was, now.sources[i])) return false;
+  }
+  return same_but_for_unhandled(blobs, before.event_ids, now.event_ids);
 }
 
 base::Result<SnapshotParts> read_snapshot(base::ByteView bytes) {

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/result.h"
 #include "codec/view.h"
+#include "kernel/blobs.h"
 #include "kernel/hash_trie.h"
 #include "kernel/tick.h"
 
@@ -64,6 +65,11 @@ struct SnapshotParts {
 // were kept by time, or comes from such a snapshot: then they are numbered, and forgotten,
 // otherwise.
 bool same_but_for_ids_of_before(const SnapshotParts& a, const SnapshotParts& b);
+
+// The same but for how many deliveries of each event were unhandled, which programs before did not
+// keep. `now`: of this program.
+base::Result<bool> same_but_for_unhandled(const Blobs& blobs, const SnapshotParts& before,
+                                          const SnapshotParts& now);
 
 // kCorrupt: these are not the bytes of a snapshot. kConflict: it is of another version.
 base::Result<SnapshotParts> read_snapshot(base::ByteView bytes);

@@ -36,6 +36,7 @@ class Reporter {
       }
     }
     number_runs(outcome.record);
+    note_unhandled(outcome.answer, told.answer);
     told.answer += std::visit([&](const auto& answer) { return say(answer); }, outcome.answer);
     return told;
   }
@@ -61,6 +62,17 @@ class Reporter {
 
  private:
   static std::string text(base::ByteView bytes) { return std::string(base::as_text(bytes)); }
+
+  // An event that comes again is as unhandled as it was.
+  void note_unhandled(const Answer& answer, std::string& wrong) {
+    if (const auto* first = std::get_if<Accepted>(&answer))
+      unhandled_[first->record] = first->unhandled;
+    const auto* again = std::get_if<Repeated>(&answer);
+    if (again == nullptr || again->settled || again->deliveries == 0) return;
+    const auto first = unhandled_.find(again->record);
+    if (first != unhandled_.end() && first->second != again->unhandled)
+      wrong += "another number of unhandled deliveries, ";
+  }
 
   // Effects that run an instance leave as no command: they are in the record.
   void number_runs(base::ByteView record) {
@@ -112,6 +124,7 @@ class Reporter {
 
   const MemoryBlobs& blobs_;
   std::map<base::Hash, std::size_t> numbers_;
+  std::map<std::uint64_t, std::uint32_t> unhandled_;  // by record
   std::vector<base::Hash> intents_;
 };
 

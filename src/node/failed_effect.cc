@@ -28,7 +28,7 @@ std::optional<FailedEffect> failed_effect(const kernel::RecordView& record) {
   const kernel::InstanceView& instance = record.instances.front();
   const bool is_body = receipt->status == kernel::ReceiptStatus::kOk;
   return FailedEffect{.record = record.number,
-                      .instance = kernel::instance_text(instance.workflow, instance.key),
+                      .instance = kernel::instance_name(instance.workflow, instance.key),
                       .workflow = std::string(instance.workflow),
                       .status = is_body ? "failed" : std::string(kernel::name_of(receipt->status)),
                       .code = std::string(failure->code),
@@ -45,7 +45,7 @@ std::vector<FailedInstance> failed_instances(const kernel::RecordView& record) {
       const auto found = error.find(name);
       return std::string(found ? found->text().value_or("") : "");
     };
-    failed.push_back({record.number, std::string(instance.workflow), kernel::key_text(instance.key),
+    failed.push_back({record.number, std::string(instance.workflow), kernel::key_name(instance.key),
                       text("code"), text("message")});
   }
   return failed;

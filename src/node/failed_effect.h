@@ -18,7 +18,7 @@ std::optional<steps::Failure> failure_of(const kernel::ReceiptArrived& receipt);
 
 struct FailedEffect {
   std::uint64_t record = 0;
-  std::string instance;  // workflow and key, for people
+  std::string instance;  // WORKFLOW/KEY
   std::string workflow;
   std::string status;  // error, timeout, cancelled; of a body of a step: failed
   std::string code;
@@ -32,7 +32,7 @@ std::optional<FailedEffect> failed_effect(const kernel::RecordView& record);
 struct FailedInstance {
   std::uint64_t record = 0;
   std::string workflow;
-  std::string key;  // for people; empty: the workflow has none
+  std::string key;  // as in WORKFLOW/KEY; "-": the workflow has none
   std::string code;
   std::string message;
 };

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "node/unhandled.h"
 #include "store/history_swap.h"
 
 namespace holdfast::node {
@@ -380,6 +381,11 @@ void History::answer_list() {
   if (!feed_) return query->told(unreadable());
   auto page = index_->list(query->what);
   if (page) {
+    // A row whose record cannot be read is shown.
+    std::erase_if(page->rows, [this](const store::InstanceRow& row) {
+      const auto is_nothing = is_unhandled(journal_, *index_, row);
+      return is_nothing && *is_nothing;
+    });
     const HistoryFigures now = figures();
     return query->told(HistoryList{std::move(*page), now.seen, now.lag});
   }

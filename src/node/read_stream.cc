@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "node/stream_entries.h"
+#include "node/unhandled.h"
 #include "store/record_at.h"
 
 namespace holdfast::node {
@@ -39,7 +40,8 @@ class Reader {
   // Only the index can tell how an instance was that is not there any more.
   base::Result<std::optional<StreamPage>> read_what_is_gone() {
     if (seen() < query_.durable) return std::optional<StreamPage>();
-    if (!row_) return not_found();
+    // An event that no instance took leaves a row, and nothing to read.
+    if (!row_ || TRY(is_unhandled(journal_, index_, *row_))) return not_found();
     lose(lost_by_index());
     TRY(add_from_index());
     if (!is_full_ && row_->ended != 0) page_.end = StreamEnd{row_->ended, row_->status};
@@ -174,7 +176,7 @@ class Reader {
   }
 
   std::string name() const {
-    return kernel::instance_text(query_.instance.workflow, query_.instance.key);
+    return kernel::instance_name(query_.instance.workflow, query_.instance.key);
   }
 
   store::Journal& journal_;

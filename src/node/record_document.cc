@@ -12,6 +12,7 @@
 #include "kernel/list_reader.h"
 #include "kernel/record.h"
 #include "node/failed_effect.h"
+#include "node/unhandled.h"
 
 namespace holdfast::node {
 namespace {
@@ -307,12 +308,13 @@ struct TickFields {
   }
 };
 
-void write_instance(Buffer& out, const kernel::InstanceView& instance) {
+void write_instance(Buffer& out, const kernel::RecordView& record,
+                    const kernel::InstanceView& instance) {
   codec::write_map_head(out, 13);
   field(out, "workflow", instance.workflow);
   given(out, "key", instance.key);
   field(out, "previous", instance.previous);
-  field(out, "status", instance.status);
+  field(out, "status", status_of(record, instance));
   flag(out, "paused", instance.paused);
   value(out, "state", instance.state);
   if (instance.state_hash) {
@@ -353,7 +355,8 @@ void write_document(Buffer& out, const kernel::RecordView& record) {
   std::visit(TickFields{out, record.number}, record.tick.input);
   field(out, "instances");
   codec::write_list_head(out, record.instances.size());
-  for (const kernel::InstanceView& instance : record.instances) write_instance(out, instance);
+  for (const kernel::InstanceView& instance : record.instances)
+    write_instance(out, record, instance);
   field(out, "emitted");
   codec::write_list_head(out, record.emitted.size());
   for (const kernel::EmittedView& emitted : record.emitted) {

@@ -25,7 +25,7 @@ base::Error error_of(const kernel::Blocked& blocked) {
   std::string message = std::to_string(blocked.count) + " instances have not ended: ";
   for (std::size_t i = 0; i < blocked.blockers.size() && i < kMostNamed; ++i) {
     const kernel::Blocker& blocker = blocked.blockers[i];
-    message += (i == 0 ? "" : ", ") + kernel::instance_text(blocker.workflow, blocker.key);
+    message += (i == 0 ? "" : ", ") + kernel::instance_name(blocker.workflow, blocker.key);
   }
   if (blocked.count > kMostNamed) message += " and others";
   for (std::size_t i = 0; i < blocked.workflows.size() && i < kMostNamed; ++i) {

@@ -117,7 +117,7 @@ base::Result<void> Retention::look(store::HistoryIndex& index) {
     next_ns_.reset();
     look_after(kLongestWaitNs);
     return base::Error(base::ErrorCode::kConflict, store::kHistoryFile,
-                       "shows the end of " + kernel::instance_text(first.workflow, first.key) +
+                       "shows the end of " + kernel::instance_name(first.workflow, first.key) +
                            ", which the world does not know of");
   }
   named_ = first;

@@ -10,14 +10,17 @@ namespace holdfast::node {
 namespace {
 
 // Whether they are alike but for the ids of events, as one of them is of a time when those were
-// kept otherwise.
+// kept otherwise, or without how many deliveries were unhandled.
 bool differs_in_old_ids_only(const kernel::Blobs& blobs, const base::Hash& listed,
                              base::ByteView now) {
   const auto bytes = blobs.get(listed);
   if (!bytes) return false;
   const auto before = kernel::read_snapshot(*bytes);
   const auto after = kernel::read_snapshot(now);
-  return before && after && kernel::same_but_for_ids_of_before(*before, *after);
+  if (!before || !after) return false;
+  if (kernel::same_but_for_ids_of_before(*before, *after)) return true;
+  const auto is_same = kernel::same_but_for_unhandled(blobs, *before, *after);
+  return is_same && *is_same;
 }
 
 }  // namespace

@@ -140,7 +140,10 @@ void Admission::begin(const std::vector<Request>& requests) {
   std::vector<Prepared> conflicts;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Request& request = requests[all[i].request];
-    if (sent[i]) {
+    if (sent[i] && sent[i]->is_unhandled()) {
+      set(all[i].request, request.verb == Verb::kStart ? Outcome::kRefused : Outcome::kIgnored,
+          sent[i]->why_unhandled);
+    } else if (sent[i]) {
       set(all[i].request, Outcome::kAccepted);
       if (request.verb == Verb::kStart)
         started_.push_back({request.id, request.workflow, std::move(all[i].key)});
@@ -210,8 +213,8 @@ void Admission::signal(const std::vector<Request>& requests) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!sent[i]) {
       judge(all[i].request, sent[i].error());
-    } else if (sent[i]->ignored != 0) {
-      set(all[i].request, Outcome::kIgnored, "the instance has ended");
+    } else if (sent[i]->is_unhandled()) {
+      set(all[i].request, Outcome::kIgnored, sent[i]->why_unhandled);
     } else {
       set(all[i].request, Outcome::kAccepted);
     }
@@ -242,8 +245,8 @@ void Admission::cancel_flows(const std::vector<Request>& requests, std::vector<P
   for (std::size_t i = 0; i < prepared.size(); ++i) {
     if (!sent[i]) {
       judge(prepared[i].request, sent[i].error());
-    } else if (sent[i]->ignored != 0) {
-      set(prepared[i].request, Outcome::kIgnored, "the instance has ended");
+    } else if (sent[i]->is_unhandled()) {
+      set(prepared[i].request, Outcome::kIgnored, sent[i]->why_unhandled);
     } else {
       set(prepared[i].request, Outcome::kAccepted);
     }

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "codec/json_writer.h"
+#include "codec/key_word.h"
 #include "codec/view.h"
 #include "defs/system_names.h"
-#include "gateway/key_word.h"
 #include "gateway/step_documents.h"
 #include "postgres/flow_events.h"
 
@@ -41,7 +41,7 @@ base::Result<Bytes> Values::event_of(const Request& request) {
 base::Result<Bytes> Values::key_of(const std::string& workflow,
                                    const std::optional<std::string>& key) {
   if (workflow == defs::kFlowWorkflow) return flow_key(key.value_or(std::string()));
-  return definitions_->key_of(workflow, key ? gateway::word_of_key(*key) : "-");
+  return definitions_->key_of(workflow, key ? codec::word_of_key(*key) : "-");
 }
 
 base::Result<Bytes> Values::key_of_start(const Request& request, const Bytes& event) {

@@ -81,7 +81,8 @@ void ExecutionReader::add_instance(View record, View instance) {
   const auto outcome = instance.find("outcome");
   if (outcome && text_in(instance, "status") == "failed")
     execution_.error_code = text_in(*outcome, "code");
-  if (text_in(instance, "status") == "deleted") forget_life();
+  const std::string_view status = text_in(instance, "status");
+  if (status == "deleted" || status == "unhandled") forget_life();
 }
 
 void ExecutionReader::take_tick(View tick, View instance) {

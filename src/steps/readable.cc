@@ -375,6 +375,14 @@ EntryKinds split_kinds(std::string_view list) {
   return kinds;
 }
 
+std::optional<std::string> refuse_kind_list(std::string_view list) {
+  const bool has_gap = list.empty() || list.front() == ',' || list.back() == ',' ||
+                       list.find(",,") != std::string_view::npos;
+  if (!has_gap) return std::nullopt;
+  return "a kind of entries has no name in '" + std::string(list) +
+         "'; expected one or more, with commas between them";
+}
+
 std::optional<std::string> refuse_kinds(const EntryKinds& kinds) {
   const std::vector<std::string_view> known = entry_kinds();
   for (const std::string& kind : kinds) {

@@ -27,6 +27,9 @@ using EntryKinds = std::vector<std::string>;
 // Of a list with commas, as in "event,failed".
 EntryKinds split_kinds(std::string_view list);
 
+// Why the text is no such list: a kind has no name, or there is none.
+std::optional<std::string> refuse_kind_list(std::string_view list);
+
 // Why no entry of a step workflow has one of these kinds; nothing: there are such entries.
 std::optional<std::string> refuse_kinds(const EntryKinds& kinds);
 

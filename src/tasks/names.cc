@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codec/printable.h"
+#include "codec/utf8.h"
 #include "tasks/limits.h"
 
 namespace holdfast::tasks {
@@ -24,6 +24,27 @@ std::optional<std::string> length_problem(std::string_view text) {
   if (text.size() > kMaxNameBytes)
     return "the name has more than " + std::to_string(kMaxNameBytes) + " bytes";
   return std::nullopt;
+}
+
+// Control characters, and all that is not ASCII in a text that is not UTF-8, by their bytes. Errors
+// that stand in records have it: another form would be another record when they are replayed.
+std::string spelled(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const bool utf8 = codec::is_utf8(text);
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool is_c1 = utf8 && byte == 0xc2 && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    const bool is_control = byte < 0x20 || byte == 0x7f || is_c1;
+    const std::size_t bytes = is_c1 ? 2 : is_control || (byte >= 0x80 && !utf8) ? 1 : 0;
+    for (std::size_t each = i; each < i + bytes; ++each) {
+      const auto one = static_cast<unsigned char>(text[each]);
+      out += {'\\', 'x', kDigits[one >> 4], kDigits[one & 15]};
+    }
+    if (bytes == 0) out += text[i];
+    if (is_c1) ++i;
+  }
+  return out;
 }
 
 }  // namespace
@@ -51,7 +72,12 @@ std::string default_name(std::string_view kind, std::size_t position) {
 
 std::string quote(std::string_view text) {
   constexpr std::size_t kShown = 64;
-  return "'" + codec::printable(text, kShown) + "'";
+  std::string_view shown = text.substr(0, kShown);
+  // Not inside a character, or what is left would no longer be UTF-8.
+  while (shown.size() < text.size() && !shown.empty() && kShown - shown.size() < 3 &&
+         (static_cast<unsigned char>(text[shown.size()]) & 0xc0) == 0x80)
+    shown.remove_suffix(1);
+  return "'" + spelled(shown) + (shown.size() < text.size() ? "...'" : "'");
 }
 
 std::optional<NodeIndex> NameTable::add(std::string_view name, NodeIndex node) {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands that go through a server, against the real one."""
 import json
+import re
 import subprocess
 import time
 import urllib.request
@@ -45,15 +46,33 @@ class ServerCommands(ServingTest):
             done = self.run_program(*command, "--world", "world", "--json")
             self.assertEqual((done.stderr.decode(), json.loads(done.stdout)), ("", answer), command)
 
-    def test_what_has_ended_cannot_be_paused_and_ignores_signals(self):
+    def test_what_has_ended_cannot_be_paused_and_takes_no_signals(self):
         with self.server() as url:
             self.ask(url, "start", "demo/Order@1", ORDER % ("p-1", "mug"), "--wait", "60000")
             for command in ("pause", "resume", "cancel"):
                 self.assertIn("the instance has ended (conflict)", self.refused(url, command, "demo/Order@1/p-1"))
-            signalled = self.ask(url, "signal", "demo/Order@1/p-1", "demo/OrderCancelled@1", '{"id":"p-1"}')
-            self.assertEqual((signalled["deliveries"], signalled["ignored"]), (0, 1))
-            self.assertEqual(self.ask(url, "send", "demo/OrderCancelled@1", '{"id":"p-1"}', "--key", "demo/Order@1/p-1")["ignored"], 1)
+            late = ("demo/OrderCancelled@1", '{"id":"p-1"}')
+            for command in (("signal", "demo/Order@1/p-1", *late), ("send", *late), ("send", *late, "--key", "demo/Order@1/p-1")):
+                self.assertIn("demo/Order@1/p-1 has ended (completed) (unhandled)", self.refused(url, *command))
             self.assertEqual(self.run_program("cancel", "demo/Order@1/nobody", "--server", url).returncode, 1)
+
+    def test_characters_that_turn_a_text_around_or_control_a_terminal_are_escaped(self):
+        hostile = "a\u202eb\u2066c\u2028d\u009be"
+        spelled = "a\\u202eb\\u2066c\\u2028d\\u009be"
+        with self.server() as url:
+            value = json.dumps({"id": hostile, "sku": hostile, "count": 1, "cents": 5}, ensure_ascii=False)
+            self.ask(url, "start", "demo/Order@1", value, "--wait", "60000")
+            name = f"demo/Order@1/{hostile}"
+            for command in (("ls",), ("show", name), ("timeline", name), ("journal",), ("stream", name), ("why", name), ("trace", name),
+                            ("ls", "--json"), ("show", name, "--json"), ("journal", "--json"), ("timeline", name, "--json")):
+                done = self.run_program(*command, "--server", url)
+                text = done.stdout.decode() + done.stderr.decode()
+                self.assertFalse(set("\u202e\u2066\u2028\u009b") & set(text), command)
+                if command[0] != "stream" and command[0] != "why":
+                    self.assertIn(spelled, text, command)
+            shown = self.run_program("show", name, "--server", url).stdout.decode()
+            state, = re.findall(r"(?m)^state +(.*)$", shown)
+            self.assertIn(hostile, json.dumps(json.loads(state), ensure_ascii=False))
 
     def test_a_key_is_used_again_and_a_failed_instance_begins_again(self):
         with self.server() as url:
@@ -144,7 +163,7 @@ class ServerCommands(ServingTest):
             following = subprocess.Popen([PROGRAM, "tail", "--server", url, "--count", "1"],
                                          cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             wait_until(lambda: self.figure(url, "holdfast_http_streams") == 1)  # it follows
-            self.ask(url, "signal", "demo/Order@1/f-1", "demo/OrderCancelled@1", '{"id":"f-1"}')
+            self.refused(url, "signal", "demo/Order@1/f-1", "demo/OrderCancelled@1", '{"id":"f-1"}')  # which is recorded
             out, errors = following.communicate(timeout=PATIENCE)
             self.assertEqual((errors, following.returncode), (b"", 0))
             self.assertRegex(out.decode(), r"\A6  \S+Z  event demo/OrderCancelled@1  demo/Order@1/f-1 completed\n\Z")

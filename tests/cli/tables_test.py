@@ -83,10 +83,29 @@ class Tables(TableTest):
             self.reason_is_shown(("--server", url))
         self.reason_is_shown(("--world", "world"))
 
+    def test_who_cancelled_it_is_shown_without_a_reason_too(self):
+        with self.server(program=WAITS) as url:
+            self.ask(url, "start", "waits/ForEvent@1", '{"id":"a"}')
+            self.ask(url, "cancel", "waits/ForEvent@1/a")
+            place = ("--server", url)
+            self.assertRegex(self.text("show", "waits/ForEvent@1/a", *place, program=WAITS), r"(?m)^reason +cancelled by local$")
+            self.assertEqual(self.text("diagnose", "waits/ForEvent@1/a", *place, program=WAITS), "cancelled by local\n")
+
+    def test_a_long_text_makes_no_row_of_a_timeline_long(self):
+        reason = "because " * 100
+        with self.server(program=WAITS) as url:
+            self.ask(url, "start", "waits/ForEvent@1", '{"id":"a"}')
+            self.ask(url, "cancel", "waits/ForEvent@1/a", "--reason", reason)
+            text = self.text("timeline", "waits/ForEvent@1/a", "--server", url, program=WAITS)
+            whole = self.ask(url, "timeline", "waits/ForEvent@1/a")["records"]
+        self.assertIn("because beca...", text)
+        self.assertLess(max(map(len, text.splitlines())), 300, text)
+        self.assertIn(reason, [record["tick"].get("reason") for record in whole])
+
     def reason_is_shown(self, place):
         name = "waits/ForEvent@1/a"
-        self.assertRegex(self.text("show", name, *place, program=WAITS), r"(?m)^reason +by mistake \(by local\)$")
-        self.assertEqual(self.text("diagnose", name, *place, program=WAITS), "cancelled: somebody has ended it: by mistake (by local)\n")
+        self.assertRegex(self.text("show", name, *place, program=WAITS), r"(?m)^reason +cancelled by local: by mistake$")
+        self.assertEqual(self.text("diagnose", name, *place, program=WAITS), "cancelled by local: by mistake\n")
         self.assertRegex(self.text("timeline", name, *place, program=WAITS), r"control cancel by local: by mistake +waits/ForEvent@1/a +cancelled")
 
     def test_journal_lines_are_the_same_of_a_folder_and_through_a_server(self):

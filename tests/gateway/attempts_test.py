@@ -51,7 +51,7 @@ class Attempts(ServerTest):
             code, text, errors = self.holdfast(*command)
             self.assertEqual((code, errors), (0, ""))
             self.expect_all(text)
-            self.assertIn("receipt failed: flows.busy", text)
+            self.assertRegex(text, r"receipt failed( flows/Stubborn\.persist@1 \(\w+\))?: flows\.busy")
             self.assertNotIn("receipt ok flows/Stubborn.persist@1", text)
         records = self.client().get(STUBBORN + "/timeline").json()["records"]
         told = [record["tick"]["failure"] for record in records if "failure" in record["tick"]]
@@ -111,7 +111,8 @@ class Attempts(ServerTest):
         self.assertEqual((found["ended_record"], found["ended_ns"]), (found["last_record"], found["last_ns"]))
         # An event that comes too late changes nothing of it.
         late = self.client().post(STUBBORN + "/signal", {"schema": "flows/Tried@1", "value": {"id": "s"}})
-        self.assertEqual((late.status, late.json()["ignored"]), (200, 1), late.body)
+        self.assertEqual((late.status, late.code()), (404, "unhandled"), late.body)
+        self.assertIn("flows/Stubborn@1/s has ended (failed)", late.body.decode())
         touched = row()
         self.assertEqual((touched["ended_record"], touched["ended_ns"]), (found["ended_record"], found["ended_ns"]))
         self.assertGreater(touched["last_record"], found["last_record"])
@@ -142,7 +143,7 @@ class Unhandled(ServerTest):
         done = self.run_program("send", "demo/RefundDecided@1", '{"id":"mistyped","by":"manager","approved":true}',
                                 "--server", f"http://127.0.0.1:{self.port}")
         self.assertEqual(done.returncode, 1, done.stdout)
-        self.assertIn("no instance has this key", done.stderr)
+        self.assertIn("there is no demo/RefundCase@1/mistyped, and this event begins none", done.stderr)
         # Nothing of it is left.
         self.assertEqual(self.client().get("/v1/instances/demo/RefundCase@1/mistyped").status, 404)
         listed = self.client().get("/v1/instances").json()["instances"]
@@ -150,6 +151,46 @@ class Unhandled(ServerTest):
         self.assertNotIn('status="deleted"', self.metrics())
         overview = self.client().get("/v1/overview").json()
         self.assertNotIn("deleted", str(overview))
+        self.assertEqual(self.client().get("/v1/instances/demo/RefundCase@1/mistyped/stream").status, 404)
+        # Nor is it said that anything was deleted, in the folder as with the server.
+        for where in (("--server", f"http://127.0.0.1:{self.port}"), ("--world", self.world)):
+            if where[0] == "--world":
+                self.kill()
+            lines = [self.run_program("journal", *where).stdout] if where[0] == "--server" else \
+                [self.run_program("journal", self.world).stdout]
+            lines.append(self.run_program("trace", "2", *where).stdout)
+            for text in lines:
+                self.assertRegex(text, r"demo/RefundCase@1/mistyped +unhandled")
+                self.assertNotIn("deleted", text)
+            self.assertEqual(self.run_program("stream", "demo/RefundCase@1/mistyped", *where).returncode, 1)
+
+    def test_it_is_unhandled_again_when_it_is_sent_again_under_its_id(self):
+        value = '{"id":"typo","by":"manager","approved":true}'
+        event = {"schema": "demo/RefundDecided@1", "value": json.loads(value), "id": "web-9"}
+        why = "there is no demo/RefundCase@1/typo, and this event begins none"
+
+        def twice(expected):
+            for said in expected:
+                done = self.run_program("send", "demo/RefundDecided@1", value, "--id", "web-9",
+                                        "--server", f"http://127.0.0.1:{self.port}")
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(f"{why}{said}", done.stderr)
+                self.assertIn("(unhandled)", done.stderr)
+                reply = self.client().post("/v1/events", event)
+                self.assertEqual((reply.status, reply.code()), (404, "unhandled"), reply.body)
+
+        again = "; it was sent before"
+        twice(("", again))
+        self.kill()
+        self.start()
+        twice((again,))
+        self.assertEqual(self.client().post("/v1/snapshots", {}).status, 200)
+        self.kill()
+        self.start()
+        twice((again,))
+        # The run that begins later does not change what was answered.
+        self.client().post("/v1/events", {"schema": "demo/RefundRequested@1", "value": {"id": "typo", "order": "o", "cents": 5}})
+        twice((again,))
 
     def test_it_is_unhandled_in_json_too_and_nothing_begins_later(self):
         server = ("--server", f"http://127.0.0.1:{self.port}")

@@ -56,6 +56,12 @@ class OpenApi(ServerTest):
         used = set(re.findall(r'"\$ref":"#/components/schemas/(\w+)"', self.text))
         self.assertEqual(used, set(self.schemas))
 
+    def test_what_a_client_must_be_ready_for_is_named(self):
+        def statuses(path, method):
+            return set(self.document["paths"][path][method]["responses"])
+        self.assertLessEqual({"200", "202", "404", "409"}, statuses("/v1/events", "post"))
+        self.assertLessEqual({"200", "204", "404", "409"}, statuses("/v1/instances/{workflow}/{key}/stream", "get"))
+
     def test_bodies_and_answers_have_names(self):
         for path, methods in self.document["paths"].items():
             for method, operation in methods.items():

@@ -111,6 +111,40 @@ class InstanceStream(StreamTest):
         self.tell("a", 0, leave=True)
         self.assertEqual([(name, value) for name, _, value in events], [("end", {"status": "deleted"})])
 
+    def test_one_that_puts_out_and_leaves_at_once_is_listed_and_read(self):
+        self.start()
+        self.tell("gone", 1, leave=True)
+        rows = self.client().get("/v1/instances").json()["instances"]
+        self.assertEqual([(row["key"], row["status"]) for row in rows], [("gone", "deleted")])
+        events = list(self.stream(TALE + "gone/stream").events())
+        self.assertEqual([name for name, _, _ in events], ["message", "end"])
+
+    def test_a_reader_from_now_on_is_told_where_it_is_and_misses_nothing_when_it_comes_again(self):
+        self.start()
+        self.tell("a", 2)
+        with self.stream(TALE + "a/stream?after=now") as stream:
+            first = next(block for block in stream.blocks() if "retry" not in block)
+        self.assertEqual(list(first), ["id"], "only where to go on")
+        self.tell("a", 1)  # nobody reads
+        self.tell("a", 0)
+        events = list(self.stream(TALE + "a/stream?after=now", first["id"]).events())
+        self.assertEqual([(name, value) for name, _, value in events],
+                         [("message", {"letters": "", "number": 3}), ("end", {"status": "completed"})])
+
+    def test_a_list_of_kinds_with_an_empty_name_is_refused(self):
+        self.start()
+        self.tell("a", 1)
+        for kinds in ("", ",", "event,", "a,,b"):
+            reply = self.client().get(TALE + f"a/stream?kinds={kinds}")
+            self.assertEqual((reply.status, reply.code()), (400, "bad_target"), kinds)
+            self.assertIn("kinds: a kind of entries has no name", reply.body.decode())
+            done = self.run_program("stream", "test/Tale@1/a", "--kinds", kinds, "--server", f"http://127.0.0.1:{self.port}")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("has no name", done.stderr)
+        done = self.run_program("stream", "test/Tale@1/a", "--after", "x", "--server", f"http://127.0.0.1:{self.port}")
+        self.assertIn("'x' is neither the id of an event nor `now`", done.stderr)
+        self.assertNotIn(" OR ", done.stderr)
+
     def test_what_is_gone_is_said(self):
         self.start()
         for _ in range(340):  # of each stream the newest 10 000 entries are kept

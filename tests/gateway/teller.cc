@@ -38,9 +38,9 @@ struct Tale {
   using Context = holdfast::Context<Tale>;
 
   static void step(State& state, const Tell& tell, Context& context) {
-    if (tell.leave) return context.remove();
     for (std::uint64_t i = 0; i < tell.count; ++i)
       context.put(Word{++state.told, std::string(tell.letters, 'x')});
+    if (tell.leave) return context.remove();
     if (tell.count == 0) context.complete(state.told);
   }
 };

@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-namespace holdfast::gateway {
+namespace holdfast::codec {
 
 // 1. text_of_key(word_of_key(key)) is the key, for every text.
 // 2. word_of_key gives no empty word, no dots, no control characters.
 std::string word_of_key(std::string_view key);
 std::string text_of_key(std::string_view word);
 
-}  // namespace holdfast::gateway
+}  // namespace holdfast::codec

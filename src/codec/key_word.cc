@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gateway/key_word.h"
+#include "codec/key_word.h"
 
 #include <algorithm>
 #include <optional>
 
-namespace holdfast::gateway {
+namespace holdfast::codec {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789ABCDEF";
@@ -61,4 +61,4 @@ std::string text_of_key(std::string_view word) {
   return key ? std::move(*key) : std::string(word);
 }
 
-}  // namespace holdfast::gateway
+}  // namespace holdfast::codec

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gateway/key_word.h"
+#include "codec/key_word.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <vector>
 
-namespace holdfast::gateway {
+namespace holdfast::codec {
 namespace {
 
 TEST(KeyWord, keys_that_a_path_can_have_stand_for_themselves) {
@@ -51,4 +51,4 @@ TEST(KeyWord, every_key_has_a_word_of_its_own_that_a_path_can_have) {
 }
 
 }  // namespace
-}  // namespace holdfast::gateway
+}  // namespace holdfast::codec
