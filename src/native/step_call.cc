@@ -422,13 +422,14 @@ void StepCall::judge(const RetryPolicy& policy, Duration took) {
   results_->clear();
   count_ = 0;
   add([&](Writer& out) {
-    out.list(5);
+    out.list(is_judging_ ? 6 : 5);
     out.nat(2);
     out.text(code_);
     out.text(message_);
     out.boolean(true);
     out.list(delay ? 1 : 0);
     if (delay) out.nat(static_cast<std::uint64_t>(delay->count()));
+    if (is_judging_) out.boolean(true);
   });
 }
 
