@@ -285,6 +285,9 @@ void StepJudge::take_entry(const std::string& name, const StepEntry& entry, Run&
   } else if (entry.kind == "attempt_failed") {
     if (entry.code.empty()) violation("an attempt failed, and nobody says how");
     report_.sometimes("a failed attempt is told");
+  } else if (entry.kind == "began_again") {
+    if (entry.code.empty()) violation("a body runs again, and nobody says why");
+    report_.sometimes("a body that has published runs again");
   } else if (entry.kind != "event") {
     run.end = entry.kind;
     run.end_code = entry.code;

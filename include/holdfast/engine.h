@@ -200,7 +200,7 @@ struct WaitReason {
     kHolds,  // it takes events again when one of its effects has answered
   };
   Kind kind = Kind::kNothing;
-  std::string effect;  // kReceipt: this and the next eleven
+  std::string effect;  // kReceipt: this and the next twelve
   std::string executor;
   Hash intent;
   std::uint64_t opened_at = 0;  // the record
@@ -208,8 +208,11 @@ struct WaitReason {
   std::optional<std::uint64_t> due_ns;  // of a timer
   bool by_workers = false;              // a worker performs it: `lease` says which, if one has it
   std::optional<LeaseInfo> lease = {};
-  std::uint64_t queued_ns = 0;      // since when it waits for a worker, or waited before the lease
-  std::uint64_t losses = 0;         // workers that were lost with it
+  std::uint64_t queued_ns = 0;  // since when it waits for a worker, or waited before the lease
+  std::uint64_t losses = 0;     // workers that were lost with it
+  // It waits for one of the threads that run handlers: so many there are, and as many are busy.
+  // 0: it does not.
+  std::uint64_t busy_handler_threads = 0;
   std::string child_workflow = {};  // of an effect that runs another instance: that one
   Bytes child_key = {};             // canonical; empty if its workflow has no key
   std::uint64_t mail = 0;           // kTurn, kPaused, kRoom, kHolds: messages that wait for it

@@ -72,7 +72,9 @@ struct Measures {
   std::uint64_t replay_ns = 0;        // what replaying them would take, about
   std::uint64_t replay_bound_ns = 0;  // what it may take
   std::uint64_t history_seen = 0;     // the record that the index has come to
-  std::int64_t clock_ahead_ns = 0;    // of the wall clock; below nothing: behind it
+  std::uint64_t handler_threads = 0;  // that run handlers and bodies of steps
+  std::uint64_t busy_handler_threads = 0;
+  std::int64_t clock_ahead_ns = 0;  // of the wall clock; below nothing: behind it
 };
 
 // Where the world is kept.

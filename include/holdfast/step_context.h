@@ -73,15 +73,19 @@ class StepContext {
   }
 
   // An entry of the run's stream at once, while the body runs: tokens of a model, progress. It is
-  // only shown. When the body runs again (holdfast/steps.h) it publishes again; after a crash an
-  // entry `began_again` says so. A body that is faster than the engine waits. False: nobody waits
-  // for this body any more. Outside of an engine (holdfast/memory_runs.h) it is the same as `put`.
+  // only shown. When the body runs again (holdfast/steps.h) it publishes again, after an entry
+  // `attempt_failed` or `began_again`. A body that is faster than the engine waits. False: nobody
+  // waits for this body any more. What cannot be shown is refused (step.bad_put): a type that the
+  // workflow does not name, a text that is not UTF-8. Outside of an engine (holdfast/memory_runs.h)
+  // it is the same as `put`.
   template <class Event>
   bool publish(const Event& event) {
-    if (!call_.publishes()) return put(event), !stopped();
     if (std::string wrong = step_.wrong_put(Event::kSchema); !wrong.empty())
       throw StepError("step.bad_put", wrong);
     const Bytes value = detail::bytes_of_value(event);
+    if (std::string wrong = step_.wrong_value(Event::kSchema, value); !wrong.empty())
+      throw StepError("step.bad_put", wrong);
+    if (!call_.publishes()) return step_.put(Event::kSchema, value), !stopped();
     if (value.size() > kMaxPublishedBytes)
       throw StepError("step.too_large", "what is published at once has at most 64 KiB");
     return call_.publish(detail::encoded([&](Writer& out) {

@@ -31,7 +31,8 @@ enum class StepRules : std::uint8_t {
   kFirst,
   kKeepsEarly,     // an event that no step takes yet waits for one that asks for it later
   kTellsAttempts,  // each failed attempt is an entry; an event for one step wakes no other
-  kNewest = kTellsAttempts,
+  kTellsRepeats,   // a failed attempt is an entry once it is known whether it is tried again
+  kNewest = kTellsRepeats,
 };
 
 // A step workflow made ready to run: its graph, checked, and its bodies.

@@ -171,11 +171,20 @@ base::Result<InstanceId> resolve_or_task(WorldSource& source, const std::string&
   return InstanceId{std::string(defs::kTaskWorkflow), task->text()};
 }
 
+// What a run of steps keeps of its failed attempts, others have in their records only.
+void print_trouble(WorldSource& source, const InstanceId& id) {
+  const auto trouble = last_trouble(source, id);
+  if (trouble && !trouble->empty()) print_line("Last trouble: " + printable(*trouble));
+}
+
 base::Result<ExitCode> show_why(const InspectOptions& options, WorldSource& source,
                                 const Where& where) {
   if (options.all) return show_all_reasons(options, source, where);
   const InstanceId id = TRY(resolve_or_task(source, options.id, where));
-  return print_either(where, TRY(source.why(id)).view(), print_why);
+  const Document why = TRY(source.why(id));
+  print_either(where, why.view(), print_why);
+  if (!where.json && list_in(why.view(), "failed_attempts").empty()) print_trouble(source, id);
+  return ExitCode::kDone;
 }
 
 // Of an instance, or of an event that has this id.
@@ -337,6 +346,8 @@ void add_instance_commands(InspectAdder& adder) {
                      const bool is_cancelled = text_in(shown.view(), "status") == "cancelled";
                      print_instance(shown.view(),
                                     is_cancelled ? TRY(reason_of_end(source, id)) : "", true);
+                     const auto state = shown.view().find("state");
+                     if (!state || list_in(*state, "failures").empty()) print_trouble(source, id);
                      return ExitCode::kDone;
                    });
   auto [state, state_options] = adder.add_for_id(

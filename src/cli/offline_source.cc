@@ -335,17 +335,19 @@ class OfflineSource : public WorldSource {
     const kernel::InstanceName name = TRY(name_of(world, id));
     const auto instance = engine::read(world, name);
     if (!instance) return errors::inside(instance.error());
-    const auto walk =
-        TRY(node::timeline(records(), name.workflow, name.key, instance->last_record,
-                           {.records = gateway::kMostRunRecords, .bytes = gateway::kMostRunBytes}));
-    std::vector<base::Bytes> documents;
-    for (const node::TimelineEntry& entry : walk.entries) {
-      codec::Buffer document;
-      node::write_document(document, entry.view);
-      documents.push_back(document.to_bytes());
+    gateway::RunRecords documents;
+    for (store::RecordNumber from = instance->last_record; from != 0;) {
+      const auto walk =
+          TRY(node::timeline(records(), name.workflow, name.key, from, {.records = 1000}));
+      for (const node::TimelineEntry& entry : walk.entries) {
+        codec::Buffer document;
+        node::write_document(document, entry.view);
+        documents.add(document.to_bytes());
+      }
+      const bool has_more = walk.end == node::TimelineEnd::kMore && !walk.entries.empty();
+      from = has_more && !documents.is_full() ? walk.next : 0;
     }
-    steps::Execution execution =
-        gateway::execution_of(graph, name.workflow, name.key, documents, *instance);
+    steps::Execution execution = documents.execution(graph, name.workflow, name.key, *instance);
     return gateway::RunOfSteps{name.workflow, name.key, std::move(graph), std::move(execution)};
   }
 

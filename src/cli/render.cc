@@ -78,6 +78,8 @@ std::string tick_text(codec::View tick, const std::string& effect, std::size_t m
   }
   if (!effect.empty()) text += " " + effect;
   if (failure) text += ": " + codec::printable(failure_text(*failure), most);
+  // What the body published before may come again.
+  if (text_in(tick, "frame") == "began_again") text += " began_again";
   const std::uint64_t proposal = number_in(tick, "proposal");
   if (proposal != 0) text += " of proposal " + std::to_string(proposal);
   if (tick.find("approve")) {
@@ -119,7 +121,9 @@ std::string state_text(codec::View instance) {
 }
 
 std::string failed_attempt_text(codec::View past) {
-  return printable("step " + text_in(past, "step") + ", attempt " +
+  const std::uint64_t item = number_in(past, "item");
+  return printable("step " + text_in(past, "step") +
+                   (item == 0 ? "" : ", item " + std::to_string(item)) + ", attempt " +
                    std::to_string(number_in(past, "attempt")) + ", " + time_in(past, "at_ns") +
                    ": " + failure_text(past));
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kTracePage = 1000;
 constexpr std::uint64_t kRecordsLookedBack = 100;
+constexpr std::uint64_t kMostRecordsLookedBack = 10'000;  // those that only tell progress included
 constexpr std::uint64_t kMostRecordsSearched = 1'000'000;
 constexpr std::size_t kMostKeptBytes = std::size_t{64} << 20;
 
@@ -83,43 +84,95 @@ struct Verdict {
   std::string explanation;
 };
 
+// The last records of an instance, the last first, without those that only tell progress.
+class LastRecords {
+ public:
+  static base::Result<LastRecords> read(WorldSource& source, const InstanceId& id) {
+    LastRecords last;
+    std::uint64_t read = 0;
+    for (std::uint64_t from = 0; read < kMostRecordsLookedBack;) {
+      last.parts_.push_back(TRY(source.timeline(id, from, kRecordsLookedBack)));
+      const codec::View part = last.parts_.back().view();
+      const std::vector<codec::View> records = list_in(part, "records");
+      from = number_in(part, "next");
+      read += records.size();
+      const bool is_last = from == 0 || records.empty();
+      bool is_needed = false;
+      for (const codec::View record : records) {
+        const auto tick = record.find("tick");
+        if (!tick || text_in(*tick, "kind") == "progress") continue;
+        last.all_.push_back(record);
+        is_needed = true;
+      }
+      if (!is_needed) last.parts_.pop_back();
+      if (is_last || last.all_.size() >= kRecordsLookedBack) break;
+    }
+    return last;
+  }
+
+  const std::vector<codec::View>& all() const noexcept { return all_; }
+
+ private:
+  std::vector<Document> parts_;
+  std::vector<codec::View> all_;  // of the parts
+};
+
+// The last effect that did not come back well.
+struct Trouble {
+  enum class Kind : std::uint8_t { kTimeout, kError, kCancelled, kStep };
+  Kind kind = Kind::kStep;
+  std::uint64_t record = 0;
+  std::string said;  // code and message
+};
+
+// A receipt of a judge that an earlier program wrote repeats the failure, so the code decides.
+std::optional<Trouble> last_trouble_of(const LastRecords& records) {
+  for (const codec::View record : records.all()) {
+    const auto tick = record.find("tick");
+    const auto failure = tick->find("failure");
+    if (!failure) continue;
+    const std::string status = text_in(*tick, "status");
+    const std::string code = text_in(*failure, "code");
+    const std::string message = text_in(*failure, "message");
+    const bool is_late = status == "timeout" || code == "effect.timeout";
+    const Trouble::Kind kind = is_late                 ? Trouble::Kind::kTimeout
+                               : status == "error"     ? Trouble::Kind::kError
+                               : status == "cancelled" ? Trouble::Kind::kCancelled
+                                                       : Trouble::Kind::kStep;
+    return Trouble{kind, number_in(record, "record"),
+                   code + (message.empty() ? "" : ": " + message)};
+  }
+  return std::nullopt;
+}
+
 // By the last effect that did not come back well: what followed it may be the undoing of the rest.
-Verdict verdict_of_failure(codec::View instance, codec::View timeline) {
+Verdict verdict_of_failure(codec::View instance, const std::optional<Trouble>& trouble) {
   const auto error = instance.find("error");
   std::string said = error ? text_in(*error, "code") : "";
   const std::string message = error ? text_in(*error, "message") : "";
   if (!message.empty()) said += ": " + message;
   if (error && text_in(*error, "code") == steps::kRunTimedOut)
     return {"timeout", "the run took longer than its time limit; " + said};
-  for (const codec::View record : list_in(timeline, "records")) {
-    const auto tick = record.find("tick");
-    if (!tick || text_in(*tick, "kind") != "receipt") continue;
-    const std::string status = text_in(*tick, "status");
-    const std::string number = "record " + std::to_string(number_in(record, "record"));
-    if (status == "timeout")
-      return {"timeout", number + " says that an effect took too long; " + said};
-    if (status == "error") return {"executor error", number + " brought an error; " + said};
-  }
+  const std::string number = trouble ? "record " + std::to_string(trouble->record) : "";
+  const std::string came = trouble && trouble->said != said ? ": " + trouble->said : "";
+  if (trouble && trouble->kind == Trouble::Kind::kTimeout)
+    return {"timeout", number + " says that an effect took too long" + came + "; " + said};
+  if (trouble && trouble->kind == Trouble::Kind::kError)
+    return {"executor error", number + " brought an error" + came + "; " + said};
   return {"fault", "its own step has failed it; " + said};
 }
 
-// The last effect that did not come back well, in the words of a verdict; the workflow may have
-// gone on. Empty: there is none among the records.
-std::string last_trouble(codec::View timeline) {
-  for (const codec::View record : list_in(timeline, "records")) {
-    const auto tick = record.find("tick");
-    const auto failure = tick ? tick->find("failure") : std::nullopt;
-    if (!failure) continue;
-    const std::string status = text_in(*tick, "status");
-    const std::string word = status == "timeout"     ? "timeout"
-                             : status == "error"     ? "executor error"
-                             : status == "cancelled" ? "cancelled effect"
-                                                     : "failed step";
-    const std::string message = text_in(*failure, "message");
-    return word + " in record " + std::to_string(number_in(record, "record")) + ": " +
-           text_in(*failure, "code") + (message.empty() ? "" : ": " + message);
+// The same in the words of a verdict, of an instance that has gone on. Empty: there is none.
+std::string sentence_of(const std::optional<Trouble>& trouble) {
+  if (!trouble) return {};
+  const char* word = "failed step";
+  switch (trouble->kind) {
+    case Trouble::Kind::kTimeout: word = "timeout"; break;
+    case Trouble::Kind::kError: word = "executor error"; break;
+    case Trouble::Kind::kCancelled: word = "cancelled effect"; break;
+    case Trouble::Kind::kStep: break;
   }
-  return {};
+  return word + (" in record " + std::to_string(trouble->record) + ": " + trouble->said);
 }
 
 Verdict verdict_of_waiting(codec::View why) {
@@ -209,10 +262,10 @@ base::Result<TraceStart> first_record_of(WorldSource& source, const InstanceId& 
 }
 
 base::Result<std::string> reason_of_end(WorldSource& source, const InstanceId& id) {
-  const Document timeline = TRY(source.timeline(id, 0, kRecordsLookedBack));
-  for (const codec::View record : list_in(timeline.view(), "records")) {
+  const LastRecords records = TRY(LastRecords::read(source, id));
+  for (const codec::View record : records.all()) {
     const auto tick = record.find("tick");
-    if (!tick || text_in(*tick, "control") != "cancel") continue;
+    if (text_in(*tick, "control") != "cancel") continue;
     const std::string reason = text_in(*tick, "reason");
     const std::string by = text_in(*tick, "by");
     return "cancelled" + (by.empty() ? "" : " by " + by) + (reason.empty() ? "" : ": " + reason);
@@ -255,12 +308,16 @@ base::Result<std::uint64_t> record_of_event(WorldSource& source, std::string_vie
                      "no event of the journal has this id");
 }
 
+base::Result<std::string> last_trouble(WorldSource& source, const InstanceId& id) {
+  return sentence_of(last_trouble_of(TRY(LastRecords::read(source, id))));
+}
+
 base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
   const Document instance = TRY(source.instance(id));
   const std::string status = text_in(instance.view(), "status");
-  const Document timeline = TRY(source.timeline(id, 0, kRecordsLookedBack));
+  const auto last = last_trouble_of(TRY(LastRecords::read(source, id)));
   // Of one that has failed the verdict says it.
-  const std::string trouble = status == "failed" ? std::string() : last_trouble(timeline.view());
+  const std::string trouble = status == "failed" ? std::string() : sentence_of(last);
   Verdict verdict;
   if (status == "completed") {
     verdict = {"completed", "it has ended with a result"};
@@ -269,7 +326,7 @@ base::Result<Document> diagnose(WorldSource& source, const InstanceId& id) {
     verdict = {"cancelled", reason.empty() ? "cancelled; the records looked at do not say by whom"
                                            : std::move(reason)};
   } else if (status == "failed") {
-    verdict = verdict_of_failure(instance.view(), timeline.view());
+    verdict = verdict_of_failure(instance.view(), last);
   } else {
     const Document why = TRY(source.why(id));
     verdict = verdict_of_waiting(why.view());

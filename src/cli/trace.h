@@ -31,6 +31,10 @@ base::Result<std::string> reason_of_end(WorldSource& source, const InstanceId& i
 // The last record that holds an event with this id, looked for from the end of the journal.
 base::Result<std::uint64_t> record_of_event(WorldSource& source, std::string_view event_id);
 
+// The last effect of an instance that did not come back well, as a sentence, whether it has gone on
+// or not. Empty: there is none among its last records.
+base::Result<std::string> last_trouble(WorldSource& source, const InstanceId& id);
+
 // {"workflow", "key", "verdict", "explanation", "record"}. Verdicts: completed, cancelled,
 // waiting for a receipt, waiting for an event, paused, running, executor error, timeout, fault,
 // unknown.

@@ -211,11 +211,12 @@ base::Result<node::Executors> Engine::Body::make_executors(
   // Before there are threads for the functions.
   performers = engine::Performers(by_kind, functions, listener != nullptr);
   for (const defs::Bundle* bundle : performed) TRY(performers.check(*bundle));
-  add("worker",
-      std::make_unique<executors::WorkerEffects>(
-          std::make_unique<executors::Functions>(
-              std::move(functions), executors::FunctionOptions{.threads = options.handler_threads}),
-          performed_here, listener.get()));
+  auto worker = std::make_unique<executors::WorkerEffects>(
+      std::make_unique<executors::Functions>(
+          std::move(functions), executors::FunctionOptions{.threads = options.handler_threads}),
+      performed_here, listener.get());
+  handler_threads = &worker->functions();
+  add("worker", std::move(worker));
   return by_kind;
 }
 
@@ -257,11 +258,16 @@ void Engine::Body::make_history() {
   how.failed = [this](const node::FailedEffect& failed) {
     failed_effects.add(failed);
     const bool is_step = failed.status == "failed";
-    log({LogLevel::kWarning,
-         is_step ? "step.failed" : "effect.failed",
+    std::vector<LogField> fields{
+        {"instance", failed.instance}, {"code", failed.code}, {"record", failed.record}};
+    if (!failed.step.empty()) {
+      fields.push_back({"step", failed.step});
+      fields.push_back({"attempt", failed.attempt});
+    }
+    log({LogLevel::kWarning, is_step ? "step.failed" : "effect.failed",
          (is_step ? "a step failed: " : "an effect ended with " + failed.status + ": ") +
              failed.code + (failed.message.empty() ? "" : ": " + failed.message),
-         {{"instance", failed.instance}, {"code", failed.code}, {"record", failed.record}}});
+         std::move(fields)});
   };
   how.instance_failed = [this](const node::FailedInstance& failed) {
     failed_instances.add(

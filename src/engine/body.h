@@ -25,6 +25,7 @@
 #include "env/process.h"
 #include "env/random.h"
 #include "executors/echo.h"
+#include "executors/functions.h"
 #include "executors/outside.h"
 #include "executors/secrets.h"
 #include "holdfast/engine.h"
@@ -94,6 +95,7 @@ struct Engine::Body {
   std::set<std::string, std::less<>> performed_here;       // effects that have a handler
   std::unique_ptr<engine::FeedListener> listener;          // null: nobody places work
   std::vector<std::unique_ptr<executors::Executor>> made;  // the others
+  executors::Functions* handler_threads = nullptr;         // one of them: runs handlers
   std::unique_ptr<node::History> history;                  // null: there is none
   std::unique_ptr<node::EffectCollector> effect_collector;
   // Shared with those who may stop waiting when the engine is gone.

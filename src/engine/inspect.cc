@@ -111,15 +111,27 @@ Result<Engine::RawSituation> situation_of(kernel::World& world, const kernel::In
   return Engine::RawSituation{std::move(*instance), std::move(*reasons)};
 }
 
+// What is performed by functions of the program may wait for one of their threads.
+void put_waits_for_threads(const std::set<std::string, std::less<>>& here,
+                           executors::Functions* handlers, std::vector<WaitReason>& reasons) {
+  if (handlers == nullptr) return;
+  for (WaitReason& reason : reasons) {
+    if (reason.kind != WaitReason::Kind::kReceipt || !here.contains(reason.effect)) continue;
+    if (handlers->waits_for_thread(base::Hash{reason.intent.bytes}))
+      reason.busy_handler_threads = handlers->threads();
+  }
+}
+
 }  // namespace
 
 void Engine::why_raw(std::string_view workflow, Bytes key, Then<std::vector<WaitReason>> then) {
   const auto ticket = engine::ticket(std::move(then));
   kernel::InstanceName name{std::string(workflow), std::move(key)};
-  const auto asked = body_->node->look([name = std::move(name), ticket](node::Core& core) {
+  const auto asked = body_->node->look([this, name = std::move(name), ticket](node::Core& core) {
     core.ask([&](kernel::World& world) -> std::function<void()> {
       auto seen =
           std::make_shared<Result<std::vector<WaitReason>>>(engine::reasons_of(world, name));
+      if (*seen) put_waits_for_threads(body_->performed_here, body_->handler_threads, **seen);
       return [ticket, seen] { ticket->tell(std::move(*seen)); };
     });
   });
@@ -129,9 +141,11 @@ void Engine::why_raw(std::string_view workflow, Bytes key, Then<std::vector<Wait
 void Engine::situation_raw(std::string_view workflow, Bytes key, Then<RawSituation> then) {
   const auto ticket = engine::ticket(std::move(then));
   kernel::InstanceName name{std::string(workflow), std::move(key)};
-  const auto asked = body_->node->look([name = std::move(name), ticket](node::Core& core) {
+  const auto asked = body_->node->look([this, name = std::move(name), ticket](node::Core& core) {
     core.ask([&](kernel::World& world) -> std::function<void()> {
       auto seen = std::make_shared<Result<RawSituation>>(situation_of(world, name));
+      if (*seen)
+        put_waits_for_threads(body_->performed_here, body_->handler_threads, (*seen)->reasons);
       return [ticket, seen] { ticket->tell(std::move(*seen)); };
     });
   });
@@ -202,6 +216,10 @@ void Engine::Body::put_figures(Measures& measures) {
       static_cast<std::uint64_t>(std::chrono::nanoseconds(options.replay_bound).count());
   measures.figures = figures();
   if (history) measures.history_seen = history->figures().seen;
+  if (handler_threads != nullptr) {
+    measures.handler_threads = handler_threads->threads();
+    measures.busy_handler_threads = handler_threads->busy_threads();
+  }
   failed_effects.put(measures.failed);
   failed_instances.put(measures.failed_instances);
 }

@@ -34,6 +34,16 @@ void Functions::wake_one(std::unique_lock<std::mutex> lock) {
   changed_.notify_one();
 }
 
+std::size_t Functions::busy_threads() {
+  const std::lock_guard lock(mutex_);
+  return running_.size();
+}
+
+bool Functions::waits_for_thread(const base::Hash& intent) {
+  const std::lock_guard lock(mutex_);
+  return running_.size() >= threads_.size() && !running_.contains(intent);
+}
+
 void Functions::stop(const base::Hash& intent) {
   if (!desk_.stop(intent)) return;
   const std::lock_guard lock(mutex_);
@@ -51,6 +61,7 @@ void Functions::shut_down() {
   const std::lock_guard lock(joining_);
   for (std::thread& thread : threads_)
     if (thread.joinable()) thread.join();
+  retries_.end();
 }
 
 // Nothing: it is over.
@@ -86,7 +97,7 @@ std::shared_ptr<LiveProgress> Functions::begin(const kernel::OpenIntent& intent)
   Reports* const reports = desk_.reports_of(intent.intent);
   if (reports == nullptr) return nullptr;
   const auto progress =
-      std::make_shared<LiveProgress>(intent.intent, intent.last_progress, *reports);
+      std::make_shared<LiveProgress>(intent.intent, intent.last_progress, *reports, retries_);
   const std::lock_guard lock(mutex_);
   Running& running = running_.at(intent.intent);
   running.progress = progress;

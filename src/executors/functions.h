@@ -46,6 +46,12 @@ class Functions : public Executor {
   bool has_room(const kernel::OpenIntent& intent) override { return desk_.has_room(intent); }
   void stop(const base::Hash& intent) override;
 
+  // Of its threads, those that run something.
+  std::size_t threads() const noexcept { return threads_.size(); }
+  std::size_t busy_threads();
+  // Whether no thread runs it yet, and all of them are busy.
+  bool waits_for_thread(const base::Hash& intent);
+
   // Waits for the functions that are under way; they can see that they should end.
   void shut_down() override;
 
@@ -78,6 +84,7 @@ class Functions : public Executor {
   };
   std::shared_ptr<LiveProgress> begin(const kernel::OpenIntent& intent);
 
+  ProgressRetries retries_;
   std::unordered_map<base::Hash, Running, base::HashOfHash> running_;
   std::mutex joining_;
   std::vector<std::thread> threads_;

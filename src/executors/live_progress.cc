@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executors/live_progress.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 #include <variant>
@@ -17,7 +18,9 @@ constexpr std::size_t kMostFrameBytes = std::size_t{128} << 10;
 constexpr std::size_t kMostWaiting = 256;
 constexpr std::size_t kMostWaitingBytes = std::size_t{256} << 10;
 
-constexpr std::chrono::milliseconds kTryFrameAgain(20);
+// Until a frame that was refused is offered again: at first, and at most.
+constexpr std::chrono::milliseconds kFirstDelay(20);
+constexpr std::chrono::milliseconds kLongestDelay(1000);
 
 // Of what was refused: whether there may be room for it later.
 bool may_help(const kernel::Answer& answer) {
@@ -33,11 +36,14 @@ bool is_taken(const kernel::Answer& answer) {
 
 }  // namespace
 
-LiveProgress::LiveProgress(const base::Hash& intent, std::uint64_t last_sequence, Reports& reports)
+LiveProgress::LiveProgress(const base::Hash& intent, std::uint64_t last_sequence, Reports& reports,
+                           ProgressRetries& retries)
     : intent_(intent),
       reports_(reports),
+      retries_(retries),
       sequence_(last_sequence),
-      begins_again_(last_sequence != 0) {}
+      begins_again_(last_sequence != 0),
+      delay_(kFirstDelay) {}
 
 void LiveProgress::begin() {
   const std::lock_guard lock(mutex_);
@@ -53,6 +59,7 @@ bool LiveProgress::put(base::ByteView piece) {
   waiting_.emplace_back(piece.begin(), piece.end());
   waiting_bytes_ += piece.size();
   send_next();
+  offer_if_due();
   return true;
 }
 
@@ -69,8 +76,30 @@ void LiveProgress::close() {
 }
 
 void LiveProgress::wait(std::unique_lock<std::mutex>& lock) {
-  changed_.wait_for(lock, kTryFrameAgain);
-  if (is_refused_ && !closed_) offer();
+  changed_.wait_for(lock, kFirstDelay);
+  offer_if_due();
+}
+
+void LiveProgress::offer_if_due() {
+  if (is_refused_ && !closed_ && std::chrono::steady_clock::now() >= again_at_) offer();
+}
+
+void LiveProgress::try_again() {
+  const std::lock_guard lock(mutex_);
+  will_be_tried_ = false;
+  if (!is_refused_ || closed_) return;
+  offer_if_due();
+  // It was offered meanwhile, and refused.
+  if (is_refused_ && !std::exchange(will_be_tried_, true))
+    retries_.add(again_at_, weak_from_this());
+}
+
+// An instance may be paused for long: the node is not asked often then.
+void LiveProgress::refused() {
+  is_refused_ = true;
+  again_at_ = std::chrono::steady_clock::now() + delay_;
+  delay_ = std::min(2 * delay_, kLongestDelay);
+  if (!std::exchange(will_be_tried_, true)) retries_.add(again_at_, weak_from_this());
 }
 
 LiveProgress::Frame LiveProgress::gathered() {
@@ -103,8 +132,10 @@ void LiveProgress::offer() {
   progress.sequence = sequence_;
   progress.kind = on_its_way_->kind;
   progress.payload = on_its_way_->payload;
-  is_refused_ = !reports_.offer(
+  is_refused_ = false;
+  const bool has_room = reports_.offer(
       progress, [self = shared_from_this()](const kernel::Answer& answer) { self->heard(answer); });
+  if (!has_room) refused();
 }
 
 void LiveProgress::heard(const kernel::Answer& answer) {
@@ -112,9 +143,10 @@ void LiveProgress::heard(const kernel::Answer& answer) {
   if (closed_) return;
   if (is_taken(answer)) {
     on_its_way_.reset();
+    delay_ = kFirstDelay;
     send_next();
   } else if (may_help(answer)) {
-    is_refused_ = true;
+    refused();
   } else {
     closed_ = true;  // it is not open any more
   }

@@ -46,6 +46,8 @@ class WorkerEffects : public Executor {
   void stop(const base::Hash& intent) override { functions_->stop(intent); }
   void shut_down() override { functions_->shut_down(); }
 
+  Functions& functions() noexcept { return *functions_; }
+
  private:
   const std::unique_ptr<Functions> functions_;
   const Names& here_;

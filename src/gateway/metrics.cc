@@ -83,6 +83,10 @@ void put_inputs(MetricsText& text, const Seen& seen) {
 }
 
 void put_effects(MetricsText& text, const Measures& measures) {
+  text.gauge("holdfast_handler_threads", "Threads that run handlers and bodies of steps.",
+             measures.handler_threads);
+  text.gauge("holdfast_busy_handler_threads", "Those of them that run something.",
+             measures.busy_handler_threads);
   text.gauge("holdfast_open_effects", "Effects that are open.", measures.open_effects);
   text.family("holdfast_open_effects_by_kind", "gauge", "Effects that are open, by kind.");
   std::uint64_t timers = 0;

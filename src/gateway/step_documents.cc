@@ -36,11 +36,19 @@ void put_graph(codec::Buffer& out, std::string_view workflow, const steps::Graph
   steps::write_graph(out, graph);
 }
 
-steps::Execution execution_of(const steps::Graph& graph, const std::string& workflow,
-                              const Bytes& key, const std::vector<Bytes>& records,
-                              const RawInstance& instance) {
+// The last one is kept whatever it is: it says how far the run is.
+void RunRecords::add(Bytes record) {
+  const bool is_progress = pieces_.take(codec::View::of(record));
+  if (++read_ != 1 && is_progress) return;
+  bytes_ += record.size();
+  kept_.push_back(std::move(record));
+}
+
+steps::Execution RunRecords::execution(const steps::Graph& graph, const std::string& workflow,
+                                       const Bytes& key, const RawInstance& instance) const {
   steps::ExecutionReader reader(graph, workflow, key);
-  for (auto record = records.rbegin(); record != records.rend(); ++record)
+  reader.add(pieces_);
+  for (auto record = kept_.rbegin(); record != kept_.rend(); ++record)
     reader.add(codec::View::of(*record));
   return std::move(reader).finish(instance.state, name_of(instance.status));
 }

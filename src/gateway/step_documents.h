@@ -33,11 +33,26 @@ struct RunOfSteps {
 // So much of what happened to a run is looked at; what was before counts as not there.
 inline constexpr std::size_t kMostRunRecords = 10'000;
 inline constexpr std::size_t kMostRunBytes = std::size_t{32} << 20;
+inline constexpr std::size_t kMostRunRecordsRead = 200'000;  // those of pieces included
 
-// Out of the documents of its records, the last first.
-steps::Execution execution_of(const steps::Graph& graph, const std::string& workflow,
-                              const Bytes& key, const std::vector<Bytes>& records,
-                              const RawInstance& instance);
+// The documents of the records of a run, given the last first. Those that only tell progress are
+// counted and not kept, so that a run that publishes much is seen from its beginning.
+class RunRecords {
+ public:
+  void add(Bytes record);
+  bool is_full() const noexcept {
+    return kept_.size() >= kMostRunRecords || bytes_ >= kMostRunBytes ||
+           read_ >= kMostRunRecordsRead;
+  }
+  steps::Execution execution(const steps::Graph& graph, const std::string& workflow,
+                             const Bytes& key, const RawInstance& instance) const;
+
+ private:
+  std::vector<Bytes> kept_;
+  steps::PieceCounts pieces_;
+  std::size_t bytes_ = 0;
+  std::size_t read_ = 0;
+};
 
 // {"workflow", "key", "graph", "execution"}
 void put_run(codec::Buffer& out, const RunOfSteps& run);

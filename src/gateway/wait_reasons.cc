@@ -6,7 +6,9 @@
 
 #include "codec/json_writer.h"
 #include "codec/view.h"
+#include "defs/system_names.h"
 #include "gateway/documents.h"
+#include "tasks/task_cell.h"
 #include "workers/desk.h"
 
 namespace holdfast::gateway {
@@ -126,24 +128,44 @@ std::string workers_text(const Placement& placement) {
   return left == 0 ? text : text + "; and " + std::to_string(left) + " more workers";
 }
 
-std::string placement_clause(const Placement& placement, std::uint64_t now_ns) {
+// Of a task that was tried before; nothing: of another effect, or of the first execution.
+using LastError = std::optional<tasks::TaskError>;
+
+LastError last_error_of(const WaitReason& reason, const RawInstance& instance) {
+  if (reason.kind != Kind::kReceipt || reason.effect != defs::kTaskRun || instance.state.empty())
+    return std::nullopt;
+  const auto cell = tasks::read_task_cell(codec::View::of(instance.state));
+  return cell ? cell->error : std::nullopt;
+}
+LastError last_error_of(const steps::Reason&, const RawInstance&) { return std::nullopt; }
+
+std::string text_of(const LastError& error) {
+  if (!error) return "";
+  return "; last: " + error->code + (error->message.empty() ? "" : ": " + error->message);
+}
+
+std::string placement_clause(const Placement& placement, std::uint64_t now_ns,
+                             const LastError& error) {
   switch (placement.kind) {
     case Placement::Kind::kNoneEligible: {
       const std::uint64_t at = placement.gives_up_ns.value_or(now_ns);
-      return std::string(placement.is_exhausted
+      // The one that failed it may have left since.
+      return std::string(placement.is_exhausted || error
                              ? "Every worker that can run this task has failed it"
                              : "No worker can run this task") +
-             workers_text(placement) + ". It fails in " +
+             workers_text(placement) + text_of(error) + ". It fails in " +
              std::to_string(at > now_ns ? (at - now_ns) / 1'000'000'000 : 0) +
              " s unless another worker comes";
     }
     case Placement::Kind::kBusy:
       return "Waiting for a free worker, place " + std::to_string(placement.place) + " of " +
-             std::to_string(placement.length) + " in the queue" + workers_text(placement);
+             std::to_string(placement.length) + " in the queue" + workers_text(placement) +
+             text_of(error);
     case Placement::Kind::kKeyLimit:
       return "Waiting for the concurrency key " + placement.key + ": " +
              std::to_string(placement.key_running) +
-             " tasks with it are running, and the limit is " + std::to_string(placement.key_limit);
+             " tasks with it are running, and the limit is " + std::to_string(placement.key_limit) +
+             text_of(error);
     case Placement::Kind::kChosen: return "It is being given to worker " + placement.worker;
     case Placement::Kind::kEnding: return "Its end is being recorded";
     case Placement::Kind::kLeased:
@@ -160,13 +182,15 @@ std::optional<Placement> placement_of(const WaitReason& reason, const workers::D
   return placement;
 }
 
-void put_reason(codec::Buffer& out, const WaitReason& reason, const workers::Desk* desk) {
+void put_reason(codec::Buffer& out, const WaitReason& reason, const workers::Desk* desk,
+                const LastError& error) {
   const auto placement = placement_of(reason, desk);
   switch (reason.kind) {
     case Kind::kReceipt:
-      codec::write_map_head(out, 6u + (reason.due_ns ? 1u : 0u) +
-                                     (reason.child_workflow.empty() ? 0u : 1u) +
-                                     (reason.by_workers ? 3u : 0u) + (placement ? 1u : 0u));
+      codec::write_map_head(
+          out, 6u + (reason.due_ns ? 1u : 0u) + (reason.child_workflow.empty() ? 0u : 1u) +
+                   (reason.by_workers ? 3u : 0u) + (placement ? 1u : 0u) +
+                   (reason.busy_handler_threads != 0 ? 1u : 0u) + (error ? 1u : 0u));
       put(out, "kind", "receipt");
       put(out, "effect", reason.effect);
       put(out, "executor", reason.executor);
@@ -177,7 +201,16 @@ void put_reason(codec::Buffer& out, const WaitReason& reason, const workers::Des
       if (!reason.child_workflow.empty())
         put_instance(out, "child", reason.child_workflow, reason.child_key);
       if (reason.by_workers) put_work(out, reason);
+      if (reason.busy_handler_threads != 0)
+        put_number(out, "busy_handler_threads", reason.busy_handler_threads);
       if (placement) put_placement(out, *placement, desk->now_ns());
+      if (error) {
+        codec::write_text(out, "last_error");
+        codec::write_map_head(out, 3);
+        put(out, "code", error->code);
+        put(out, "message", error->message);
+        put(out, "worker", error->worker);
+      }
       return;
     case Kind::kTurn:
     case Kind::kPaused:
@@ -208,9 +241,10 @@ std::string waiting_mail(std::uint64_t mail) {
                    : ", and " + std::to_string(mail) + " messages wait for it";
 }
 
-std::string clause_of(const WaitReason& reason, const workers::Desk* desk) {
+std::string clause_of(const WaitReason& reason, const workers::Desk* desk, const LastError& error) {
   if (const auto placement = placement_of(reason, desk)) {
-    if (auto clause = placement_clause(*placement, desk->now_ns()); !clause.empty()) return clause;
+    if (auto clause = placement_clause(*placement, desk->now_ns(), error); !clause.empty())
+      return clause;
   }
   switch (reason.kind) {
     case Kind::kReceipt:
@@ -218,7 +252,13 @@ std::string clause_of(const WaitReason& reason, const workers::Desk* desk) {
       if (!reason.child_workflow.empty())
         return "It waits for " + name_text(reason.child_workflow, reason.child_key) +
                ", which it has run since " + time_text(reason.since_ns);
-      if (reason.by_workers) return work_clause(reason);
+      if (reason.by_workers) return work_clause(reason) + text_of(error);
+      if (reason.busy_handler_threads != 0) {
+        const std::string count = std::to_string(reason.busy_handler_threads);
+        return "It waits for a free handler thread (" + count + " of " + count + " busy) to run " +
+               reason.effect + ", opened by record " + std::to_string(reason.opened_at) + " at " +
+               time_text(reason.since_ns);
+      }
       return "It waits for the receipt of " + reason.effect + " (" + reason.executor +
              "), opened by record " + std::to_string(reason.opened_at) + " at " +
              time_text(reason.since_ns);
@@ -259,7 +299,8 @@ std::string failure_text(const steps::Reason& reason) {
   return " with " + reason.code + (reason.message.empty() ? "" : ": " + reason.message);
 }
 
-void put_reason(codec::Buffer& out, const steps::Reason& reason, const workers::Desk*) {
+void put_reason(codec::Buffer& out, const steps::Reason& reason, const workers::Desk*,
+                const LastError&) {
   using StepKind = steps::Reason::Kind;
   const auto begin = [&](std::string_view kind, std::uint64_t more) {
     codec::write_map_head(out, 4 + more + (reason.due_ns == 0 ? 0 : 1));
@@ -302,7 +343,7 @@ std::string requirements_text(const steps::Reason& reason) {
   return text;
 }
 
-std::string clause_of(const steps::Reason& reason, const workers::Desk*) {
+std::string clause_of(const steps::Reason& reason, const workers::Desk*, const LastError&) {
   using StepKind = steps::Reason::Kind;
   const std::string until = reason.due_ns == 0 ? "" : ", until " + time_text(reason.due_ns);
   switch (reason.kind) {
@@ -377,10 +418,11 @@ void put_why(codec::Buffer& out, const RawInstance& instance,
   codec::Buffer list;
   const auto add = [&](const auto& reason) {
     ++count;
-    put_reason(list, reason, desk);
+    const LastError error = last_error_of(reason, instance);
+    put_reason(list, reason, desk, error);
     if (urgency(reason) >= first) return;
     first = urgency(reason);
-    clause = clause_of(reason, desk);
+    clause = clause_of(reason, desk, error);
   };
   // Whoever has ended waits for nothing, whatever its state was a moment ago.
   if (!reasons.empty()) {
@@ -406,7 +448,7 @@ void put_why(codec::Buffer& out, const RawInstance& instance,
   codec::write_text(out, "failed_attempts");
   codec::write_list_head(out, failed);
   for (const steps::Reason& reason : of_steps) {
-    if (!is_reason(reason)) put_reason(out, reason, desk);
+    if (!is_reason(reason)) put_reason(out, reason, desk, std::nullopt);
   }
 }
 

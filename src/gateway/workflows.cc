@@ -82,22 +82,15 @@ void refuse_graph(Exchange& exchange, const base::Error& error) {
 }
 
 // All of its records, as far as they are looked at.
-Result<std::vector<Bytes>> read_records(Engine& engine, const std::string& workflow,
-                                        const Bytes& key, std::uint64_t last,
-                                        const std::function<bool()>& is_let_go) {
-  std::vector<Bytes> records;
-  std::size_t bytes = 0;
+Result<RunRecords> read_records(Engine& engine, const std::string& workflow, const Bytes& key,
+                                std::uint64_t last, const std::function<bool()>& is_let_go) {
+  RunRecords records;
   for (std::uint64_t from = last; from != 0;) {
     if (is_let_go()) return Error{ErrorCode::kEnded, "nobody waits for it"};
     auto part = engine.read_timeline(workflow, key, from, {.records = 1000});
     if (!part) return part.error();
-    for (Bytes& record : part->records) {
-      bytes += record.size();
-      records.push_back(std::move(record));
-    }
-    if (part->is_trimmed || part->records.empty() || records.size() >= kMostRunRecords ||
-        bytes >= kMostRunBytes)
-      break;
+    for (Bytes& record : part->records) records.add(std::move(record));
+    if (part->is_trimmed || part->records.empty() || records.is_full()) break;
     from = part->next;
   }
   return records;
@@ -143,7 +136,7 @@ void get_instance_graph(Exchange& exchange) {
           const auto records = read_records(engine, workflow, key, instance.last_record, is_let_go);
           if (!records) return records.error();
           const RunOfSteps run{workflow, key, graph,
-                               execution_of(graph, workflow, key, *records, instance)};
+                               records->execution(graph, workflow, key, instance)};
           if (format.picture) return made_of(draw_run(run, *format.picture));
           auto made = std::make_shared<Made>();
           put_run(made->document, run);

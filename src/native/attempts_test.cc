@@ -36,6 +36,8 @@ struct Trying : StepWorkflow {
 
   End begin(const Begin& begin, StepContext& context) {
     if (begin.how == "put") context.put(Strange{"?"});
+    if (begin.how == "publish") context.publish(End{"\xff"});
+    if (begin.how == "long") throw StepError("test." + std::string(20'000, 'x'), "long");
     if (begin.how == "send") context.send(Strange{"?"});
     if (begin.how == "wait") return {context.wait_for<Strange>().text};
     if (begin.how == "none") {
@@ -71,6 +73,19 @@ TEST(StepAttempts, what_the_workflow_does_not_name_is_refused_at_the_call) {
           .back()
           .starts_with("failed step.bad_send: the workflow does not name 'test/Strange@1'"));
   EXPECT_TRUE(body.run("begin", Begin{"k", "wait"}).back().starts_with("failed step.bad_wait"));
+}
+
+// Whoever reads the stream sees all of it, or the body hears why not.
+TEST(StepAttempts, what_cannot_be_shown_is_refused_at_the_call) {
+  testing::BodyOf<Trying> body;
+  const std::string line = body.run("begin", Begin{"k", "publish"}).back();
+  EXPECT_TRUE(line.starts_with("failed step.bad_put: 'test/End@1' cannot be shown: ")) << line;
+}
+
+TEST(StepAttempts, of_a_long_code_the_beginning_is_kept) {
+  testing::BodyOf<Trying> body;
+  const std::string line = body.run("begin", Begin{"k", "long"}).back();
+  EXPECT_TRUE(line.starts_with("failed test." + std::string(250, 'x') + ": long")) << line;
 }
 
 TEST(StepAttempts, none_collected_is_an_empty_list) {

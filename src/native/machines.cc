@@ -13,7 +13,8 @@
 namespace holdfast::native {
 namespace {
 
-constexpr Rules kAllRules[] = {Rules::kFirst, Rules::kKeepsEarly, Rules::kTellsAttempts};
+constexpr Rules kAllRules[] = {Rules::kFirst, Rules::kKeepsEarly, Rules::kTellsAttempts,
+                               Rules::kTellsRepeats};
 
 // What has become of the entries of step workflows does not keep the code from running them.
 std::optional<std::string> entries_of(const std::optional<std::string>& annotations) {

@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "codec/buffer.h"
 #include "codec/cbor_writer.h"
+#include "codec/normaliser.h"
 #include "kernel/text.h"
 #include "steps/machine.h"
 
@@ -15,6 +16,14 @@ namespace holdfast::detail {
 namespace {
 
 constexpr std::size_t kMaxCodeBytes = 255;
+
+// Whole characters of it.
+std::string beginning(std::string text, std::size_t most) {
+  std::size_t size = std::min(text.size(), most);
+  while (size != 0 && size < text.size() && (text[size] & 0xC0) == 0x80) --size;
+  text.resize(size);
+  return text;
+}
 
 // A list of exactly so many.
 bool list_of(Reader& in, std::uint64_t count) {
@@ -219,6 +228,13 @@ std::string StepCall::wrong_put(std::string_view schema) const {
          "': name it in Events, Asks, Publishes or Sends, or return it from a step";
 }
 
+std::string StepCall::wrong_value(std::string_view schema, ByteSpan value) {
+  codec::Normaliser normaliser;
+  const auto read = normaliser.part_from_cbor(codec::Schema::item(), value);
+  if (read) return {};
+  return "'" + std::string(schema) + "' cannot be shown: " + read.error().to_string();
+}
+
 std::string StepCall::wrong_wait(std::string_view schema) const {
   if (std::string unknown = wrong_put(schema); !unknown.empty()) return unknown;
   if (routes_ == nullptr || schema != routes_->stop) return {};
@@ -380,8 +396,8 @@ void StepCall::cancel_run(std::string_view reason) {
 
 void StepCall::fail(std::string_view code, std::string_view message) {
   has_failed_ = true;
-  code_ = kernel::shown(code);
-  if (code_.empty() || code_.size() > kMaxCodeBytes) code_ = "step.failed";
+  code_ = beginning(kernel::shown(code), kMaxCodeBytes);
+  if (code_.empty()) code_ = "step.failed";
   message_ = kernel::shown(message);
 }
 
@@ -406,13 +422,14 @@ void StepCall::judge(const RetryPolicy& policy, Duration took) {
   results_->clear();
   count_ = 0;
   add([&](Writer& out) {
-    out.list(5);
+    out.list(is_judging_ ? 6 : 5);
     out.nat(2);
     out.text(code_);
     out.text(message_);
     out.boolean(true);
     out.list(delay ? 1 : 0);
     if (delay) out.nat(static_cast<std::uint64_t>(delay->count()));
+    if (is_judging_) out.boolean(true);
   });
 }
 

@@ -1,10 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/failed_effect.h"
 
+#include "codec/normaliser.h"
 #include "codec/view.h"
+#include "steps/entry_codec.h"
 #include "steps/results_codec.h"
 
 namespace holdfast::node {
+namespace {
+
+std::string_view text_under(codec::View map, std::string_view name) {
+  const auto found = map.find(name);
+  return found ? found->text().value_or("") : std::string_view();
+}
+std::uint64_t number_under(codec::View map, std::string_view name) {
+  const auto found = map.find(name);
+  return found ? found->nat().value_or(0) : 0;
+}
+
+// Of an entry `attempt_failed`, also among several.
+bool is_named_by(codec::View entry, FailedEffect& failed) {
+  if (entry.kind() != codec::ViewKind::kMap) return false;
+  const std::string_view kind = text_under(entry, "kind");
+  if (kind == steps::kSeveral) {
+    const auto several = entry.find("value");
+    const auto list = several ? several->bytes() : std::nullopt;
+    // Any workflow may use the word.
+    codec::Normaliser normaliser;
+    const auto parts =
+        normaliser.part_from_cbor(codec::Schema::item(), list.value_or(base::ByteView()));
+    if (!parts) return false;
+    for (const codec::View part : codec::View::of(*parts).elements()) {
+      if (text_under(part, "kind") != steps::kSeveral && is_named_by(part, failed)) return true;
+    }
+    return false;
+  }
+  if (kind != steps::word_for(steps::EntryKind::kAttemptFailed)) return false;
+  failed.step = text_under(entry, "step");
+  failed.attempt = number_under(entry, "attempts");
+  return true;
+}
+
+// The entry that tells of it; or, of one that has to be judged first, the run that is asked.
+void name_failed_step(const kernel::InstanceView& instance, FailedEffect& failed) {
+  for (const base::ByteView entry : instance.annotations) {
+    if (is_named_by(codec::View::of(entry), failed)) return;
+  }
+  for (const kernel::OpenedView& opened : instance.opened) {
+    const codec::View params = codec::View::of(opened.params);
+    if (params.kind() != codec::ViewKind::kMap || !params.find("work")) continue;
+    failed.step = text_under(params, "step");
+    failed.attempt = number_under(params, "failures");
+    if (failed.attempt != 0) return;
+  }
+  failed.step.clear();
+}
+
+}  // namespace
 
 std::optional<steps::Failure> failure_of(const kernel::ReceiptArrived& receipt) {
   if (receipt.is_too_large() || receipt.payload.empty()) return std::nullopt;
@@ -27,12 +79,14 @@ std::optional<FailedEffect> failed_effect(const kernel::RecordView& record) {
   if (!failure) return std::nullopt;
   const kernel::InstanceView& instance = record.instances.front();
   const bool is_body = receipt->status == kernel::ReceiptStatus::kOk;
-  return FailedEffect{.record = record.number,
+  FailedEffect failed{.record = record.number,
                       .instance = kernel::instance_name(instance.workflow, instance.key),
                       .workflow = std::string(instance.workflow),
                       .status = is_body ? "failed" : std::string(kernel::name_of(receipt->status)),
                       .code = std::string(failure->code),
                       .message = std::string(failure->message)};
+  name_failed_step(instance, failed);
+  return failed;
 }
 
 std::vector<FailedInstance> failed_instances(const kernel::RecordView& record) {

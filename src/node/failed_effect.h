@@ -23,6 +23,8 @@ struct FailedEffect {
   std::string status;  // error, timeout, cancelled; of a body of a step: failed
   std::string code;
   std::string message;
+  std::string step = {};      // of a step workflow; empty: it is none, or its rules are older
+  std::uint64_t attempt = 0;  // of the step, from 1
 };
 
 // Nothing: the record is none of a receipt, or the effect went well, or nobody waited for it.

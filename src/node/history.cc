@@ -48,9 +48,8 @@ History::History(store::WorldFolder& folder, store::Journal& journal, env::Clock
       options_(std::move(options)),
       sealing_(folder, journal, clock, options_.slice, options_.trouble),
       delay_ns_(kFirstDelayNs),
-      wake_at_(kNever) {
-  told_of_ = journal.durable();
-}
+      begun_at_(journal.durable()),
+      wake_at_(kNever) {}
 
 History::~History() = default;
 
@@ -224,6 +223,12 @@ void History::work() {
 
 base::Result<void> History::open() {
   index_ = TRY(store::HistoryIndex::open(folder_));
+  // One that has followed the journal knows what was told when the program ended; for one that is
+  // made anew all of it was.
+  if (!told_of_) {
+    const store::RecordNumber seen = index_->cursor().record;
+    told_of_ = seen != 0 ? std::min(seen, begun_at_) : begun_at_;
+  }
   // One that has seen nothing begins where the journal does.
   if (index_->cursor().record == 0 && journal_.first() > 1) {
     index_->begin_with(journal_.first());
@@ -232,7 +237,7 @@ base::Result<void> History::open() {
   feed_.emplace(TRY(HistoryFeed::start(journal_, *index_)));
   if (options_.failed) {
     feed_->shows = [this](const kernel::RecordView& record) {
-      if (record.number <= told_of_) return;
+      if (record.number <= *told_of_) return;
       told_of_ = record.number;
       if (const auto failed = failed_effect(record)) options_.failed(*failed);
       if (!options_.instance_failed) return;
@@ -253,6 +258,7 @@ base::Result<void> History::open() {
 
 // What it had is of no use; the records come in slices, as always.
 base::Result<void> History::begin_anew() {
+  if (!told_of_) told_of_ = begun_at_;
   auto index = TRY(store::begin_new_history(folder_));
   index->begin_with(journal_.first());
   TRY(index->apply({}, index->cursor().record, {}));

@@ -54,8 +54,9 @@ struct HistoryOptions {
   // Sends an input to the world, as Loop::send. Without it nothing is forgotten.
   std::function<base::Result<void>(Input, Heard)> send = {};
 
-  // Is told of effects that failed, each once, a moment later; not of those in records that were
-  // there when it began. On the thread that works, or finishes.
+  // Is told of effects that failed, each once, a moment later, also of those in records that the
+  // index had not seen when the program before ended; of none before an index that is made anew.
+  // On the thread that works, or finishes.
   std::function<void(const FailedEffect&)> failed = {};
   std::function<void(const FailedInstance&)> instance_failed = {};  // the same
 
@@ -162,7 +163,8 @@ class History {
   // Whoever works:
   std::unique_ptr<store::HistoryIndex> index_;
   std::optional<HistoryFeed> feed_;
-  store::RecordNumber told_of_ = 0;  // the last record whose failed effect was told
+  // The last record whose failed effect was told; nothing: the index was never open.
+  std::optional<store::RecordNumber> told_of_;
   std::optional<Retention> retention_;
   Sealing sealing_;
   std::deque<Query> parked_;            // until the index has gone on
@@ -172,6 +174,8 @@ class History {
   std::string last_trouble_;
   Visit visiting_;  // after what it is shown
   std::int64_t visit_ns_ = 0;
+
+  const store::RecordNumber begun_at_;  // the last record when it was made
 
   mutable std::mutex mutex_;
   std::condition_variable for_worker_;

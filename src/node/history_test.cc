@@ -60,6 +60,37 @@ TEST_F(HistoryTest, the_journal_keeps_what_the_index_has_not_seen_up_to_a_bound)
   EXPECT_THAT(words(read("order-1")), ElementsAre("truncated"));
 }
 
+// What failed in the last moments of a program is what its operator looks for.
+TEST_F(HistoryTest, what_the_index_had_not_seen_when_the_program_died_is_told_by_the_next) {
+  std::vector<std::string> told;
+  options_.failed = [](const FailedEffect&) {};
+  options_.instance_failed = [&](const FailedInstance& failed) { told.push_back(failed.key); };
+  keyed_ = [](const kernel::StepInput& input, kernel::StepOutput& output) {
+    kernel::testing::state(output, kernel::testing::number(input));
+    output.fail("lab.broken", "as it was told");
+  };
+  open_.reset();
+  history_.reset();
+  open();
+  make();
+  send("a", 1);
+  catch_up();
+  EXPECT_THAT(told, ElementsAre("\"a\""));
+  send("b", 1);
+  restart();
+  catch_up();
+  EXPECT_THAT(told, ElementsAre("\"a\"", "\"b\"")) << "each once";
+  // An index that is made anew has nothing to tell of what was before.
+  history_.reset();
+  ASSERT_TRUE(disk_->remove("./world/history.db"));
+  make();
+  catch_up();
+  EXPECT_EQ(told.size(), 2u);
+  send("c", 1);
+  catch_up();
+  EXPECT_EQ(told.size(), 3u);
+}
+
 TEST_F(HistoryTest, an_index_that_is_damaged_is_begun_anew_and_the_world_hears_nothing_of_it) {
   send("a", 2);
   catch_up();

@@ -22,14 +22,22 @@ using steps::testing::Story;
 using ::testing::HasSubstr;
 using Lines = std::vector<std::string>;
 
-Execution execution_of(Stage& stage, std::size_t skipped = 0) {
+Execution execution_of(Stage& stage, std::size_t skipped = 0, bool keeps_progress = true) {
   ExecutionReader reader(stage.graph(), std::string(steps::testing::kWorkflow), Stage::key());
+  PieceCounts pieces;
+  for (const base::Bytes& bytes : stage.journal()) {
+    codec::Buffer document;
+    write_document(document, *kernel::read_record(bytes));
+    pieces.take(codec::View::of(document.view()));
+  }
+  reader.add(pieces);
   std::vector<codec::Buffer> kept;
   for (std::size_t i = skipped; i < stage.journal().size(); ++i) {
     const auto record = kernel::read_record(stage.journal()[i]);
     EXPECT_TRUE(record);
     codec::Buffer document;
     write_document(document, *record);
+    if (!keeps_progress && PieceCounts().take(codec::View::of(document.view()))) continue;
     reader.add(codec::View::of(document.view()));
   }
   const kernel::InstanceValues values = stage.instance();
@@ -151,6 +159,35 @@ TEST(StepsExecution, counts_what_a_run_has_done) {
     EXPECT_EQ(execution.first_record, 2U);
     EXPECT_EQ(execution.last_record, stage.journal().size());
     EXPECT_EQ(execution.has_ended(), each.bodies == 0);
+  }
+}
+
+// Records that only tell of pieces need not be kept.
+TEST(StepsExecution, pieces_that_a_body_publishes_are_counted) {
+  const Story story{.graph = "work: Start -> Stop | A",
+                    .bodies = {{"work", [](const Seen&, Doing& d) { d.returns("Stop", 9); }}}};
+  Stage stage(story);
+  stage.play_once();  // the event
+  const base::Hash intent = stage.open().front().intent;
+  codec::Buffer two;
+  codec::write_list_head(two, 2);
+  for (const std::uint64_t n : {1U, 2U}) {
+    codec::write_list_head(two, 2);
+    codec::write_text(two, steps::testing::full_name("A"));
+    codec::write_bytes(two, steps::testing::numbered(n));
+  }
+  const base::Bytes nothing{0xf6};
+  stage.tick(kernel::ProgressArrived{intent, 1, "pieces", two.view(), {}});
+  stage.tick(kernel::ProgressArrived{intent, 2, "began_again", nothing, {}});
+  stage.tick(kernel::ProgressArrived{intent, 3, "pieces", two.view(), {}});
+  stage.play();
+  for (const bool keeps_progress : {true, false}) {
+    const Execution execution = execution_of(stage, 0, keeps_progress);
+    EXPECT_EQ(lines_of(stage.graph(), execution),
+              Lines({"work: ran 1, completed 1", "came Start 1", "work took Start 1",
+                     "work returned Stop 1", "work put A 4"}));
+    EXPECT_TRUE(execution.is_whole);
+    EXPECT_THAT(draw_mermaid(picture_of(stage.graph(), execution)), HasSubstr("t/A@1<br/>×4"));
   }
 }
 

@@ -158,12 +158,131 @@ TEST(Attempts, pieces_come_out_in_order_and_a_body_that_begins_again_says_so) {
   const base::Bytes nothing{0xf6};
   stage.tick(kernel::ProgressArrived{intent, 1, "pieces", two.view(), {}});
   stage.tick(kernel::ProgressArrived{intent, 2, "began_again", nothing, {}});
-  stage.tick(kernel::ProgressArrived{intent, 3, "pieces", nothing, {}});  // is none
   stage.play();
-  EXPECT_EQ(stage.stream(),
-            std::vector<std::string>({"steps +work", "event work Ask1", "event work Ask2",
-                                      "began_again work", "steps -work", "stopped Stop9"}));
+  EXPECT_EQ(stage.stream(), std::vector<std::string>(
+                                {"steps +work", "event work Ask1", "event work Ask2",
+                                 "began_again work step.lost", "steps -work", "stopped Stop9"}));
   EXPECT_EQ(stage.ending(), "completed 9");
+}
+
+base::Bytes frame_of(const std::vector<std::pair<std::string, base::Bytes>>& pieces) {
+  codec::Buffer out;
+  codec::write_list_head(out, pieces.size());
+  for (const auto& [schema, value] : pieces) {
+    codec::write_list_head(out, 2);
+    codec::write_text(out, schema);
+    codec::write_bytes(out, value);
+  }
+  return out.to_bytes();
+}
+
+// What cannot be read is not lost in silence, and the others come.
+TEST(Attempts, a_piece_that_cannot_be_read_is_told) {
+  Story story{.graph = "work: Start -> Stop | Ask",
+              .bodies = {{"work", [](const Seen&, Doing& doing) { doing.returns("Stop", 9); }}}};
+  Stage stage(story);
+  stage.play_once();  // the event
+  const base::Hash intent = stage.open().front().intent;
+  const base::Bytes nothing{0xf6};
+  const base::Bytes frame = frame_of({{full_name("Ask"), numbered(1)},
+                                      {full_name("Ask"), base::Bytes{0x61, 0xff}},
+                                      {"t/Strange@1", numbered(2)},
+                                      {full_name("Ask"), numbered(3)}});
+  stage.tick(kernel::ProgressArrived{intent, 1, "pieces", frame, {}});
+  stage.tick(kernel::ProgressArrived{intent, 2, "pieces", nothing, {}});
+  stage.play();
+  EXPECT_EQ(stage.stream(), std::vector<std::string>(
+                                {"steps +work", "event work Ask1", "unhandled work step.bad_piece",
+                                 "unhandled work step.bad_piece", "event work Ask3",
+                                 "unhandled work step.bad_piece", "steps -work", "stopped Stop9"}));
+}
+
+// A run that is pinned to an earlier graph is performed by today's executor.
+TEST(Attempts, graphs_of_earlier_programs_take_pieces_one_by_one_and_as_a_list) {
+  for (const Rules rules : {Rules::kFirst, Rules::kKeepsEarly, Rules::kTellsAttempts}) {
+    Story story{.graph = "work: Start -> Stop | Ask",
+                .bodies = {{"work", [](const Seen&, Doing& doing) { doing.returns("Stop", 9); }}},
+                .rules = rules};
+    Stage stage(story);
+    stage.play_once();  // the event
+    const base::Hash intent = stage.open().front().intent;
+    codec::Buffer one;
+    codec::write_list_head(one, 2);
+    codec::write_text(one, full_name("Ask"));
+    codec::write_bytes(one, numbered(1));
+    const base::Bytes nothing{0xf6};
+    const base::Bytes list =
+        frame_of({{full_name("Ask"), numbered(2)}, {full_name("Ask"), numbered(3)}});
+    stage.tick(kernel::ProgressArrived{intent, 1, "pieces", one.view(), {}});
+    stage.tick(kernel::ProgressArrived{intent, 2, "began_again", nothing, {}});
+    stage.tick(kernel::ProgressArrived{intent, 3, "pieces", list, {}});
+    std::vector<std::string> events;
+    for (const std::string& line : stage.stream()) {
+      if (line.starts_with("event")) events.push_back(line.substr(line.size() - 4));
+    }
+    EXPECT_EQ(events, std::vector<std::string>({"Ask1", "Ask2", "Ask3"}));
+  }
+}
+
+// Whoever reads the pieces sees where they begin anew.
+TEST(Attempts, a_body_that_has_published_and_runs_again_says_so_and_why) {
+  Table table("work*2: A -> B \n end: B -> Stop", 0, Rules::kTellsRepeats);
+  const auto published =
+      table.reduce("last i1 r1 \n work running 0 r1 A1 i1 t2", Publish{table.event("B7"), 1});
+  EXPECT_THAT(published.state, HasSubstr("work running 0 r1 A1 i1 t2 published"));
+  const auto conflict = table.reduce(
+      "last i1 r1 c2 \n work running 0 r1 A1 i1 t2 published saw1 issued \n "
+      "work buffer default c2 A9",
+      table.result(1, table.collects("A1")));
+  EXPECT_THAT(conflict.commands,
+              HasSubstr("run work/0 r2\npublish began-again work step.conflict"));
+  EXPECT_THAT(conflict.state, ::testing::Not(HasSubstr("published")));
+  const auto silent = table.reduce(
+      "last i1 r1 c2 \n work running 0 r1 A1 i1 t2 saw1 issued \n "
+      "work buffer default c2 A9",
+      table.result(1, table.collects("A1")));
+  EXPECT_THAT(silent.commands, ::testing::Not(HasSubstr("began-again")));
+  const auto failed = table.reduce("last i1 r1 \n work running 0 r1 A1 i1 t2 published",
+                                   table.result(1, table.fails_and_retries("oops", 10)));
+  EXPECT_THAT(failed.state, ::testing::Not(HasSubstr("published")));
+  const auto lost =
+      table.reduce("last i1 r1 \n work running 0 r1 A1 i1 t2 published", BeganAgain{1});
+  EXPECT_THAT(lost.commands, HasSubstr("publish began-again work step.lost"));
+  EXPECT_THAT(lost.state, ::testing::Not(HasSubstr("published")));
+
+  Table waits(kWaitingGraph, 0, Rules::kTellsRepeats);
+  const auto waiting = waits.reduce("last i1 r1 \n ask running 0 r1 A1 i1 t2 published",
+                                    waits.result(1, waits.waits("w", "Answer")));
+  EXPECT_THAT(waiting.commands, ::testing::Not(HasSubstr("began-again")));
+  const auto answered = waits.reduce(waiting.state, waits.add_to("ask", "Answer7"));
+  EXPECT_THAT(answered.commands,
+              HasSubstr("publish running ask/0\npublish began-again ask step.waited"));
+  EXPECT_THAT(answered.state, HasSubstr("ask running 0 r2 A1 i1 t5\n"));
+}
+
+// "Given up" is told from "tried again".
+TEST(Attempts, a_failed_one_has_a_time_if_and_only_if_it_is_tried_again) {
+  Table table("work*2: A -> B \n end: B -> Stop", 0, Rules::kTellsRepeats);
+  const auto at_once = table.reduce("last i1 r1 \n work running 0 r1 A1 i1 t2",
+                                    table.result(1, table.fails_and_retries("oops", 0)));
+  EXPECT_THAT(at_once.commands, HasSubstr("attempts 1 elapsed 3 next @5\n"));
+  const auto never = table.reduce("last i1 r1 \n work running 0 r1 A1 i1 t2",
+                                  table.result(1, table.fails("oops")));
+  EXPECT_THAT(never.commands, HasSubstr("attempts 1 elapsed 3\npublish not-running"));
+  // Without a verdict nobody knows.
+  const auto lost = table.reduce("last i1 r1 \n work running 0 r1 A1 i1 t2",
+                                 table.result(1, table.is_lost("late")));
+  EXPECT_THAT(lost.commands, ::testing::Not(HasSubstr("attempt-failed")));
+  EXPECT_THAT(lost.state, HasSubstr("judging:late"));
+  const auto judged =
+      table.reduce("last i1 r2 \n work running 0 r2 A1 i1 f1 t2 issued judging:late",
+                   table.result(2, table.fails_and_retries("late", 10)));
+  EXPECT_THAT(judged.commands, HasSubstr("publish attempt-failed work/0 late: "));
+  EXPECT_THAT(judged.commands, HasSubstr("attempts 1 elapsed 3 next @15\n"));
+  const auto given_up =
+      table.reduce("last i1 r2 \n work running 0 r2 A1 i1 f1 t2 issued judging:late",
+                   table.result(2, table.fails("late")));
+  EXPECT_THAT(given_up.commands, HasSubstr("attempts 1 elapsed 3\npublish not-running"));
 }
 
 // Later ones would come to other records.

@@ -18,14 +18,14 @@ enum class EntryKind : std::uint8_t {
   kPreparing,   // of a step: waits for a slot
   kRunning,     // has one
   kNotRunning,  // has left it
-  kUnhandled,   // an event that nobody takes
+  kUnhandled,   // an event that nobody takes; without one: a piece that could not be read
   kIdle,
   kStopped,  // the four ends
   kCancelled,
   kTimedOut,
   kFailed,
   kAttemptFailed,  // of a step; what becomes of it follows
-  kBeganAgain,     // a body that was lost while it ran: what it put out before may come again
+  kBeganAgain,     // a body that has published and runs again: the same pieces may come again
 };
 
 struct Entry {
@@ -37,10 +37,11 @@ struct Entry {
   std::optional<TypeIndex> output = std::nullopt;  // kNotRunning: what the body returned
   std::optional<Event> event = std::nullopt;
   bool is_idle = false;                // kUnhandled: nothing else was under way
-  Failure failure = {};                // kFailed, kAttemptFailed; kCancelled: the message says why
+  Failure failure = {};                // kFailed, kAttemptFailed; kBeganAgain, kUnhandled: why;
+                                       // kCancelled: the message says why
   std::uint64_t attempts = 0;          // kFailed, kAttemptFailed
   std::uint64_t elapsed_ns = 0;        // likewise; kTimedOut: how long it was allowed
-  std::uint64_t due_ns = 0;            // kAttemptFailed: when the next begins; 0: at once, or never
+  std::uint64_t due_ns = 0;            // kAttemptFailed: when the next begins; 0: never
   std::vector<StepIndex> active = {};  // kTimedOut: steps that were running
 };
 

@@ -9,6 +9,9 @@
 namespace holdfast::steps {
 namespace {
 
+// All other attempts that run again have told that they failed.
+constexpr Failure kWaited{"step.waited", "the wait of the body is over"};
+
 bool has_free_slot(const Work& work, StepIndex step) {
   return work.state.steps[step].running.size() < work.graph.step(step).workers;
 }
@@ -24,14 +27,15 @@ void take_slot(Work& work, StepIndex step, Attempt attempt) {
   const std::uint64_t run = ++work.state.last_run;
   const std::uint64_t item = attempt.item;
   const TypeIndex input = attempt.event.type;
-  running.insert(running.begin() + slot, Running{.attempt = std::move(attempt),
-                                                 .slot = slot,
-                                                 .run = run,
-                                                 .seen = work.state.last_change,
-                                                 .unjudged = std::nullopt});
+  const auto place = running.insert(running.begin() + slot, Running{.attempt = std::move(attempt),
+                                                                    .slot = slot,
+                                                                    .run = run,
+                                                                    .seen = work.state.last_change,
+                                                                    .unjudged = std::nullopt});
   work.emit(RunStep{step, slot, run});
   work.publish(
       {.kind = EntryKind::kRunning, .step = step, .slot = slot, .item = item, .input = input});
+  tell_repeat(work, step, *place, kWaited);
 }
 
 }  // namespace

@@ -38,10 +38,43 @@ std::vector<View> elements_of(const std::optional<View>& list) {
   return all;
 }
 
+constexpr std::string_view kBeganAgainKind = "began_again";  // of a frame
+
 // The parts of a step's params that are asked for here; docs/formats/steps.md.
 enum WorkPart : std::size_t { kValue = 2, kItem = 3, kUnjudged = 6, kWaits = 8, kWorkParts = 10 };
 
 }  // namespace
+
+// [schema, value], or a list of these.
+bool PieceCounts::take(View record) {
+  const auto tick = record.find("tick");
+  if (!tick || text_in(*tick, "kind") != "progress") return false;
+  const auto payload = tick->find("payload");
+  if (payload && text_in(*tick, "frame") != kBeganAgainKind) {
+    const std::string intent(text_in(*tick, "intent"));
+    const auto count = [&](View piece) {
+      const std::vector<View> parts = elements_of(piece);
+      if (parts.size() == 2 && parts[0].text() && parts[1].bytes())
+        ++counts_[{intent, std::string(*parts[0].text())}];
+    };
+    const std::vector<View> pieces = elements_of(payload);
+    if (!pieces.empty() && pieces.front().text()) {
+      count(*payload);
+    } else {
+      for (const View piece : pieces) count(piece);
+    }
+  }
+  for (const View instance : elements_of(record.find("instances"))) {
+    const std::string_view status = text_in(instance, "status");
+    const auto has = [&](std::string_view name) {
+      const auto list = instance.find(name);
+      return list && list->size() != 0;
+    };
+    if ((status != "running" && status != "waiting") || has("opened") || has("settled"))
+      return false;
+  }
+  return true;
+}
 
 ExecutionReader::ExecutionReader(const Graph& graph, std::string workflow, base::Bytes key)
     : graph_(graph), workflow_(std::move(workflow)), key_(std::move(key)), execution_(graph) {}
@@ -111,7 +144,14 @@ void ExecutionReader::open(View opened) {
   const std::vector<View> work = elements_of(View::of(bytes));
   if (work.size() < kWorkParts) return;
   const Run run{*step, work[kItem].nat().value_or(0), work[kUnjudged].size() != 0, false};
-  open_.emplace(text_in(opened, "intent"), run);
+  const std::string intent(text_in(opened, "intent"));
+  open_.emplace(intent, run);
+  const auto& pieces = pieces_.counts();
+  for (auto piece = pieces.lower_bound({intent, {}});
+       piece != pieces.end() && piece->first.first == intent; ++piece) {
+    if (const auto published = graph_.type_named(piece->first.second))
+      execution_.put[{*step, *published}] += piece->second;
+  }
   if (run.is_judging) return;
   ++execution_.steps[*step].runs;
   const auto [item, is_new] = items_.try_emplace(std::pair(*step, run.item));

@@ -80,6 +80,20 @@ struct Execution {
   bool has_ended() const noexcept { return status != "running" && status != "waiting"; }
 };
 
+// Pieces that bodies published while they ran, by intent and schema. They are counted apart from
+// other records: there may be very many that say nothing else.
+class PieceCounts {
+ public:
+  // Whether a record only tells progress; then its pieces are counted.
+  bool take(codec::View record);
+  const std::map<std::pair<std::string, std::string>, std::uint64_t>& counts() const noexcept {
+    return counts_;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::uint64_t> counts_;
+};
+
 class ExecutionReader {
  public:
   // Of the instance with this key (canonical; empty: none). The graph must outlive it.
@@ -87,6 +101,8 @@ class ExecutionReader {
 
   // The next record; what is not about this instance is passed over.
   void add(codec::View record);
+  // Of all its records, before the first of them.
+  void add(const PieceCounts& pieces) { pieces_ = pieces; }
 
   // With the present state (sys/StepsState@1; empty: none) and status of the instance.
   Execution finish(base::ByteView state, std::string_view status) &&;
@@ -123,6 +139,7 @@ class ExecutionReader {
   const std::string workflow_;
   const base::Bytes key_;
   Execution execution_;
+  PieceCounts pieces_;
   std::map<std::string, Run, std::less<>> open_;  // by intent
   std::vector<Receipt> untaken_;                  // that the instance has not seen yet
   std::map<std::pair<StepIndex, std::uint64_t>, Item> items_;

@@ -60,23 +60,38 @@ base::ByteView describe(Work& work, StepIndex step, const Attempt& attempt,
   return work.state.arena.keep(out.view());
 }
 
-// For whoever follows the run, and for the next attempt.
-void tell_attempt(Work& work, StepIndex step, Attempt& attempt, std::uint32_t slot,
-                  const Failure& failure, std::uint64_t due_ns) {
+// For whoever asks how the run went, and for the next attempt.
+void keep_failure(Work& work, StepIndex step, Attempt& attempt, const Failure& failure) {
+  ++attempt.failures;
   if (!work.graph.has(Rules::kTellsAttempts)) return;
   const Failure kept{failure.code, cut(failure.message)};
   attempt.last = kept;
   std::vector<PastFailure>& past = work.state.failures;
   if (past.size() == kMaxPastFailures) past.erase(past.begin());
   past.push_back({step, attempt.item, attempt.failures, work.now_ns, kept});
+}
+
+// For whoever follows the run.
+void tell_attempt(Work& work, StepIndex step, Running& running, const Failure& failure,
+                  std::uint64_t due_ns) {
+  if (!work.graph.has(Rules::kTellsAttempts)) return;
+  Attempt& attempt = running.attempt;
+  attempt.has_published = false;  // what comes again comes after this entry
   work.publish({.kind = EntryKind::kAttemptFailed,
                 .step = step,
-                .slot = slot,
+                .slot = running.slot,
                 .item = attempt.item,
                 .failure = failure,
                 .attempts = attempt.failures,
                 .elapsed_ns = elapsed(work, attempt),
                 .due_ns = due_ns});
+}
+
+// When the next attempt begins; 0: never, and by earlier rules also at once.
+std::uint64_t next_ns(const Work& work, const Failed& failed) {
+  if (!failed.is_judged || !failed.retry_ns) return 0;
+  if (*failed.retry_ns == 0 && !work.graph.has(Rules::kTellsRepeats)) return 0;
+  return std::max<std::uint64_t>(1, after(work.now_ns, *failed.retry_ns));
 }
 
 void try_again(Work& work, StepIndex step, Attempt attempt, std::uint64_t delay_ns) {
@@ -117,20 +132,18 @@ void fail_run(Work& work, Entry entry) {
 
 void step_failed(Work& work, StepIndex step, std::size_t at, const Failed& failed) {
   Running& running = work.state.steps[step].running[at];
+  const bool waits_for_verdict = work.graph.has(Rules::kTellsRepeats);
   if (!failed.is_judged && !running.unjudged) {
-    ++running.attempt.failures;
     running.unjudged = failed.failure;
-    tell_attempt(work, step, running.attempt, running.slot, failed.failure, 0);
+    keep_failure(work, step, running.attempt, failed.failure);
+    if (!waits_for_verdict) tell_attempt(work, step, running, failed.failure, 0);
     return run_again(work, step, running);
   }
   // Whoever judges says nothing about the failure itself.
   const Failure failure = running.unjudged ? *running.unjudged : failed.failure;
-  if (!running.unjudged) {
-    ++running.attempt.failures;
-    const std::uint64_t delay_ns = failed.is_judged ? failed.retry_ns.value_or(0) : 0;
-    tell_attempt(work, step, running.attempt, running.slot, failure,
-                 delay_ns == 0 ? 0 : after(work.now_ns, delay_ns));
-  }
+  if (!running.unjudged) keep_failure(work, step, running.attempt, failure);
+  if (!running.unjudged || waits_for_verdict)
+    tell_attempt(work, step, running, failure, next_ns(work, failed));
   Attempt attempt = leave_slot(work, step, at);
   if (failed.is_judged && failed.retry_ns) {
     try_again(work, step, std::move(attempt), *failed.retry_ns);

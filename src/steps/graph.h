@@ -70,8 +70,12 @@ enum class Rules : std::uint8_t {
   // item ends; entries are sys/StepEntry@2; a StepFailed has its time; a run that timed out says
   // which steps were active.
   kTellsAttempts,
+  // A body that has published and runs again says so and why, also after a wait or a conflict; a
+  // failed attempt is an entry when it is known whether it is tried again, and has a time then; a
+  // piece that cannot be read is an entry.
+  kTellsRepeats,
 };
-inline constexpr Rules kNewestRules = Rules::kTellsAttempts;
+inline constexpr Rules kNewestRules = Rules::kTellsRepeats;
 
 class Graph {
  public:

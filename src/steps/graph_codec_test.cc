@@ -56,7 +56,7 @@ TEST(GraphCodec, slots_and_children_come_back_too) {
 
 TEST(GraphCodec, its_rules_come_back_and_tell_it_apart) {
   const Graph earlier = graph_of("begin: Start -> Stop");
-  for (const Rules rules : {Rules::kKeepsEarly, Rules::kTellsAttempts}) {
+  for (const Rules rules : {Rules::kKeepsEarly, Rules::kTellsAttempts, Rules::kTellsRepeats}) {
     const Graph graph = graph_of("begin: Start -> Stop", 0, rules);
     ASSERT_NE(graph.digest(), earlier.digest());
     const base::Bytes bytes = bytes_of(graph);
@@ -72,7 +72,7 @@ TEST(GraphCodec, its_rules_come_back_and_tell_it_apart) {
 }
 
 TEST(GraphCodec, rules_that_are_not_known_are_refused) {
-  for (const char* number : {"0", "1", "3"}) {
+  for (const char* number : {"0", "1", "4"}) {
     codec::Normaliser normaliser;
     const std::string json = R"({"rules":)" + std::string(number) + R"(,"steps":[],"types":[]})";
     const auto bytes = normaliser.part_from_json(codec::Schema::any(), json);

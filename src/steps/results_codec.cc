@@ -81,7 +81,12 @@ class ResultsReader {
         return parts == 1 ? Returned{} : Returned{event()};
       }
       case Kind::kReturnedList: return in_.require(parts == 2), ReturnedList{events()};
-      case Kind::kFailed: return in_.require(parts == 5), failed();
+      case Kind::kFailed: {
+        in_.require(parts == 5 || parts == 6);
+        const Failed did = failed();
+        if (parts == 6) in_.require(in_.boolean() && did.is_judged);
+        return did;
+      }
       case Kind::kAddCollected: {
         in_.require(parts == 4);
         AddCollected added{name(), {}};
@@ -252,8 +257,9 @@ base::Result<std::vector<Did>> read_results(base::ByteView bytes, const Graph& g
 
 std::optional<Failure> failure_in(base::ByteView results) {
   codec::Normaliser normaliser;
-  if (results.empty() || !normaliser.part_from_cbor(codec::Schema::item(), results))
-    return std::nullopt;
+  if (results.empty()) return std::nullopt;
+  const auto item = normaliser.part_from_cbor(codec::Schema::item(), results);
+  if (!item || !base::equal(*item, results)) return std::nullopt;  // not canonical
   for (const codec::View one : codec::View::of(results).elements()) {
     std::vector<codec::View> parts;
     for (const codec::View part : one.elements()) parts.push_back(part);

@@ -18,7 +18,8 @@ namespace holdfast::steps {
 // What is read borrows from the bytes and from the arena.
 base::Result<std::vector<Did>> read_results(base::ByteView bytes, const Graph& graph, Arena& arena);
 
-// How a body failed, of the `results` of its receipt; nothing: it did not, or they are not results.
+// How a body failed, of the `results` of its receipt; nothing: it did not, or they are not results,
+// or only say whether to try again after a failure that was told before.
 std::optional<Failure> failure_in(base::ByteView results);
 
 // One event of a body. An error: the value is not one of its type.

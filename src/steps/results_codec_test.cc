@@ -146,6 +146,32 @@ TEST_F(Results, a_name_that_is_no_text_is_refused_wherever_it_stands) {
   }
 }
 
+// The failure was told by the receipt before it: whoever counts failures counts it once.
+TEST_F(Results, a_verdict_is_read_as_a_failure_and_is_none_of_its_own) {
+  const auto results = [](bool is_verdict) {
+    codec::Buffer out;
+    codec::write_list_head(out, 1);
+    codec::write_list_head(out, is_verdict ? 6 : 5);
+    codec::write_nat(out, 2);
+    codec::write_text(out, "effect.timeout");
+    codec::write_text(out, "late");
+    codec::write_bool(out, true);
+    codec::write_list_head(out, 1);
+    codec::write_nat(out, 7);
+    if (is_verdict) codec::write_bool(out, true);
+    return out.to_bytes();
+  };
+  for (const bool is_verdict : {false, true}) {
+    const base::Bytes bytes = results(is_verdict);
+    const auto did = read_results(bytes, graph_, arena_);
+    ASSERT_TRUE(did);
+    const auto* const failed = std::get_if<Failed>(&did->front());
+    ASSERT_NE(failed, nullptr);
+    EXPECT_EQ(failed->retry_ns, 7U);
+    EXPECT_EQ(failure_in(bytes).has_value(), !is_verdict);
+  }
+}
+
 TEST_F(Results, a_body_that_does_too_much_is_refused) {
   Doing doing;
   for (int i = 0; i < 16'385; ++i) doing.empties();

@@ -50,6 +50,8 @@ struct Attempt {
   Lineage lineage;
   // How it failed last; nothing: it has not, or the rules of the graph are older.
   std::optional<Failure> last = std::nullopt;
+  // Its body has published, and no entry since tells that it runs again. False under older rules.
+  bool has_published = false;
 };
 
 // A step that is being run. `run` tells its result from those of runs that nobody waits for any

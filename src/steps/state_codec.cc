@@ -84,7 +84,7 @@ class StateWriter {
   }
 
   void write(const Attempt& attempt) {
-    codec::write_list_head(out_, attempt.last ? 9 : 7);
+    codec::write_list_head(out_, (attempt.last ? 9U : 7U) + (attempt.has_published ? 1U : 0U));
     write(attempt.event);
     codec::write_nat(out_, attempt.item);
     codec::write_nat(out_, attempt.stream);
@@ -92,9 +92,11 @@ class StateWriter {
     codec::write_nat(out_, attempt.first_ns);
     codec::write_nat(out_, attempt.not_before_ns);
     write(attempt.lineage);
-    if (!attempt.last) return;
-    codec::write_text(out_, attempt.last->code);
-    codec::write_text(out_, attempt.last->message);
+    if (attempt.last) {
+      codec::write_text(out_, attempt.last->code);
+      codec::write_text(out_, attempt.last->message);
+    }
+    if (attempt.has_published) codec::write_bool(out_, true);
   }
 
   void write(const Running& running) {
@@ -310,7 +312,7 @@ class StateReader {
   }
   void read(Attempt& attempt) {
     const std::size_t parts = in_.list();
-    in_.require(parts == 7 || parts == 9);
+    in_.require(parts >= 7 && parts <= 10);
     read(attempt.event);
     attempt.item = in_.nat();
     attempt.stream = in_.nat();
@@ -318,10 +320,14 @@ class StateReader {
     attempt.first_ns = in_.nat();
     attempt.not_before_ns = in_.nat();
     read_all(attempt.lineage);
-    if (parts != 9) return;
-    Failure& last = attempt.last.emplace();
-    last.code = in_.text();
-    last.message = in_.text();
+    if (parts >= 9) {
+      Failure& last = attempt.last.emplace();
+      last.code = in_.text();
+      last.message = in_.text();
+    }
+    if (parts % 2 != 0) return;
+    attempt.has_published = in_.boolean();
+    in_.require(attempt.has_published);
   }
   void read(Running& running) {
     in_.list(6);

@@ -58,6 +58,18 @@ TEST_F(StateCodec, a_state_is_read_as_it_was_written) {
   EXPECT_EQ(again.to_bytes(), bytes);
 }
 
+TEST_F(StateCodec, that_a_body_has_published_is_read_as_it_was_written) {
+  const char* const text = R"(
+    last i2 r1
+    work running 0 r1 A1 i1 f1 t3 published issued
+    work queued A4 i2 published
+    work waits v B for A1 i1 published answered B3)";
+  const base::Bytes bytes = written(text);
+  const auto state = read_state(bytes, table_.graph());
+  ASSERT_TRUE(state);
+  EXPECT_EQ(table_.print().state(*state), trimmed(text));
+}
+
 TEST_F(StateCodec, what_waits_in_slots_is_read_as_it_was_written) {
   Table table("begin: Start -> A | B \n pack: A & B -> Stop \n rescue!1: StepFailed -> A");
   const char* const text = R"(

@@ -9,6 +9,8 @@
 namespace holdfast::steps {
 namespace {
 
+constexpr Failure kConflict{"step.conflict", "another step has changed what the body had read"};
+
 struct Place {
   StepIndex step;
   std::size_t at;
@@ -163,8 +165,10 @@ void reduce_step_result(Work& work, const StepResult& tick) {
     if (answered != nullptr) restart_trigger(work, step, *answered);
     return;
   }
-  if (is_stale(work, state, state.running[at], tick))
-    return run_again(work, step, state.running[at]);
+  if (is_stale(work, state, state.running[at], tick)) {
+    run_again(work, step, state.running[at]);
+    return tell_repeat(work, step, state.running[at], kConflict);
+  }
 
   const Attempt attempt = leave_slot(work, step, at, returned_type(tick));
   std::uint64_t known = let_out_by(state, attempt.item);

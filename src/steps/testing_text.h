@@ -15,8 +15,8 @@
 //   early B1                                 [to work]
 //
 // An event is its type and a number: A1; a list of them [A1,A2]. Also of an attempt: s1 its stream,
-// rescue=1 what handlers did; of a wait: out2 what its body has let out; of a run: saw2 what it has
-// seen, issued, judging:code.
+// rescue=1 what handlers did, published: its body did; of a wait: out2 what its body has let out;
+// of a run: saw2 what it has seen, issued, judging:code.
 #pragma once
 
 #include <charconv>
@@ -134,6 +134,7 @@ class Printer {
     number(out, " f", attempt.failures);
     number(out, " t", attempt.first_ns);
     number(out, " @", attempt.not_before_ns);
+    if (attempt.has_published) out += " published";
     return out + lineage(attempt.lineage);
   }
   std::string events(const std::vector<Event>& events) const {
@@ -205,7 +206,8 @@ class Printer {
       case EntryKind::kRunning: return "running " + place(*entry.step, entry.slot);
       case EntryKind::kNotRunning: return "not-running " + place(*entry.step, entry.slot);
       case EntryKind::kUnhandled:
-        return "unhandled " + event(*entry.event) +
+        return "unhandled " +
+               (entry.event ? event(*entry.event) : std::string(entry.failure.code)) +
                (entry.step ? " to " + graph_.step(*entry.step).name : "") +
                (entry.is_idle ? " idle" : "");
       case EntryKind::kIdle: return "idle";
@@ -232,7 +234,9 @@ class Printer {
         number(out, " next @", entry.due_ns);
         return out;
       }
-      case EntryKind::kBeganAgain: return "began-again " + graph_.step(*entry.step).name;
+      case EntryKind::kBeganAgain:
+        return "began-again " + graph_.step(*entry.step).name + " " +
+               std::string(entry.failure.code);
     }
     return {};
   }
@@ -328,6 +332,7 @@ class Parser {
 
   // The words of an attempt, from `at` on; true: it was one.
   bool read_attempt(Attempt& attempt, std::string_view word) {
+    if (word == "published") return attempt.has_published = true;
     std::uint64_t failures = 0;
     if (take(word, "f", failures)) {
       attempt.failures = static_cast<std::uint32_t>(failures);

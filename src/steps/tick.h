@@ -101,8 +101,9 @@ struct ChildEnded {
 };
 
 struct Publish {
-  Event event;
-  std::uint64_t run = 0;  // of the step that puts it out
+  std::optional<Event> event;  // nothing: it could not be read
+  std::uint64_t run = 0;       // of the step that puts it out
+  Failure refused = {};        // without an event: why
 };
 
 // A run of a step was lost while it ran, and began again.

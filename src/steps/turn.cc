@@ -124,28 +124,41 @@ void Turn::take_alarm(std::uint64_t due_ns) {
   reduction_.take_due(std::max(now_ns_, due_ns));
 }
 
-// [schema, value], as a body puts it out while it is running; by the newest rules also a list of
-// these, and that the body began again.
+// [schema, value], as a body puts it out while it is running, or a list of these; by later rules
+// also that the body began again.
 void Turn::take_progress(const kernel::Mail& mail) {
   const auto run = number_behind('r', mail.origin.issuer_ref);
   if (outbox_.ending || !run || !state_.is_running_now(*run)) return;
-  if (!graph_.has(Rules::kTellsAttempts)) return publish(*run, mail.value);
-  if (mail.note == kBeganAgainFrame) return reduction_.take(BeganAgain{*run});
+  if (mail.note == kBeganAgainFrame) {
+    if (graph_.has(Rules::kTellsAttempts)) reduction_.take(BeganAgain{*run});
+    return;
+  }
   const codec::View payload = codec::View::of(mail.value);
+  if (payload.kind() != codec::ViewKind::kList) return refuse_piece(*run, "it is no list");
   const auto pieces = payload.elements();
   if (pieces.begin() == pieces.end()) return;
   if ((*pieces.begin()).text()) return publish(*run, mail.value);
   for (const codec::View piece : pieces) publish(*run, piece.encoded());
 }
 
+// One that cannot be read is told: whoever follows the run sees that something is missing.
 void Turn::publish(std::uint64_t run, base::ByteView piece) {
   Scanner in(piece);
   in.list(2);
-  const auto type = graph_.type_named(in.text());
+  const std::string_view schema = in.text();
   const base::ByteView value = in.bytes();
-  if (!in.done() || !type) return;
+  if (!in.done()) return refuse_piece(run, "it is not a schema and a value");
+  const auto type = graph_.type_named(schema);
+  if (!type) return refuse_piece(run, "the workflow does not name '" + kernel::shown(schema) + "'");
   const auto event = read_event(*type, value, graph_, state_.arena);
-  if (event) reduction_.take(Publish{*event, run});
+  if (!event) return refuse_piece(run, event.error().to_string());
+  reduction_.take(Publish{*event, run});
+}
+
+void Turn::refuse_piece(std::uint64_t run, const std::string& why) {
+  if (!graph_.has(Rules::kTellsRepeats)) return;
+  reduction_.take(Publish{
+      std::nullopt, run, {"step.bad_piece", state_.arena.keep("a piece was left out: " + why)}});
 }
 
 }  // namespace holdfast::steps

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "kernel/machine.h"
@@ -31,6 +32,7 @@ class Turn {
   void take_child(std::uint64_t number, const kernel::Mail& mail);
   void take_progress(const kernel::Mail& mail);
   void publish(std::uint64_t run, base::ByteView piece);
+  void refuse_piece(std::uint64_t run, const std::string& why);
 
   // turn_output.cc: what they asked for goes out, as far as it fits.
   void check_size(std::size_t bytes);

@@ -70,6 +70,7 @@ const Waiter* add_waiter(Work& work, StepIndex step, const Attempt& attempt, con
     found->type = added.type;
     found->requirements = added.requirements;
     found->let_out = let_out;
+    found->trigger.has_published |= attempt.has_published;
     return answered_early(work, step, *found);
   }
   if (found != waiters.end()) waiters.erase(found);

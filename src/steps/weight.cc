@@ -56,7 +56,9 @@ std::size_t weight(const Attempt& attempt) {
   return 2 + weight(attempt.event) + number(attempt.item) + number(attempt.stream) +
          number(attempt.failures) + number(attempt.first_ns) + number(attempt.not_before_ns) +
          of_lineage(attempt.lineage) +
-         (attempt.last ? numbers(2) + attempt.last->code.size() + attempt.last->message.size() : 0);
+         (attempt.last ? numbers(2) + attempt.last->code.size() + attempt.last->message.size()
+                       : 0) +
+         (attempt.has_published ? 1 : 0);
 }
 
 std::size_t weight(const Running& running) {

@@ -48,6 +48,9 @@ void drain(Work& work, StepIndex step);  // the queue into free slots
 void drain_all(Work& work);
 void run_again(Work& work, StepIndex step, Running& running);  // on its slot
 
+// publish_tick.cc. If its body has published before: that it runs again, and why.
+void tell_repeat(Work& work, StepIndex step, Running& running, const Failure& why);
+
 // failure.cc
 void fail_run(Work& work, Entry entry);
 void step_failed(Work& work, StepIndex step, std::size_t at, const Failed& failed);

@@ -31,7 +31,7 @@ class Steps(ServingTest):
             self.assertLessEqual(len(listed), 1)
             self.assertRegex(self.text("why", f"{WORKFLOW}/a", "--server", url),
                              r'\AStep decide waits for demo/RefundDecided@1 whose by is "manager", until \S+Z; and for 1 more reason\.\n'
-                             r'Failed: step check, attempt 1, \S+Z: bank\.busy: ask again in a moment\n'
+                             r'Failed: step check, item \d+, attempt 1, \S+Z: bank\.busy: ask again in a moment\n'
                              r'WAITS FOR +EFFECT +BY +SINCE +DUE\n'
                              r'wait       decide: demo/RefundDecided@1 +\S+Z\n'
                              r'timeout +\S+Z\n\Z')

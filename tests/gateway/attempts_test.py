@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run with three failed attempts: every way to look at it shows code and message of each. And events that no instance takes."""
 import json
+import os
 import re
 import subprocess
 import unittest
@@ -129,6 +130,133 @@ class Attempts(ServerTest):
         named = {each["workflow"]: each for each in applied["workflows"]}
         self.assertEqual(named["flows/Stubborn@1"], {each: shown[each] for each in
                                                      ("workflow", "workflow_hash", "module", "module_hash")})
+
+
+class Late(ServerTest):
+    """Two attempts that took too long: each is told once, and as what it is."""
+    program = FLOWS
+
+    def setUp(self):
+        super().setUp()
+        self.start("--log-format", "json")
+        reply = self.client().post("/v1/workflows/flows/Sleeper@1/start", {"input": {"id": "s"}, "wait": 60000})
+        self.assertEqual(reply.status, 200, reply.body)
+
+    def holdfast(self, *arguments):
+        return subprocess.run([self.program, *arguments, "--server", f"http://127.0.0.1:{self.port}"], cwd=self.folder,
+                              timeout=PATIENCE, capture_output=True, text=True).stdout
+
+    def test_it_is_told_once_and_the_entry_says_whether_it_is_tried_again(self):
+        name = "flows/Sleeper@1/s"
+        with Stream(self.port, f"/v1/instances/{name}/stream?kinds=attempt_failed") as stream:
+            entries = [value for kind, _, value in stream.events() if kind != "end"]
+        self.assertEqual([(entry["code"], entry["attempts"], "due_ns" in entry) for entry in entries],
+                         [("effect.timeout", 1, True), ("effect.timeout", 2, False)])
+        timeline = self.holdfast("timeline", name)
+        self.assertEqual(timeline.count("receipt timeout: effect.timeout"), 2, timeline)
+        self.assertNotIn("receipt failed", timeline)
+        self.assertRegex(self.holdfast("diagnose", name), r"\Atimeout: record \d+ says that an effect took too long; effect.timeout: ")
+
+        def logged():
+            lines = [json.loads(line) for line in (self.folder / "errors").read_text().splitlines() if line.startswith("{")]
+            return [line for line in lines if line["event"] in ("effect.failed", "step.failed")]
+        wait_until(lambda: len(logged()) >= 2, "the log does not tell")
+        wait_until(lambda: 'holdfast_failed_instances_total{workflow="flows/Sleeper@1"' in self.metrics(), "it has not ended")
+        self.assertEqual([(line["step"], line["attempt"], line["code"]) for line in logged()],
+                         [("sleep", 1, "effect.timeout"), ("sleep", 2, "effect.timeout")])
+        counts = re.findall(r'^holdfast_failed_effects_total\{workflow="flows/Sleeper@1",status="(\w+)",code="effect.timeout"\} (\d+)$',
+                            self.metrics(), re.M)
+        self.assertEqual(counts, [("timeout", "2")])
+
+
+class Talking(ServerTest):
+    program = FLOWS
+
+    def setUp(self):
+        super().setUp()
+        self.start()
+
+    def holdfast(self, *arguments):
+        return subprocess.run([self.program, *arguments, "--server", f"http://127.0.0.1:{self.port}"], cwd=self.folder,
+                              timeout=PATIENCE, capture_output=True, text=True).stdout
+
+    def start_talk(self, key, how, wait=0):
+        reply = self.client().post("/v1/workflows/flows/Talker@1/start", {"input": {"id": key, "how": how}, "wait": wait})
+        self.assertIn(reply.status, (200, 201), reply.body)
+
+    def waits(self, key):
+        wait_until(lambda: "waits for flows/Answer@1" in self.client().get(f"/v1/instances/flows/Talker@1/{key}/why").json()["sentence"],
+                   "it does not wait")
+
+    def test_what_is_not_utf8_fails_the_step_at_the_call(self):
+        self.start_talk("b", "bad", 60000)
+        error = self.client().get("/v1/instances/flows/Talker@1/b").json()["error"]
+        self.assertEqual(error["code"], "step.bad_put")
+        self.assertIn("flows/Piece@1", error["message"])
+
+    def test_pieces_that_come_again_come_after_an_entry_that_says_so(self):
+        self.start_talk("w", "wait")
+        self.waits("w")
+        self.client().post("/v1/instances/flows/Talker@1/w/signal", {"schema": "flows/Answer@1", "value": {"id": "w"}})
+        with Stream(self.port, "/v1/instances/flows/Talker@1/w/stream?kinds=event,began_again") as stream:
+            entries = [value for kind, _, value in stream.events() if kind != "end"]
+        self.assertEqual([(entry["kind"], entry.get("code", "")) for entry in entries],
+                         [("event", ""), ("began_again", "step.waited"), ("event", "")])
+
+    def test_many_pieces_hide_neither_the_failed_attempt_nor_themselves(self):
+        self.start_talk("m", "much")
+        self.waits("m")
+        self.assertIn("Last trouble: failed step in record", self.holdfast("diagnose", "flows/Talker@1/m"))
+        drawn = self.holdfast("graph", "flows/Talker@1/m", "--format", "mermaid")
+        self.assertRegex(drawn, r'flows/Piece@1<br/>×200"\):::done')
+        self.assertRegex(drawn, r"flows.hoarse: no voice yet")
+        self.kill()
+        done = subprocess.run([self.program, "graph", "flows/Talker@1/m", "--format", "mermaid", "--world", self.world], cwd=self.folder,
+                              timeout=PATIENCE, capture_output=True, text=True)
+        self.assertEqual(done.stdout, drawn)
+
+
+class Threads(ServerTest):
+    """Four bodies have the four threads: the fifth waits for one, and says so."""
+    program = FLOWS
+
+    def test_why_says_that_a_body_waits_for_a_thread(self):
+        gate = self.folder / "gate"
+        os.environ["HOLDFAST_GATE"] = str(gate)
+        self.addCleanup(os.environ.pop, "HOLDFAST_GATE")
+        self.start()
+        for key in "abcde":
+            reply = self.client().post("/v1/workflows/flows/Gate@1/start", {"input": {"id": key}})
+            self.assertIn(reply.status, (200, 201), reply.body)
+
+        def sentences():
+            return [self.client().get(f"/v1/instances/flows/Gate@1/{key}/why").json() for key in "abcde"]
+
+        def waiting():
+            found = [document for document in sentences() if "free handler thread (4 of 4 busy)" in str(document)
+                     or any("busy_handler_threads" in reason for reason in document["reasons"])]
+            return found if len(found) == 1 else None
+        document = wait_until(waiting, "nobody says that it waits for a thread")[0]
+        self.assertEqual([reason["busy_handler_threads"] for reason in document["reasons"] if "busy_handler_threads" in reason], [4])
+        self.assertIn("holdfast_handler_threads 4\n", self.metrics())
+        self.assertIn("holdfast_busy_handler_threads 4\n", self.metrics())
+        gate.write_text("")
+        wait_until(lambda: "holdfast_busy_handler_threads 0\n" in self.metrics(), "they stay busy")
+
+
+class Plain(ServerTest):
+    """A workflow that is not made of steps has its failed effects in its records only."""
+
+    def test_show_why_and_diagnose_say_what_failed(self):
+        self.start()
+        reply = self.client().post("/v1/events", {"schema": "demo/OrderPlaced@1", "wait": True,
+                                                  "value": {"id": "o-2", "sku": "unicorn", "count": 1, "cents": 5}})
+        self.assertEqual(reply.json()["instance"]["status"], "failed", reply.body)
+        server = ("--server", f"http://127.0.0.1:{self.port}")
+        for command in ("show", "why", "diagnose"):
+            done = self.run_program(command, "demo/Order@1/o-2", *server)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("stock.empty: there are no unicorns", done.stdout, command)
 
 
 class Unhandled(ServerTest):

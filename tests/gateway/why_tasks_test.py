@@ -80,7 +80,8 @@ class WhyTasks(Dispatching):
             why = self.why(graph)
             return why if why["reasons"][0].get("placement", {}).get("exhausted") else None
         why = wait_until(exhausted, "it is not said")
-        self.assertIn("Every worker that can run this task has failed it: only has failed this task before", why["sentence"])
+        self.assertIn("Every worker that can run this task has failed it: only has failed this task before; last: x: broken", why["sentence"])
+        self.assertEqual((why["reasons"][0]["last_error"]["code"], why["reasons"][0]["last_error"]["message"]), ("x", "broken"))
         SEEN.add("exhausted")
 
     def test_busy_with_its_place_in_the_queue(self):

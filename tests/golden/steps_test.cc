@@ -65,6 +65,12 @@ std::optional<std::string> replay_world(const Lines& lines) {
 
 // Until then entries were written as sys/StepEntry@1.
 constexpr int kFirstWithAttempts = 4;
+constexpr int kFirstWithRepeats = 5;
+
+StepRules rules_of(int version) {
+  if (version < kFirstWithAttempts) return StepRules::kKeepsEarly;
+  return version < kFirstWithRepeats ? StepRules::kTellsAttempts : StepRules::kNewest;
+}
 
 // An entry of a file as it is written today.
 Line as_of_today(const Line& line) {
@@ -79,7 +85,7 @@ Line as_of_today(const Line& line) {
 
 std::optional<std::string> replay_loop(const Lines& lines, int version) {
   const bool is_older = version < kFirstWithAttempts;
-  LoopReplay replay(is_older ? StepRules::kKeepsEarly : StepRules::kNewest);
+  LoopReplay replay(rules_of(version));
   for (std::size_t at = 0; at < lines.size();) {
     const std::string place = "line " + std::to_string(at);
     const auto input = base::from_hex(lines[at].text);

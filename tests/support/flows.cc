@@ -168,6 +168,64 @@ struct Stubborn : holdfast::StepWorkflow {
   }
 };
 
+struct Doze {
+  static constexpr std::string_view kSchema = "flows/Doze@1";
+  std::string id;
+};
+struct Talk {
+  static constexpr std::string_view kSchema = "flows/Talk@1";
+  std::string id;
+  std::string how;
+};
+struct Piece {
+  static constexpr std::string_view kSchema = "flows/Piece@1";
+  std::string text;
+};
+
+// Takes too long, twice.
+struct Sleeper : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/Sleeper@1";
+  using Events = holdfast::Events<holdfast::On<Doze, &Doze::id>>;
+  using Stop = Outcome;
+
+  Outcome sleep(const Doze&, holdfast::StepContext& context) {
+    while (!context.stopped()) std::this_thread::sleep_for(5ms);
+    return {1};
+  }
+  static auto steps() {
+    return holdfast::StepsOf<Sleeper>().step(
+        "sleep", &Sleeper::sleep,
+        {.retry = holdfast::Retry(holdfast::fixed(10ms), holdfast::after_attempts(2)),
+         .timeout = 200ms});
+  }
+};
+
+// Publishes: pieces after a failed attempt, a piece before a wait, a text that is not UTF-8.
+struct Talker : holdfast::StepWorkflow {
+  static constexpr std::string_view kWorkflow = "flows/Talker@1";
+  using Events = holdfast::Events<holdfast::On<Talk, &Talk::id>, holdfast::On<Answer, &Answer::id>>;
+  using Stop = Outcome;
+  using Publishes = holdfast::Publishes<Piece>;
+
+  Outcome talk(const Talk& talk, holdfast::StepContext& context) {
+    if (talk.how == "bad") context.publish(Piece{"\xff"});
+    if (talk.how == "much" && context.attempt() == 1)
+      throw holdfast::StepError("flows.hoarse", "no voice yet");
+    const std::uint64_t count = talk.how == "much" ? 200 : 1;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      context.publish(Piece{std::to_string(i)});
+      if (count != 1) std::this_thread::sleep_for(3ms);
+    }
+    context.wait_for<Answer>();
+    return {count};
+  }
+  static auto steps() {
+    return holdfast::StepsOf<Talker>().step(
+        "talk", &Talker::talk,
+        {.retry = holdfast::Retry(holdfast::fixed(10ms), holdfast::after_attempts(2))});
+  }
+};
+
 template <class... Workflows>
 std::vector<holdfast::Handler> handlers_of() {
   std::vector<holdfast::Handler> all;
@@ -183,7 +241,8 @@ std::vector<holdfast::Handler> handlers_of() {
 int main(int argc, char** argv) {
   return holdfast::main(
       argc, argv,
-      {.modules = {holdfast::Module::of<Late, Gate, Review, ShortReview, Stubborn, Quitter,
-                                        Patient>("flows/code@1")},
-       .handlers = handlers_of<Late, Gate, Review, ShortReview, Stubborn, Quitter, Patient>()});
+      {.modules = {holdfast::Module::of<Late, Gate, Review, ShortReview, Stubborn, Quitter, Patient,
+                                        Sleeper, Talker>("flows/code@1")},
+       .handlers = handlers_of<Late, Gate, Review, ShortReview, Stubborn, Quitter, Patient, Sleeper,
+                               Talker>()});
 }

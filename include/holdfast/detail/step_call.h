@@ -92,6 +92,8 @@ class StepCall {
   std::string wrong_wait(std::string_view schema) const;
   // Why an event cannot be put into the stream. Empty: it can.
   std::string wrong_put(std::string_view schema) const;
+  // Why a value cannot be read by others, such as a text that is not UTF-8. Empty: it can.
+  static std::string wrong_value(std::string_view schema, ByteSpan value);
 
   // What a body does. One that goes on after it has begun to wait has caught what ends it: it
   // fails.
