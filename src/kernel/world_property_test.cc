@@ -218,7 +218,7 @@ std::string ends(World& world, const testing::Reporter& reporter, const std::set
     }
     text += " " + testing::standing(cell->status(), cell->paused, {}, cell->mail.size()) + " " +
             base::to_hex(reporter.state_of(*cell)) + " " + base::to_hex(cell->outcome);
-    for (const base::Hash& hash : std::vector(cell->intents)) {
+    for (const base::Hash& hash : std::vector(cell->intents.begin(), cell->intents.end())) {
       const Intent* intent = *world.find_intent(hash);
       text += " " + world.program().effect(intent->effect()).name + " " +
               base::to_hex(intent->params());

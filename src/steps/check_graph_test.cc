@@ -71,8 +71,9 @@ TEST(CheckGraph, every_step_can_be_reached) {
 TEST(CheckGraph, every_step_leads_to_an_end) {
   EXPECT_THAT(
       wrong_with("a: Start -> B | Stop \n b: B -> C \n c: C -> B"),
-      ElementsAre("step 'b': no way leads from it to the end of the run, or to an answer from outside",
-                  "step 'c': no way leads from it to the end of the run, or to an answer from outside"));
+      ElementsAre(
+          "step 'b': no way leads from it to the end of the run, or to an answer from outside",
+          "step 'c': no way leads from it to the end of the run, or to an answer from outside"));
 }
 
 TEST(CheckGraph, a_join_has_a_fan_out) {
