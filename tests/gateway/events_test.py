@@ -75,7 +75,7 @@ class Forms(ServerTest):
         self.assertTrue(self.send(json.dumps(order("a")).encode(), "application/json",
                                   **{"Idempotency-Key": "/shop a"})["repeated"])
         # Another source has ids of its own.
-        other = self.structured("a", data=value_of("a")).replace(b"/shop", b"/mill")
+        other = self.structured("a", data=value_of("b")).replace(b"/shop", b"/mill")
         self.assertFalse(self.send(other, CLOUD)["repeated"])
 
     def test_the_header_field_is_the_id_and_must_not_contradict_it(self):

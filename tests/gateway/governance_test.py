@@ -47,9 +47,9 @@ class Governance(ServerTest):
         self.assertEqual(reply.status, status, reply.body)
         return reply.json()
 
-    def tell(self):
+    def tell(self, name="a"):
         """Something that a trial can feed again."""
-        self.post("/v1/events", {"schema": "test/Tell@1", "value": {"name": "a", "count": 0, "letters": 0, "leave": False}})
+        self.post("/v1/events", {"schema": "test/Tell@1", "value": {"name": name, "count": 0, "letters": 0, "leave": False}})
 
     def test_the_present_definitions_can_be_applied_again(self):
         self.post(START, INPUT, 201)
@@ -149,8 +149,8 @@ class Governance(ServerTest):
         self.post(path + "/approve", {}, 409)
 
     def test_a_trial_feeds_the_stretch_that_was_chosen(self):
-        for _ in range(3):
-            self.tell()
+        for number in range(3):
+            self.tell(f"a-{number}")
             # Begins nothing: it is recorded, and told as unhandled.
             self.post("/v1/events", {"schema": "test/Tell@1", "value": {"name": "b", "count": 0, "letters": 0, "leave": True}}, 404)
         proposal = self.post("/v1/proposals", {"definitions": self.with_another_schema()}, 201)["proposal"]
