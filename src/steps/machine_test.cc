@@ -387,7 +387,7 @@ TEST(StepsMachine, what_a_running_body_reports_is_put_out_at_once) {
   codec::Buffer nonsense;
   codec::write_text(nonsense, "50 %");
   stage.tick(kernel::ProgressArrived{stage.open()[0].intent, 2, "entry", nonsense.view()});
-  EXPECT_EQ(stage.stream().back(), "unhandled begin step.bad_piece");
+  EXPECT_EQ(stage.stream().size(), 2U) << "a sign of life is no piece";
   stage.play();
   EXPECT_EQ(stage.ending(), "completed 4");
 }

@@ -24,8 +24,10 @@ std::optional<std::uint64_t> number_behind(char letter, std::string_view ref) {
 
 constexpr std::size_t kMaxCodeBytes = 255;
 
-// The kind of a frame that says so (executors/progress.h).
+// The kinds of frames of a body (executors/progress.h); what comes under others may be only a sign
+// of life.
 constexpr std::string_view kBeganAgainFrame = "began_again";
+constexpr std::string_view kPiecesFrame = "pieces";
 
 // Then a result will come, however long nothing else does.
 bool is_any_running(const State& state) {
@@ -133,6 +135,7 @@ void Turn::take_progress(const kernel::Mail& mail) {
     if (graph_.has(Rules::kTellsAttempts)) reduction_.take(BeganAgain{*run});
     return;
   }
+  tells_bad_pieces_ = mail.note == kPiecesFrame && graph_.has(Rules::kTellsRepeats);
   const codec::View payload = codec::View::of(mail.value);
   if (payload.kind() != codec::ViewKind::kList) return refuse_piece(*run, "it is no list");
   const auto pieces = payload.elements();
@@ -156,7 +159,7 @@ void Turn::publish(std::uint64_t run, base::ByteView piece) {
 }
 
 void Turn::refuse_piece(std::uint64_t run, const std::string& why) {
-  if (!graph_.has(Rules::kTellsRepeats)) return;
+  if (!tells_bad_pieces_) return;
   reduction_.take(Publish{
       std::nullopt, run, {"step.bad_piece", state_.arena.keep("a piece was left out: " + why)}});
 }

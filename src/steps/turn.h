@@ -60,6 +60,7 @@ class Turn {
   EntryWriter entries_;
   Reduction reduction_;
   bool is_removed_ = false;
+  bool tells_bad_pieces_ = false;
   std::size_t issued_ = 0;  // in this turn: effects
   std::size_t issued_bytes_ = 0;
   bool has_moved_ = false;  // something went out, so that more may fit the next time
