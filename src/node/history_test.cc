@@ -75,11 +75,11 @@ TEST_F(HistoryTest, what_the_index_had_not_seen_when_the_program_died_is_told_by
   make();
   send("a", 1);
   catch_up();
-  EXPECT_THAT(told, ElementsAre("\"a\""));
+  EXPECT_THAT(told, ElementsAre("a"));
   send("b", 1);
   restart();
   catch_up();
-  EXPECT_THAT(told, ElementsAre("\"a\"", "\"b\"")) << "each once";
+  EXPECT_THAT(told, ElementsAre("a", "b")) << "each once";
   // An index that is made anew has nothing to tell of what was before.
   history_.reset();
   ASSERT_TRUE(disk_->remove("./world/history.db"));

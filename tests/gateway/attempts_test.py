@@ -153,7 +153,8 @@ class Late(ServerTest):
         self.assertEqual([(entry["code"], entry["attempts"], "due_ns" in entry) for entry in entries],
                          [("effect.timeout", 1, True), ("effect.timeout", 2, False)])
         timeline = self.holdfast("timeline", name)
-        self.assertEqual(timeline.count("receipt timeout: effect.timeout"), 2, timeline)
+        told = re.findall(r"receipt timeout flows/Sleeper\.sleep@1 \([0-9a-f]+\): effect\.timeout", timeline)
+        self.assertEqual(len(told), 2, timeline)
         self.assertNotIn("receipt failed", timeline)
         self.assertRegex(self.holdfast("diagnose", name), r"\Atimeout: record \d+ says that an effect took too long; effect.timeout: ")
 
