@@ -79,7 +79,7 @@ TEST(Simulation, keeps_every_promise_and_every_rare_thing_takes_place) {
                            "a step is to be tried again later",
                            "a step that may be cancelled is not",
                            "a step waits several times",
-                           "a stream begins anew while it is read",
+                           "a stream is not there any more",
                            "a work item waits for a slot",
                            "an error handler helps",
                            "an event finds nobody who waits for it"}) {

@@ -65,7 +65,7 @@ class Governance(OrderWorldTest):
         self.assertEqual({name: found["blocking"][0][name] for name in ("workflow", "key", "status", "effects")},
                          {"workflow": "demo/Order@1", "key": "o-3", "status": "waiting", "effects": 2})
         self.assertEqual(self.contents(), before, "nothing is written")
-        self.assertEqual(self.refused("apply", bundle), "holdfast: 1 instances have not ended: demo/Order@1 \"o-3\""
+        self.assertEqual(self.refused("apply", bundle), "holdfast: 1 instances have not ended: demo/Order@1/o-3"
                          "; for demo/Order@1 this changes: demo/charge@1\n")
 
     def test_a_rehearsal_says_what_would_become_of_instances_and_writes_nothing(self):
