@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/key_word.h"
 
-#include <algorithm>
 #include <optional>
+
+#include "codec/printable.h"
 
 namespace holdfast::codec {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789ABCDEF";
 
-bool is_control(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7f;
+// Of a character that cannot be shown, each byte has a code.
+std::string folded(std::string_view key) {
+  std::string word = "~";
+  for (std::size_t i = 0; i < key.size();) {
+    std::size_t coded = key[i] == '~' ? 1 : unshown_at(key, i);
+    if (coded == 0) word += key[i++];
+    for (; coded > 0; --coded, ++i) {
+      const auto byte = static_cast<unsigned char>(key[i]);
+      word += {'~', kDigits[byte >> 4], kDigits[byte & 15]};
+    }
+  }
+  return word;
+}
+
+bool is_shown(std::string_view key) {
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (unshown_at(key, i) != 0) return false;
+  }
+  return true;
 }
 
 bool is_dots(std::string_view text) { return text.empty() || text == "." || text == ".."; }
@@ -29,31 +46,20 @@ std::optional<std::string> unfolded(std::string_view word) {
     const std::size_t high = i + 1 < word.size() ? kDigits.find(word[i + 1]) : kDigits.npos;
     const std::size_t low = i + 2 < word.size() ? kDigits.find(word[i + 2]) : kDigits.npos;
     if (high == kDigits.npos || low == kDigits.npos) return std::nullopt;
-    const char c = static_cast<char>(high << 4 | low);
-    if (c != '~' && !is_control(c)) return std::nullopt;
-    key += c;
+    key += static_cast<char>(high << 4 | low);
     has_codes = true;
     i += 2;
   }
   if (!has_codes && !is_dots(key)) return std::nullopt;
+  if (folded(key) != word) return std::nullopt;  // a code for what needs none
   return key;
 }
 
 }  // namespace
 
 std::string word_of_key(std::string_view key) {
-  if (!is_dots(key) && std::ranges::none_of(key, is_control) && !unfolded(key))
-    return std::string(key);
-  std::string word = "~";
-  for (const char c : key) {
-    if (c == '~' || is_control(c)) {
-      const auto byte = static_cast<unsigned char>(c);
-      word += {'~', kDigits[byte >> 4], kDigits[byte & 15]};
-    } else {
-      word += c;
-    }
-  }
-  return word;
+  if (!is_dots(key) && is_shown(key) && !unfolded(key)) return std::string(key);
+  return folded(key);
 }
 
 std::string text_of_key(std::string_view word) {

@@ -10,8 +10,8 @@ namespace holdfast::codec {
 namespace {
 
 TEST(KeyWord, keys_that_a_path_can_have_stand_for_themselves) {
-  for (const char* key : {"o-1", "-", "...", ".a", "a..", "~foo", "~...", "~~", "~~7e", "~~41",
-                          "a~", "a~0A", "%2e", "ä/b c"}) {
+  for (const char* key : {"~~E2~82~AC", "~~C3~A4", "o-1", "-", "...", ".a", "a..", "~foo", "~...",
+                          "~~", "~~7e", "~~41", "a~", "a~0A", "%2e", "ä/b c"}) {
     EXPECT_EQ(word_of_key(key), key);
     EXPECT_EQ(text_of_key(key), key);
   }
@@ -19,11 +19,20 @@ TEST(KeyWord, keys_that_a_path_can_have_stand_for_themselves) {
 
 TEST(KeyWord, keys_that_no_path_can_have_are_written_behind_a_tilde) {
   const std::vector<std::pair<std::string, std::string>> words{
-      {"", "~"},         {".", "~."},
-      {"..", "~.."},     {"a\nb", "~a~0Ab"},
-      {"\x7f", "~~7F"},  {std::string(1, '\0'), "~~00"},
-      {"~", "~~7E"},     {"~.", "~~7E."},
-      {"~..", "~~7E.."}, {"~~7E", "~~7E~7E7E"}};
+      {"", "~"},
+      {".", "~."},
+      {"..", "~.."},
+      {"a\nb", "~a~0Ab"},
+      {"\x7f", "~~7F"},
+      {std::string(1, '\0'), "~~00"},
+      {"~", "~~7E"},
+      {"~.", "~~7E."},
+      {"~..", "~~7E.."},
+      {"~~7E", "~~7E~7E7E"},
+      {"\u202ew", "~~E2~80~AEw"},
+      {"a\u2028", "~a~E2~80~A8"},
+      {"\u009b", "~~C2~9B"},
+      {"~~E2~80~AEw", "~~7E~7EE2~7E80~7EAEw"}};
   for (const auto& [key, word] : words) {
     EXPECT_EQ(word_of_key(key), word);
     EXPECT_EQ(text_of_key(word), key);

@@ -71,8 +71,10 @@ class InstanceEvents final : public EventSource,
                   self->after_ >= page->end->sequence)
                 return then.answer_text(204, "text/event-stream", "");
               then.begin_events(self);
-              // So that a reader that is cut off before the first entry comes again with an id.
-              if (self->is_from_now_) write_id(then.events(), self->life_, self->after_);
+              // So that a reader that is cut off before the first entry comes again with an id. One
+              // that comes again to the end has its own.
+              if (self->is_from_now_ && !page->end)
+                write_id(then.events(), self->life_, self->after_);
               self->take(then, page);
             }));
   }

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include "codec/printable.h"
+
 namespace holdfast::gateway {
 namespace {
 
@@ -14,15 +16,12 @@ std::string text_of(double value) {
   return {digits, end};
 }
 
+// Codes are texts of workflows: what a terminal would obey is spelled.
 void append_quoted(std::string& text, std::string_view value) {
   text += '"';
-  for (const char c : value) {
+  for (const char c : codec::printable(value)) {
     if (c == '\\' || c == '"') text += '\\';
-    if (c == '\n') {
-      text += "\\n";
-    } else {
-      text += c;
-    }
+    text += c;
   }
   text += '"';
 }

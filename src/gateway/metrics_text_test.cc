@@ -17,7 +17,7 @@ TEST(MetricsText, figures_are_written_as_prometheus_reads_them) {
   EXPECT_EQ(text.text(),
             "# HELP a What it is.\n# TYPE a gauge\na 3\n"
             "# HELP b By kind.\n# TYPE b counter\n"
-            "b{kind=\"x\",name=\"say \\\"no\\\"\\\\\\n\"} 7\nb 0.0015\n");
+            "b{kind=\"x\",name=\"say \\\"no\\\"\\\\\\\\x0a\"} 7\nb 0.0015\n");
 }
 
 TEST(MetricsText, the_steps_of_a_histogram_count_everything_below_them) {
