@@ -142,12 +142,12 @@ struct Sent {
   // Of the deliveries: to instances that were not there, and that such an event does not begin, as
   // with a key that is misspelt.
   std::uint32_t unhandled = 0;
-  // is_unhandled(): for which instances it was, and whether they have ended or there is none. Up to
-  // 8 are named.
+  // If is_unhandled(): names up to 8 instances that the event was for, and says of each whether it
+  // has ended or does not exist.
   std::string why_unhandled = {};
 
   // No instance took it: each one that it was for had ended, or is not there and is not begun by
-  // such an event. An event that no workflow subscribes to is none of these.
+  // such an event. False for an event that no workflow subscribes to.
   bool is_unhandled() const noexcept {
     return deliveries == unhandled && deliveries + ignored != 0;
   }
@@ -210,8 +210,8 @@ struct WaitReason {
   std::optional<LeaseInfo> lease = {};
   std::uint64_t queued_ns = 0;  // since when it waits for a worker, or waited before the lease
   std::uint64_t losses = 0;     // workers that were lost with it
-  // It waits for one of the threads that run handlers: so many there are, and as many are busy.
-  // 0: it does not.
+  // The number of threads that run handlers, if it waits for one because all of them are busy. 0:
+  // it does not wait for a thread.
   std::uint64_t busy_handler_threads = 0;
   std::string child_workflow = {};  // of an effect that runs another instance: that one
   Bytes child_key = {};             // canonical; empty if its workflow has no key

@@ -33,8 +33,8 @@ std::string text_or_quoted(std::string_view text, const char* quotes) {
 
 std::string field_text(std::string_view value) { return text_or_quoted(value, " =\"\\"); }
 
-// It comes first, and often has the words of somebody else: what looks like a field in it must not
-// be one.
+// A message stands before the fields and may quote a workflow's text: a part of it that looks like
+// a field must not be read as one.
 std::string message_text(std::string_view message) { return text_or_quoted(message, "=\"\\"); }
 
 }  // namespace

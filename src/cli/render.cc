@@ -65,7 +65,8 @@ std::string failure_text(codec::View failure) {
 // In a table one long text would make all rows long. JSON has it whole.
 constexpr std::size_t kMostTextInTable = 100;
 
-// `effect`: that it is of; empty: of none. `most`: bytes of a text that somebody else wrote.
+// `effect`: the name of its effect; empty: it has none. `most`: the bytes that are shown of a
+// message.
 std::string tick_text(codec::View tick, const std::string& effect, std::size_t most) {
   const std::string kind = text_in(tick, "kind");
   std::string text = kind;

@@ -162,7 +162,7 @@ Verdict verdict_of_failure(codec::View instance, const std::optional<Trouble>& t
   return {"fault", "its own step has failed it; " + said};
 }
 
-// The same in the words of a verdict, of an instance that has gone on. Empty: there is none.
+// One sentence about it, in the words that a verdict has. Empty: there was no trouble.
 std::string sentence_of(const std::optional<Trouble>& trouble) {
   if (!trouble) return {};
   const char* word = "failed step";

@@ -32,7 +32,7 @@ base::Result<std::string> reason_of_end(WorldSource& source, const InstanceId& i
 base::Result<std::uint64_t> record_of_event(WorldSource& source, std::string_view event_id);
 
 // The last effect of an instance that did not come back well, as a sentence, whether it has gone on
-// or not. Empty: there is none among its last records.
+// or not. Empty: its last records have none.
 base::Result<std::string> last_trouble(WorldSource& source, const InstanceId& id);
 
 // {"workflow", "key", "verdict", "explanation", "record"}. Verdicts: completed, cancelled,

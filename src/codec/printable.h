@@ -17,10 +17,9 @@ std::string printable(std::string_view text);
 // The same, and no more than about so many bytes of it; then "..." says that there was more.
 std::string printable(std::string_view text, std::size_t most);
 
-// How many bytes the character at `place` has if it is none that can be shown: a control character,
-// one that turns the direction of the text around (U+202A to U+202E, U+2066 to U+2069) or ends its
-// line (U+2028, U+2029), or one that is none by definition, such as XML does not take. 0: it can
-// be.
+// The bytes of the character at `place` if it must not be shown as it is: a control character, one
+// that changes the direction of the text (U+202A to U+202E, U+2066 to U+2069) or ends its line
+// (U+2028, U+2029), or U+FFFE and U+FFFF, which XML refuses. 0: it can be shown.
 std::size_t unshown_at(std::string_view text, std::size_t place) noexcept;
 
 // The same JSON, with such characters that JSON lets stand as they are (U+007F to U+009F, and those

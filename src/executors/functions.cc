@@ -79,7 +79,7 @@ std::optional<Functions::Job> Functions::next_job(const std::optional<Job>& befo
     --orders_;
     Orders orders = desk_.take(1);
     if (orders.starts.empty()) continue;  // it was stopped while it waited
-    // The flag is there before anybody can be told to stop what was taken.
+    // The flag is there before stop() can ask for it.
     Job job{std::move(orders.starts.front()), std::make_shared<StopFlag>(false)};
     running_.emplace(job.intent.intent, Running{job.stopped, nullptr});
     wake_one(std::move(lock));

@@ -95,7 +95,7 @@ struct Migration {
   std::vector<Stays> stays;
 };
 
-// So many are named of those that did not take an event.
+// The most instances that are named of those that did not take an event.
 inline constexpr std::size_t kMostUntaken = 8;
 
 // An instance that an event was for, and that did not take it.

@@ -60,7 +60,7 @@ base::ByteView describe(Work& work, StepIndex step, const Attempt& attempt,
   return work.state.arena.keep(out.view());
 }
 
-// For whoever asks how the run went, and for the next attempt.
+// For questions about the run, and for the next attempt.
 void keep_failure(Work& work, StepIndex step, Attempt& attempt, const Failure& failure) {
   ++attempt.failures;
   if (!work.graph.has(Rules::kTellsAttempts)) return;
@@ -71,7 +71,7 @@ void keep_failure(Work& work, StepIndex step, Attempt& attempt, const Failure& f
   past.push_back({step, attempt.item, attempt.failures, work.now_ns, kept});
 }
 
-// For whoever follows the run.
+// For readers of the stream.
 void tell_attempt(Work& work, StepIndex step, Running& running, const Failure& failure,
                   std::uint64_t due_ns) {
   if (!work.graph.has(Rules::kTellsAttempts)) return;

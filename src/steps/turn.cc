@@ -144,7 +144,7 @@ void Turn::take_progress(const kernel::Mail& mail) {
   for (const codec::View piece : pieces) publish(*run, piece.encoded());
 }
 
-// One that cannot be read is told: whoever follows the run sees that something is missing.
+// A piece that cannot be read becomes an entry: readers of the stream see that one is missing.
 void Turn::publish(std::uint64_t run, base::ByteView piece) {
   Scanner in(piece);
   in.list(2);
