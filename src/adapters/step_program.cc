@@ -17,7 +17,7 @@ static_assert(static_cast<int>(StepRules::kNewest) == static_cast<int>(steps::kN
 
 Result<StepProgram> StepProgram::make(const Module& module, std::vector<Handler> handlers,
                                       StepRules rules) {
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = native::load_without_children({&module, 1}, &builtin);
   if (!bundle.errors.empty())
     return errors::outside(

@@ -85,8 +85,7 @@ void check_graphs(const defs::Bundle& bundle, codec::Errors& errors) {
 ExitCode check(const DefsOptions& options) {
   // Each layer stands on the one before it: the system's, then the libraries, then the bundle.
   std::deque<defs::Bundle> layers;
-  defs::Catalogue builtin = defs::builtin_catalogue();
-  const defs::Catalogue* below = &builtin;
+  const defs::Catalogue* below = &defs::builtin_catalogue();
   codec::Errors errors;
   const auto stack = [&](const std::string& path, const defs::Catalogue* on,
                          defs::Reserved reserved) {

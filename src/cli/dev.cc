@@ -43,7 +43,7 @@ base::Result<void> check_meant(const ServingOptions& options) {
                        manifest.error().message());
   if (manifest) {
     const auto present = manifest->view().find("definitions");
-    const defs::Catalogue builtin = defs::builtin_catalogue();
+    const defs::Catalogue& builtin = defs::builtin_catalogue();
     const base::Bytes own = TRY(defs::closure_of(native::load(options.engine.modules, &builtin)));
     if (present->size() == 0) return {};
     if (std::ranges::equal(present->encoded(), codec::View::of(own).encoded())) return {};

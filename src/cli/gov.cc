@@ -49,7 +49,7 @@ ExitCode govern(const GovOptions& options, const std::vector<Module>& modules, c
 
 // What a bundle comes to. Nothing: it is not good, and that was said.
 std::optional<base::Bytes> closure_in(const std::string& path, ExitCode& exit_code) {
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = bundle::load_bundle(path, &builtin);
   if (!bundle.errors.empty()) {
     const std::size_t count = bundle.errors.reported();

@@ -38,7 +38,7 @@ std::optional<codec::Schema> from_expression(const std::string& file,
 }  // namespace
 
 std::optional<codec::Schema> find_schema(const SchemaChoice& choice, codec::Errors& errors) {
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   if (choice.schema.empty()) return from_expression(choice.type, builtin, errors);
   if (choice.type.empty()) return by_name(choice.schema, builtin, errors);
   defs::Bundle bundle = bundle::load_bundle(choice.type, &builtin);

@@ -403,10 +403,14 @@ constexpr char kDefinitions[] = R"json([
 
 }  // namespace
 
-Catalogue builtin_catalogue() {
-  Bundle bundle = load({{"sys", kDefinitions}}, nullptr, Reserved::kAllowed);
-  CHECK(bundle.errors.empty());
-  return std::move(bundle.catalogue);
+const Catalogue& builtin_catalogue() {
+  // Never destroyed: a pure archive registers no destructor of a global.
+  static const Catalogue* const compiled = [] {
+    Bundle bundle = load({{"sys", kDefinitions}}, nullptr, Reserved::kAllowed);
+    CHECK(bundle.errors.empty());
+    return new Catalogue(std::move(bundle.catalogue));
+  }();
+  return *compiled;
 }
 
 }  // namespace holdfast::defs

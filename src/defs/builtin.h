@@ -7,6 +7,7 @@
 
 namespace holdfast::defs {
 
-Catalogue builtin_catalogue();
+// One for the whole program, compiled at the first call: it is the same each time.
+const Catalogue& builtin_catalogue();
 
 }  // namespace holdfast::defs

@@ -25,7 +25,7 @@ inline Lines lines_of(const codec::Errors& errors) {
 }
 
 inline const Catalogue& builtin() {
-  static const Catalogue catalogue = builtin_catalogue();
+  const Catalogue& catalogue = builtin_catalogue();
   return catalogue;
 }
 

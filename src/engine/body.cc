@@ -106,7 +106,7 @@ constexpr kernel::HowToApply kPinning{.strict = false, .pin = true};
 
 base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   const std::int64_t begun_ns = machine_clock->since_boot_ns();
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = native::load(options.modules, &builtin);
   if (!bundle.errors.empty())
     return base::Error(base::ErrorCode::kInvalid, bundle.errors.begin()->to_string());

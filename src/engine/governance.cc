@@ -109,7 +109,7 @@ base::Result<void> Engine::Body::check_performed(base::ByteView document) const 
   if (!value) return std::move(value).error().within("definitions");
   const codec::View view = codec::View::of(*value);
   if (view.kind() != codec::ViewKind::kList) return {};  // a patch: the kernel knows of what
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   return performers.check(defs::load(view, "$", &builtin));
 }
 

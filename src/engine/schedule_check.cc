@@ -50,12 +50,12 @@ std::optional<View> find_path(View value, std::string_view path) {
 class StartCheck {
  public:
   explicit StartCheck(const Bytes& definitions)
-      : definitions_(definitions), builtin_(defs::builtin_catalogue()), bundle_(&builtin_) {}
+      : definitions_(definitions), bundle_(&defs::builtin_catalogue()) {}
 
   base::Result<void> load() {
     if (definitions_.empty())
       return base::Error(base::ErrorCode::kConflict, "the world has no definitions yet");
-    bundle_ = defs::load(View::of(definitions_), "$", &builtin_);
+    bundle_ = defs::load(View::of(definitions_), "$", &defs::builtin_catalogue());
     if (!bundle_.errors.empty())
       return base::Error(base::ErrorCode::kCorrupt, bundle_.errors.begin()->to_string());
     return {};
@@ -122,7 +122,6 @@ class StartCheck {
 
  private:
   const Bytes& definitions_;
-  defs::Catalogue builtin_;
   defs::Bundle bundle_;
   const defs::WorkflowDef* workflow_ = nullptr;
   codec::Normaliser normaliser_;

@@ -187,7 +187,7 @@ World::~World() = default;
 
 Result<std::unique_ptr<World>> World::open(std::vector<Module> modules,
                                            std::vector<Handler> handlers, Time now) {
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = native::load(modules, &builtin);
   if (!bundle.errors.empty())
     return engine::outside(

@@ -105,7 +105,7 @@ base::Result<Secret> LocalSecrets::read(const std::string& name, std::string_vie
 base::Result<std::vector<defs::SecretDef>> secrets_of(base::ByteView closure) {
   std::vector<defs::SecretDef> secrets;
   if (closure.empty()) return secrets;
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = defs::load(codec::View::of(closure), "manifest", &builtin);
   if (!bundle.errors.empty() || !bundle.manifest)
     return base::Error(base::ErrorCode::kCorrupt, "the definitions of the world cannot be read");

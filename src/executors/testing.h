@@ -29,7 +29,7 @@ inline base::Hash name(std::uint64_t n) { return base::sha256(base::as_bytes(std
 
 // The value of a system schema, canonical, without the self-describe tag.
 inline codec::Schema schema(std::string_view called) {
-  static const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   codec::Errors errors;
   const codec::Type* const type = builtin.find(called);
   EXPECT_NE(type, nullptr) << called;

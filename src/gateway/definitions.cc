@@ -16,10 +16,9 @@ namespace holdfast::gateway {
 base::Result<Definitions> Definitions::load(const base::Bytes& closure) {
   Definitions made;
   made.closure_ = std::make_unique<base::Bytes>(closure);
-  made.builtin_ = std::make_unique<defs::Catalogue>(defs::builtin_catalogue());
-  made.bundle_ = std::make_unique<defs::Bundle>(made.builtin_.get());
+  made.bundle_ = std::make_unique<defs::Bundle>(&defs::builtin_catalogue());
   if (closure.empty()) return made;
-  *made.bundle_ = defs::load(codec::View::of(*made.closure_), "$", made.builtin_.get());
+  *made.bundle_ = defs::load(codec::View::of(*made.closure_), "$", &defs::builtin_catalogue());
   if (!made.bundle_->errors.empty()) {
     return base::Error(base::ErrorCode::kCorrupt, "the definitions of the world",
                        made.bundle_->errors.begin()->to_string());

@@ -62,9 +62,8 @@ class Definitions {
 
   base::Result<base::Bytes> key_by(const codec::Schema& schema, std::string_view text);
 
-  // Behind pointers, as the bundle knows the place of the catalogue below it.
+  // Behind pointers: what refers to them stays true when this is moved.
   std::unique_ptr<base::Bytes> closure_;
-  std::unique_ptr<defs::Catalogue> builtin_;
   std::unique_ptr<defs::Bundle> bundle_;
   std::map<std::string, std::optional<codec::Schema>, std::less<>> schemas_;
   std::map<std::string, std::optional<steps::Graph>, std::less<>> graphs_;

@@ -52,7 +52,7 @@ std::shared_ptr<const Program> load_program(const WorldState& world, base::ByteV
   codec::Normaliser normaliser;
   const auto document = read(normaliser, definitions, "the definitions", refusal);
   if (!document) return nullptr;
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   return build(world, defs::load(*document, "$", &builtin), pin, refusal);
 }
 
@@ -63,7 +63,7 @@ std::shared_ptr<const Program> load_program_again(const WorldState& world,
   codec::Normaliser normaliser;
   const auto document = read(normaliser, definitions, "the definitions", refusal);
   if (!document) return nullptr;
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   return build_as(world, defs::load(*document, "$", &builtin), {numbering, true, &pins}, refusal);
 }
 
@@ -72,7 +72,7 @@ std::shared_ptr<const Program> load_candidate(const WorldState& world, base::Byt
   codec::Normaliser normaliser;
   const auto document = read(normaliser, proposal, "the proposal", refusal);
   if (!document) return nullptr;
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   if (document->kind() == codec::ViewKind::kList)
     return build(world, defs::load(*document, "$", &builtin), false, refusal);
   if (world.program->closure().empty()) {

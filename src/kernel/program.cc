@@ -165,7 +165,7 @@ class ProgramBuilder {
       auto& bundle = known[pin.closure.get()];
       if (bundle == nullptr) {
         bundle = std::make_shared<const defs::Bundle>(
-            defs::load(codec::View::of(*pin.closure), "$", &builtin_));
+            defs::load(codec::View::of(*pin.closure), "$", &defs::builtin_catalogue()));
       }
       loaded_.push_back({&pin, bundle});
     }
@@ -471,7 +471,6 @@ class ProgramBuilder {
   bool without_code_;
   const Numbering* const numbering_;
   const std::vector<Pin>* const pins_;
-  const defs::Catalogue builtin_ = defs::builtin_catalogue();
   std::vector<LoadedPin> loaded_;
   std::map<Named, std::uint32_t> known_effects_;
   std::vector<base::Error> missing_;  // code
@@ -505,7 +504,7 @@ std::shared_ptr<const Program> Program::none(const MachineSource& machines, cons
       std::any_of(defs::kSystemWorkflows.begin(), defs::kSystemWorkflows.end(),
                   [&](std::string_view name) { return machines.find_system(name) != nullptr; });
   if (!has_code) return std::make_shared<Program>();
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   codec::Errors errors;
   return ProgramBuilder(builtin, machines, origin, errors).run_without_manifest();
 }

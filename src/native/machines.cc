@@ -26,7 +26,7 @@ std::optional<std::string> entries_of(const std::optional<std::string>& annotati
 // The definitions that the code was compiled with, and the events that each workflow emits.
 struct Machines::Compiled {
   explicit Compiled(std::span<const Module> modules)
-      : builtin(defs::builtin_catalogue()), bundle(load(modules, &builtin)) {
+      : bundle(load(modules, &defs::builtin_catalogue())) {
     for (const Module& module : modules) {
       for (const Module::Code& code : module.code()) emits[code.workflow] = code.emits;
       // What steps pass on is nowhere in the definition of their workflow.
@@ -42,7 +42,6 @@ struct Machines::Compiled {
     }
   }
 
-  defs::Catalogue builtin;
   defs::Bundle bundle;
   std::map<std::string, std::vector<std::string>, std::less<>> emits;
   // Of step workflows: what earlier programs would have put into their definitions.

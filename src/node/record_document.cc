@@ -59,7 +59,7 @@ bool write_workflows(Buffer& out, base::ByteView definitions) {
   codec::Normaliser normaliser;
   const auto item = normaliser.part_from_cbor(codec::Schema::item(), definitions);
   if (!item) return false;
-  const defs::Catalogue builtin = defs::builtin_catalogue();
+  const defs::Catalogue& builtin = defs::builtin_catalogue();
   const defs::Bundle bundle = defs::load(codec::View::of(*item), "$", &builtin);
   const auto* manifest =
       bundle.manifest ? std::get_if<defs::Manifest>(&bundle.manifest->definition) : nullptr;
