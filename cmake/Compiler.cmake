@@ -26,6 +26,7 @@ endif()
 
 option(HOLDFAST_UNITY "Compile the sources of a folder in batches, which is several times faster" ON)
 set(HOLDFAST_UNITY_BATCH 12 CACHE STRING "About how many sources are compiled as one; 0: all of a folder")
+set(HOLDFAST_ALONE "" CACHE STRING "Sources that are compiled alone all the same, by their paths in the tree")
 if(HOLDFAST_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc takes a .cc file that a batch includes for a header, and warns that the anonymous namespaces
   # in it differ from one file to the next.
