@@ -295,8 +295,7 @@ base::Result<void> EffectNames::look_at(base::ByteView value) {
 base::Result<void> EffectNames::flush() {
   if (found_.empty()) return {};
   std::ranges::sort(found_);
-  const auto same = std::ranges::unique(found_);
-  found_.erase(same.begin(), same.end());
+  found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
   TRY(keep_(found_));
   found_.clear();
   return {};

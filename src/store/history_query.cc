@@ -148,8 +148,10 @@ base::Result<HistoryPage> HistoryIndex::merge_statuses(const HistoryQuery& query
     std::move(page.rows.begin(), page.rows.end(), std::back_inserter(merged.rows));
   }
   std::ranges::sort(merged.rows, std::greater(), &InstanceRow::id);
-  const auto same = std::ranges::unique(merged.rows, {}, &InstanceRow::id);
-  merged.rows.erase(same.begin(), same.end());
+  // Not the form of std::ranges, which clang 14 cannot compile with this standard library.
+  const auto is_same = [](const InstanceRow& a, const InstanceRow& b) { return a.id == b.id; };
+  merged.rows.erase(std::unique(merged.rows.begin(), merged.rows.end(), is_same),
+                    merged.rows.end());
   std::erase_if(merged.rows, [&](const InstanceRow& row) { return row.id < merged.next; });
   if (merged.rows.size() > query.limit) {
     merged.rows.resize(query.limit);
