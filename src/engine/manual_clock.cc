@@ -78,10 +78,10 @@ class ManualClock::State::ManualAlarm : public Alarm {
   ManualAlarm(const ManualAlarm&) = delete;
   ManualAlarm& operator=(const ManualAlarm&) = delete;
 
-  bool set(std::int64_t wall_ns, std::int64_t since_boot_ns) override {
+  bool set(std::int64_t at_wall_ns, std::int64_t at_boot_ns) override {
     const std::lock_guard lock(state_->mutex);
     state_->forget(bell_);
-    Setting setting{bell_, wall_ns, since_boot_ns};
+    Setting setting{bell_, at_wall_ns, at_boot_ns};
     if (state_->has_come(setting)) return false;
     state_->settings.push_back(std::move(setting));
     return true;
