@@ -62,7 +62,7 @@ Graph graph() {
   steps[kWork].accepts = {kA};
   steps[kWork].returns = {kB, kC};
   steps[kWork].workers = 2;
-  return {types, steps, 1000, {}, true};
+  return {types, steps, 1000, {}, kNewestRules};
 }
 
 const base::Bytes kOne = {0x01};
@@ -288,7 +288,7 @@ void read_as_params(base::ByteView bytes) {
   static_cast<void>(call.find_wait("w"));
   static_cast<void>(call.stored("a"));
   call.fail("oops", "it did not work");
-  call.judge(Retry(), {});
+  call.judge([](const StepFailure&) { return std::optional<Duration>(); }, {});
 }
 
 }  // namespace

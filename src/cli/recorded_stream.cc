@@ -80,7 +80,7 @@ base::Result<bool> is_of_steps(WorldSource& source, const std::string& workflow)
   const Document document = TRY(source.workflows());
   for (const codec::View each : list_in(document.view(), "workflows")) {
     if (text_in(each, "workflow") != workflow) continue;
-    const std::string_view stream = text_in(each, "stream");
+    const std::string stream = text_in(each, "stream");
     return stream == defs::kStepEntry || stream == defs::kStepEntry1;
   }
   return false;

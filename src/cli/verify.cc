@@ -37,7 +37,7 @@ base::Result<node::SealTerms> terms_of(const VerifyOptions& options) {
   if (options.key && !base::hex_decode(*options.key, terms.key.emplace()))
     return base::invalid("--key", "a public key is 64 hexadecimal digits");
   if (!options.seal) return terms;
-  node::SealTerms::Remembered& seal = terms.seal.emplace();
+  node::SealTerms::Remembered& seal = *(terms.seal = node::SealTerms::Remembered{});
   const std::string_view text = *options.seal;
   const std::size_t colon = std::min(text.find(':'), text.size());
   const auto [end, error] = std::from_chars(text.data(), text.data() + colon, seal.record);
