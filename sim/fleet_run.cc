@@ -394,6 +394,10 @@ class FleetRun {
       if (!server_->has_ended(id)) {
         std::string states;
         for (std::uint64_t i = 0; i < count; ++i) states += " " + server_->describe(id, i);
+        for (const workers::WorkerState& worker : server_->desk().list_workers("", 16))
+          states += "; " + worker.info.worker + " is " + worker.mode +
+                    (worker.has_session ? "" : ", without a session") + ", runs " +
+                    std::to_string(worker.running) + " and wants " + std::to_string(worker.want);
         return report_.violation(id + " does not end:" + states);
       }
       for (std::uint64_t i = 0; i < count; ++i) look_at_task(id, i);

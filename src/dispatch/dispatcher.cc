@@ -110,6 +110,8 @@ void Dispatcher::end_state(Known& task, std::uint64_t now_ns) {
     case State::kWaiting:
       leave_line(task);
       end_wait(task);
+      // It may be the one that was let into its line when its key had room: others are next.
+      if (!task.key.empty()) unpark(task.key, now_ns);
       break;
     case State::kParked: {
       const auto key = keys_.find(task.key);

@@ -151,6 +151,25 @@ TEST(Dispatcher, a_key_limit_counts_what_is_leased_and_lets_other_tasks_pass) {
   EXPECT_THAT(desk.choose(), ElementsAre("k3 -> w"));
 }
 
+TEST(Dispatcher, a_task_that_ends_before_it_is_placed_leaves_its_turn_to_the_next_of_its_key) {
+  Desk desk;
+  desk.worker("w1", offer(10));
+  const auto with_key = [](std::string_view name) {
+    Task made = task(name);
+    made.key = "db";
+    made.key_limit = 1;
+    return made;
+  };
+  for (const char* name : {"a", "b", "c"}) desk.add(name, with_key(name));
+  EXPECT_EQ(desk.choose(), Lines{"a -> w1"});
+  desk.dispatcher.set_want("w1", 0);
+  desk.end("a");
+  EXPECT_EQ(desk.choose(), Lines{});
+  desk.end("b");  // its graph is cancelled, for instance
+  desk.dispatcher.set_want("w1", 1);
+  EXPECT_EQ(desk.choose(), Lines{"c -> w1"});
+}
+
 TEST(Dispatcher, a_key_limit_counts_leases_that_a_restart_found) {
   Desk desk;
   desk.worker("w", offer(8));
