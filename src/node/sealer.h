@@ -37,14 +37,14 @@ class Sealer {
         life_(world.life()),
         seals_(std::move(seals)),
         key_(std::move(key)),
-        first_(journal.first()) {}
+        first_(journal.first_on_disk()) {}
 
   store::Journal& journal_;
   store::JournalId world_;
   std::uint32_t life_;
   std::unique_ptr<store::Seals> seals_;
   std::unique_ptr<executors::SigningKey> key_;
-  store::RecordNumber first_;  // of the journal, a while ago
+  store::RecordNumber first_;  // of the journal on the disk, a while ago
   std::unique_ptr<store::JournalReader> reader_;
 };
 

@@ -263,6 +263,25 @@ TEST_F(SealerTest, what_is_held_for_a_reader_keeps_its_seals) {
   EXPECT_EQ(found.sealed, 30u);
 }
 
+TEST_F(SealerTest, what_is_held_keeps_its_seals_from_a_sealer_that_begins_after_the_trim) {
+  for (int i = 0; i < 12; ++i) {
+    append(2, 3000);
+    seal();
+  }
+  sealer_.reset();
+  const auto pin = journal().pin(0);
+  ASSERT_TRUE(journal().trim(17));
+  for (int i = 0; i < 3; ++i) {
+    append(2);
+    seal();
+  }
+  restart();
+  EXPECT_EQ(journal().first(), 1u);
+  const Found found = judge(records());
+  EXPECT_THAT(found.errors, IsEmpty());
+  EXPECT_EQ(found.sealed, 30u);
+}
+
 TEST_F(SealerTest, behind_what_was_trimmed_unsealed_the_chain_begins_anew) {
   append(2);
   seal();

@@ -202,7 +202,10 @@ base::Result<void> FileJournal::trim(RecordNumber below) {
   // One after the other, each durably: a gap would look like damage. Readers are told first.
   while (auto entry = table_->take_given_up(options_.held_segments)) {
     auto gone = spares_->recycle(segment_path(folder_, entry->number));
-    if (gone) continue;
+    if (gone) {
+      table_->removed();
+      continue;
+    }
     if (gone.error().code() != base::ErrorCode::kUnavailable) return latch(std::move(gone).error());
     table_->put_back(std::move(*entry));
     return gone;

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "env/crash.h"
 #include "store/journal_format.h"
 #include "store/testing.h"
 
@@ -83,6 +84,29 @@ TEST(FileJournal, trimmed_segments_are_used_again) {
   for (const auto& [name, file] : world.disk().now().names)
     highest_file = std::max(highest_file, file);
   EXPECT_LT(highest_file, 12u) << "files were made anew";
+}
+
+// What is kept beside the journal, as seals are, goes by where it begins on the disk.
+TEST(FileJournal, a_segment_whose_removal_failed_may_still_be_there) {
+  int removals = 0;
+  for (std::uint64_t call = 0; call < 6; ++call) {
+    SimWorld world;
+    auto open = *world.open();
+    Journal& journal = open->journal();
+    for (int i = 0; i < 12; ++i) ASSERT_TRUE(commit_batch(journal, 1, 3000));
+    world.disk().fail_call(call, env::DiskFault::kIoError);
+    if (journal.trim(journal.durable())) continue;
+    ++removals;
+    const RecordNumber told = journal.first_on_disk();
+    const auto& recorded = world.disk().operations();
+    env::Crash crash{.at = recorded.size()};
+    for (const std::size_t each : env::pending_operations(recorded)) crash.lost.insert(each);
+    SimWorld after(env::after_crash(world.disk().start(), recorded, crash));
+    const auto again = after.open();
+    ASSERT_TRUE(again) << again.error().to_string();
+    EXPECT_GE((*again)->journal().first(), told) << "call " << call;
+  }
+  EXPECT_GT(removals, 2);
 }
 
 TEST(FileJournal, no_more_is_held_for_a_pin_than_may_be) {

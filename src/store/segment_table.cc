@@ -44,12 +44,19 @@ std::optional<SegmentTable::Entry> SegmentTable::take_given_up(std::size_t most_
   --given_up_;
   Entry first = std::move(entries_.front());
   entries_.pop_front();
+  taken_ = first.first;
   return first;
+}
+
+void SegmentTable::removed() {
+  const std::lock_guard guard(mutex_);
+  taken_.reset();
 }
 
 void SegmentTable::put_back(Entry first) {
   const std::lock_guard guard(mutex_);
   entries_.push_front(std::move(first));
+  taken_.reset();
   given_up_ = 0;
 }
 

@@ -46,6 +46,9 @@ class SegmentTable {
   // The first that was given up, unless a record in it is pinned and no more than so many wait.
   std::optional<Entry> take_given_up(std::size_t most_held);
 
+  // The one that was taken is gone from the disk, whatever happens.
+  void removed();
+
   // It was taken, and stays after all, with all that are behind it.
   void put_back(Entry first);
 
@@ -55,10 +58,11 @@ class SegmentTable {
     return entries_[given_up_].first;
   }
 
-  // Of all that are there.
+  // Of all that the disk may have. Behind a removal that failed it stays where it is: the segment
+  // may be there after a restart.
   RecordNumber first_held() const {
     const std::lock_guard guard(mutex_);
-    return entries_.front().first;
+    return taken_.value_or(entries_.front().first);
   }
 
   // The record from which on all stay: this one, or the first that is not given up.
@@ -82,7 +86,8 @@ class SegmentTable {
  private:
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
-  std::size_t given_up_ = 0;  // so many of them, at the front
+  std::size_t given_up_ = 0;           // so many of them, at the front
+  std::optional<RecordNumber> taken_;  // the first of a segment that is being removed
   std::multiset<RecordNumber> pins_;
   std::atomic<RecordNumber> durable_ = 0;
 };
