@@ -97,7 +97,7 @@ void StepJudge::add(const kernel::RecordView& record, const kernel::InstanceView
               static_cast<std::int64_t>(view.steps + view.ignored);
   run.is_blurred |= view.paused || run.mail != 0 || view.steps > 1 + given_up;
   if (const auto* event = std::get_if<kernel::EventArrived>(&record.tick.input))
-    take_event(*event, run);
+    take_event(*event, *name, run);
 
   const bool has_ended = view.status == "completed" || view.status == "failed" ||
                          view.status == "cancelled" || view.status == "deleted";
@@ -122,18 +122,24 @@ void StepJudge::add(const kernel::RecordView& record, const kernel::InstanceView
   if (!run.is_blurred) check_waits(view.workflow, run);
 }
 
-void StepJudge::take_event(const kernel::EventArrived& event, Run& run) {
+void StepJudge::take_event(const kernel::EventArrived& event, const std::string& name, Run& run) {
+  // A turn that was left over is done in the record of an event for another run.
+  const auto is_for_it = [&](const auto& value) { return value.id == name; };
   if (event.schema == SurveyBegun::kSchema) {
-    run.plans.push_back(read<SurveyBegun>(event.value).value());
+    auto begun = read<SurveyBegun>(event.value).value();
+    if (is_for_it(begun)) run.plans.push_back(std::move(begun));
   } else if (event.schema == VigilBegun::kSchema) {
-    run.vigils.push_back(read<VigilBegun>(event.value).value());
+    auto begun = read<VigilBegun>(event.value).value();
+    if (is_for_it(begun)) run.vigils.push_back(std::move(begun));
   } else if (event.schema == Decision::kSchema) {
     const auto decision = read<Decision>(event.value).value();
-    run.decisions[decision.serial] = decision;
+    if (is_for_it(decision)) run.decisions[decision.serial] = decision;
   } else if (event.schema == Nudge::kSchema) {
-    run.nudges.push_back(read<Nudge>(event.value).value().serial);
+    const auto nudge = read<Nudge>(event.value).value();
+    if (is_for_it(nudge)) run.nudges.push_back(nudge.serial);
   } else if (event.schema == CensusBegun::kSchema) {
-    run.censuses.push_back(read<CensusBegun>(event.value).value());
+    auto begun = read<CensusBegun>(event.value).value();
+    if (is_for_it(begun)) run.censuses.push_back(std::move(begun));
   }
 }
 

@@ -88,7 +88,7 @@ class StepJudge {
     bool was_cancelled = false;
   };
 
-  void take_event(const kernel::EventArrived& event, Run& run);
+  void take_event(const kernel::EventArrived& event, const std::string& name, Run& run);
   static std::uint64_t count_given_up(const kernel::RecordView& record,
                                       const kernel::InstanceView& view, const Run& run);
   std::optional<Back> take_settled(const kernel::RecordView& record,
