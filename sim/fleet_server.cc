@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "base/check.h"
+#include "base/sha256.h"
 #include "codec/cbor_writer.h"
 #include "codec/json_writer.h"
 #include "defs/system_names.h"
@@ -14,6 +15,7 @@
 #include "kernel/lease_list.h"
 #include "tasks/graph_cell.h"
 #include "tasks/graph_parts.h"
+#include "tasks/large_result.h"
 #include "tasks/messages.h"
 #include "tasks/render.h"
 #include "tasks/task_cell.h"
@@ -65,21 +67,32 @@ std::optional<work::Answer> refusal_of(workers::Refused refused) {
   return problem(409, "superseded");
 }
 
+// Empty: it refers to a result that is not there.
+base::Bytes whole_result(const FleetDisk& disk, const base::Bytes& outcome) {
+  const auto reference = tasks::reference_of(codec::View::of(outcome));
+  if (!reference) return outcome;
+  const auto found = disk.results.find(reference->hash);
+  return found == disk.results.end() ? base::Bytes() : found->second;
+}
+
 // What the references of a task read: outcomes never change, so the present world has them.
 class WorldResults : public tasks::Outcomes {
  public:
-  WorldResults(kernel::World& world, std::string graph) : world_(world), graph_(std::move(graph)) {}
+  WorldResults(kernel::World& world, const FleetDisk& disk, std::string graph)
+      : world_(world), disk_(disk), graph_(std::move(graph)) {}
   std::optional<tasks::Outcome> find(tasks::TaskIndex task) const override {
     const std::string key = tasks::task_key(graph_, task);
     const auto values = world_.read(defs::kTaskWorkflow, tasks::key_bytes(key));
     if (!values || !*values || (*values)->status != kernel::Status::kCompleted) return std::nullopt;
-    held_.push_back((*values)->outcome);
+    held_.push_back(whole_result(disk_, (*values)->outcome));
+    if (held_.back().empty()) return std::nullopt;
     ids_.push_back(key);
     return tasks::Outcome{codec::View::of(held_.back()), ids_.back()};
   }
 
  private:
   kernel::World& world_;
+  const FleetDisk& disk_;
   std::string graph_;
   mutable std::list<base::Bytes> held_;
   mutable std::list<std::string> ids_;
@@ -212,6 +225,19 @@ class FleetServer::Records : public workers::Recorder {
 
   void progress_work(std::string_view, const std::vector<WorkProgress>&,
                      Then<WorkAnswers>) override {}
+
+  // It survives a crash only after it is told.
+  void keep_blob(Bytes bytes, Then<Engine::KeptBlob> then) override {
+    if (server_ == nullptr) return;
+    if (server_->refuses()) return then(no_room());
+    server_->report_.sometimes("a result is kept apart from its cell");
+    const base::Hash hash = base::sha256(bytes);
+    server_->unwritten_.push_back(
+        {{}, {}, [server = server_, hash, bytes = std::move(bytes), then] {
+           server->disk_.results.emplace(hash, bytes);
+           then(Engine::KeptBlob{{hash.bytes}, nullptr});
+         }});
+  }
 
   void work(std::vector<Hash> intents, Then<std::vector<Result<WorkInfo>>> then,
             std::size_t) override {
@@ -350,7 +376,7 @@ void FleetServer::check_condition(const kernel::OpenIntent& open) {
   const auto task = tasks::read_task(*params.find("task"));
   CHECK(task.has_value());
   const auto holds = tasks::condition_holds(
-      *task, WorldResults(*world_, std::string(*params.find("graph")->text())));
+      *task, WorldResults(*world_, disk_, std::string(*params.find("graph")->text())));
   CHECK(holds.has_value());
   codec::Buffer payload;
   codec::write_map_head(payload, 1);
@@ -364,7 +390,7 @@ void FleetServer::render(const std::string& graph, const Bytes& definition,
                          Engine::Then<Bytes> then) {
   const auto task = tasks::read_task(codec::View::of(definition));
   CHECK(task.has_value());
-  const auto input = tasks::render(*task, WorldResults(*world_, graph));
+  const auto input = tasks::render(*task, WorldResults(*world_, disk_, graph));
   // A result may be lost with a crash, but not what follows from it: it is durable when it is told.
   then(input ? Result<Bytes>(*input) : Error{ErrorCode::kNotFound, input.error().to_string()});
 }
@@ -546,6 +572,9 @@ std::string FleetServer::describe(const std::string& graph, std::uint64_t number
     case tasks::TaskPhase::kDone: return cell->is_skipped ? "SKIPPED" : "DONE";
     case tasks::TaskPhase::kFailed: return "FAILED";
     case tasks::TaskPhase::kCancelled: return "CANCELLED";
+    case tasks::TaskPhase::kWaiting: return "waits for " + std::to_string(cell->waiting);
+    case tasks::TaskPhase::kChecking: return "is checked";
+    case tasks::TaskPhase::kStopping: return "is stopped";
     default: return "PENDING";
   }
 }
@@ -561,7 +590,8 @@ std::uint64_t FleetServer::attempts(const std::string& graph, std::uint64_t numb
 std::string FleetServer::result(const std::string& graph, std::uint64_t number) {
   const auto values =
       read(defs::kTaskWorkflow, tasks::task_key(graph, static_cast<tasks::TaskIndex>(number)));
-  return values ? codec::to_json(codec::View::of(values->outcome)) : "";
+  const base::Bytes whole = values ? whole_result(disk_, values->outcome) : base::Bytes();
+  return whole.empty() ? "" : codec::to_json(codec::View::of(whole));
 }
 
 }  // namespace holdfast::sim

@@ -45,6 +45,7 @@ class FleetMachines : public kernel::MachineSource {
 struct FleetDisk {
   FleetMachines machines;
   kernel::testing::MemoryBlobs blobs;
+  std::map<base::Hash, base::Bytes> results;  // that are kept apart from their cells
   std::vector<base::Bytes> journal;
   base::Bytes snapshot;            // empty: none was taken
   std::size_t snapshot_after = 0;  // records before it

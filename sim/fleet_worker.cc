@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "codec/buffer.h"
 #include "codec/cbor_writer.h"
+#include "tasks/limits.h"
 
 namespace holdfast::sim {
 namespace {
@@ -56,9 +57,14 @@ class FleetWorker::Tasks : public work::Runner {
         continue;
       }
       codec::Buffer result;
-      codec::write_map_head(result, 1);
+      const bool is_large = worker_.dice_.one_in(20);
+      codec::write_map_head(result, is_large ? 2 : 1);
       codec::write_text(result, "d");
       codec::write_text(result, dispatch);
+      if (is_large) {
+        codec::write_text(result, "more");
+        codec::write_text(result, std::string(tasks::kMaxInlineResultBytes, 'x'));
+      }
       const base::ByteView bytes = result.view();
       reports.ended(dispatch, work::Ended::ok({bytes.begin(), bytes.end()}));
     }

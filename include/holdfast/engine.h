@@ -684,6 +684,17 @@ class Engine {
             std::size_t bytes = ~std::size_t{0});
   Result<std::vector<Result<WorkInfo>>> work(const std::vector<Hash>& intents);
 
+  // Blobs: bytes that are found by their SHA-256, and that stay as long as something in the world
+  // names them (docs/formats/blobs.md). Durable when it is told; a blob that nothing names yet is
+  // kept while there is its `pin`. kUnavailable: too many wait.
+  struct KeptBlob {
+    Hash hash;
+    std::shared_ptr<const void> pin;
+  };
+  void keep_blob(Bytes bytes, Then<KeptBlob> then);
+  // kNotFound: there is no such blob. kCorrupt: its bytes are damaged.
+  void read_blob(const Hash& hash, Then<Bytes> then);
+
   // These read files, and take as long as that does. kNotFound: the journal has not, or not any
   // more, what they are asked to begin with.
   Result<JournalPart> read_journal(std::uint64_t from, PartLimits limits = {});

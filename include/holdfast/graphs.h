@@ -109,7 +109,9 @@ struct TaskInfo {
   std::uint64_t created_ns = 0;
   std::uint64_t ready_ns = 0;  // 0: not yet
   std::uint64_t ended_ns = 0;  // 0: not yet
-  Bytes result;                // of a task that is done, if it was asked for; canonical
+  // Of a task that is done, if it was asked for; canonical. One of more than 64 KiB is kept as a
+  // blob, and {"$blob": HEX, "bytes": N} stands here: Graphs::result reads it.
+  Bytes result;
 };
 
 struct TaskPage {
@@ -190,9 +192,14 @@ class Graphs {
 
   // What a task gets when a worker takes it: its spec with all references resolved, canonical,
   // without tag. `definition` is the field `task` of the params of sys/task.run@1. kNotFound: a
-  // value is missing, and the message names the place; kTooLarge: it would be more than 1 MiB.
+  // value is missing, and the message names the place; kTooLarge: it would be more than 8 MiB.
   void render(const std::string& graph, const Bytes& definition, Then<Bytes> then);
   Result<Bytes> render(const std::string& graph, const Bytes& definition);
+
+  // What a task has returned, canonical, without tag; also one that TaskInfo::result only refers
+  // to. kNotFound: there is no such task. kConflict: it is not done.
+  void result(const std::string& id, std::uint32_t number, Then<Bytes> then);
+  Result<Bytes> result(const std::string& id, std::uint32_t number);
 
   // Whether the condition of such a task holds.
   void check(const std::string& graph, const Bytes& definition, Then<bool> then);

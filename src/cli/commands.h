@@ -28,6 +28,7 @@ void add_validate(CLI::App& app, ExitCode& exit_code);
 void add_graphs(CLI::App& app, ExitCode& exit_code);
 void add_watch(CLI::App& app, ExitCode& exit_code);
 void add_logs(CLI::App& app, ExitCode& exit_code);
+void add_result(CLI::App& app, ExitCode& exit_code);
 void add_schedule(CLI::App& app, ExitCode& exit_code);
 void add_gc(CLI::App& app, ExitCode& exit_code);
 void add_snapshot(CLI::App& app, ExitCode& exit_code);

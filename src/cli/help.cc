@@ -18,9 +18,9 @@ struct Group {
 const std::vector<Group>& groups() {
   static const std::vector<Group> kGroups{
       {"Looking",
-       {"ls",       "cells",     "show",     "state",    "timeline", "trace",   "why",
-        "diagnose", "workflows", "graph",    "overview", "waits",    "tasks",   "logs",
-        "watch",    "workers",   "manifest", "tail",     "stream",   "journal", "verify"}},
+       {"ls",        "cells",    "show",     "state",  "timeline", "trace", "why",    "diagnose",
+        "workflows", "graph",    "overview", "waits",  "tasks",    "logs",  "result", "watch",
+        "workers",   "manifest", "tail",     "stream", "journal",  "verify"}},
       {"Acting",
        {"send",    "start",    "signal",  "schedule", "submit", "rerun",  "cancel", "pause",
         "resume",  "retry",    "restart", "migrate",  "batch",  "apply",  "gov",    "fork",

@@ -33,6 +33,7 @@ ExitCode run(int argc, char** argv, const holdfast::Program& program) {
   holdfast::cli::add_graphs(app, exit_code);
   holdfast::cli::add_watch(app, exit_code);
   holdfast::cli::add_logs(app, exit_code);
+  holdfast::cli::add_result(app, exit_code);
   holdfast::cli::add_inspect(app, exit_code, program.modules);
   holdfast::cli::add_graph(app, exit_code, program.modules);
   holdfast::cli::add_act(app, exit_code);

@@ -87,6 +87,7 @@ Engine::Body::Body(EngineOptions the_options)
       secrets(inside(options.secrets)) {}
 
 Engine::Body::~Body() {
+  blob_desk.stop();
   trials.cancel();
   backups.cancel();
   if (node) static_cast<void>(node->stop().has_value());
@@ -136,6 +137,7 @@ base::Result<void> Engine::Body::open(std::vector<Handler> handlers) {
   world =
       TRY(node::LocalWorld::open(*disk, *random, *process, options.dir, machines, world_options));
   blobs = TRY(node::WorldEffectBlobs::open(world->folder()));
+  blob_desk.use(*blobs);
   // Before the world runs, as it is the node's own from then on.
   const kernel::Program& opened = world->world().program();
   for (std::uint32_t i = 0; i < opened.workflow_count(); ++i) {
@@ -195,12 +197,17 @@ base::Result<node::Executors> Engine::Body::make_executors(
   add("blob.get", executors::blob_get_executor({}, *blobs));
   add("http", TRY(executors::http_executor(inside(options.http_hosts),
                                            {*machine_clock, &secrets, blobs.get()})));
-  add("task.check", engine::task_check_executor([this](std::vector<RawName> names,
-                                                       Then<RawInstances> then, std::size_t bytes) {
-        // What was open when the world was closed is performed while the node is being made.
-        if (!has_node) return then(Error{ErrorCode::kUnavailable, "the engine is being opened"});
-        query(std::move(names), std::move(then), bytes);
-      }));
+  add("task.check",
+      engine::task_check_executor(
+          [this](std::vector<RawName> names, Then<RawInstances> then, std::size_t bytes) {
+            // What was open when the world was closed is performed while the node is being made.
+            if (!has_node)
+              return then(Error{ErrorCode::kUnavailable, "the engine is being opened"});
+            query(std::move(names), std::move(then), bytes);
+          },
+          [this](const Hash& hash, Then<Bytes> then) {
+            blob_desk.read({hash.bytes}, std::move(then));
+          }));
   add("schedule.next", engine::schedule_next_executor(*disk));
   if (!options.programs.empty()) {
     executors::ProcessOptions process_options;
@@ -380,6 +387,7 @@ base::Result<void> Engine::Body::close() {
                        "a handler or callback cannot close the engine whose thread it is on");
   }
   const std::lock_guard lock(closing);
+  blob_desk.stop();
   trials.cancel();
   backups.cancel();
   auto stopped = node->stop();

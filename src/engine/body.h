@@ -13,6 +13,7 @@
 
 #include "defs/load.h"
 #include "engine/backup_desk.h"
+#include "engine/blob_desk.h"
 #include "engine/durable_watch.h"
 #include "engine/failed_effects.h"
 #include "engine/handlers.h"
@@ -107,6 +108,7 @@ struct Engine::Body {
   engine::Trials trials;
   engine::BackupDesk backup_desk;
   engine::Trials backups;  // the same kind of thread
+  engine::BlobDesk blob_desk;
   std::atomic<std::uint64_t> next_question = 1;
   std::mutex closing;
   bool is_closed = false;

@@ -13,6 +13,7 @@
 #include "engine/task_outcomes.h"
 #include "errors/translate.h"
 #include "tasks/compile.h"
+#include "tasks/large_result.h"
 #include "tasks/messages.h"
 #include "tasks/task_cell.h"
 #include "tasks/task_codec.h"
@@ -369,6 +370,9 @@ void with_outcomes(Engine& engine, const std::string& graph, const Bytes& defini
   const auto outcomes = std::make_shared<engine::TaskOutcomes>(
       [&engine](std::vector<Engine::RawName> names, Engine::Then<Engine::RawInstances> told,
                 std::size_t bytes) { engine.query_raw(std::move(names), std::move(told), bytes); },
+      [&engine](const Hash& hash, Engine::Then<Bytes> told) {
+        engine.read_blob(hash, std::move(told));
+      },
       graph);
   // Before the task is moved: arguments of a call are evaluated in any order.
   std::vector<tasks::TaskRange> read = ranges(*task);
@@ -551,6 +555,29 @@ void Graphs::render(const std::string& graph, const Bytes& definition, Then<Byte
 
 Result<Bytes> Graphs::render(const std::string& graph, const Bytes& definition) {
   return wait_for<Bytes>([&](Then<Bytes> then) { render(graph, definition, std::move(then)); });
+}
+
+void Graphs::result(const std::string& id, std::uint32_t number, Then<Bytes> then) {
+  const Engine::RawName name = task_name(id, number);
+  engine_.query_raw(
+      name.workflow, name.key,
+      [&engine = engine_, task = tasks::task_key(id, number),
+       then = std::move(then)](Result<RawInstance> found) mutable {
+        if (!found) {
+          const bool is_missing = found.error().code == ErrorCode::kNotFound;
+          return then(is_missing ? Error{ErrorCode::kNotFound, "there is no task '" + task + "'"}
+                                 : found.error());
+        }
+        if (found->status != InstanceStatus::kCompleted)
+          return then(Error{ErrorCode::kConflict, "task '" + task + "' is not done"});
+        const auto reference = tasks::reference_of(View::of(found->outcome));
+        if (!reference) return then(std::move(found->outcome));
+        engine.read_blob({reference->hash.bytes}, std::move(then));
+      });
+}
+
+Result<Bytes> Graphs::result(const std::string& id, std::uint32_t number) {
+  return wait_for<Bytes>([&](Then<Bytes> then) { result(id, number, std::move(then)); });
 }
 
 void Graphs::check(const std::string& graph, const Bytes& definition, Then<bool> then) {

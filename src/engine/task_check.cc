@@ -34,14 +34,14 @@ std::optional<Result<Done>> load(const std::shared_ptr<TaskOutcomes>& outcomes,
   return answer.get();
 }
 
-executors::Receipt check(const ReadInstances& read, const kernel::OpenIntent& intent,
-                         const executors::StopFlag& stopped) {
+executors::Receipt check(const ReadInstances& read, const ReadBlob& read_blob,
+                         const kernel::OpenIntent& intent, const executors::StopFlag& stopped) {
   const codec::View params = codec::View::of(intent.params);
   const auto task = tasks::read_task(*params.find("task"));
   if (!task) return executors::failed("task.condition", task.error());
   for (;;) {
     const auto outcomes = std::make_shared<TaskOutcomes>(
-        read, std::string(params.find("graph")->text().value_or("")));
+        read, read_blob, std::string(params.find("graph")->text().value_or("")));
     const auto loaded = load(outcomes, *task, stopped);
     if (!loaded) return executors::failed("task.condition", "it was stopped");
     if (*loaded) {
@@ -53,8 +53,10 @@ executors::Receipt check(const ReadInstances& read, const kernel::OpenIntent& in
       codec::write_bool(out, *holds);
       return executors::succeeded(out);
     }
-    // Too much is asked of the world at the moment. Whoever waits for the task waits for this.
-    if (loaded->error().code != ErrorCode::kUnavailable || stopped)
+    // Too much is asked of the world at the moment, or it is being closed: then this is stopped
+    // soon, and performed again when it is open.
+    const ErrorCode code = loaded->error().code;
+    if ((code != ErrorCode::kUnavailable && code != ErrorCode::kEnded) || stopped)
       return executors::failed("task.condition", loaded->error().message);
     std::this_thread::sleep_for(kTryAgain);
   }
@@ -62,12 +64,12 @@ executors::Receipt check(const ReadInstances& read, const kernel::OpenIntent& in
 
 }  // namespace
 
-std::unique_ptr<executors::Executor> task_check_executor(ReadInstances read) {
+std::unique_ptr<executors::Executor> task_check_executor(ReadInstances read, ReadBlob read_blob) {
   std::map<std::string, executors::Function, std::less<>> functions;
-  functions.emplace(
-      defs::kTaskCheck,
-      [read = std::move(read)](const kernel::OpenIntent& intent, const executors::StopFlag& stopped,
-                               executors::Progress&) { return check(read, intent, stopped); });
+  functions.emplace(defs::kTaskCheck,
+                    [read = std::move(read), read_blob = std::move(read_blob)](
+                        const kernel::OpenIntent& intent, const executors::StopFlag& stopped,
+                        executors::Progress&) { return check(read, read_blob, intent, stopped); });
   return std::make_unique<executors::Functions>(std::move(functions),
                                                 executors::FunctionOptions{.threads = 1});
 }

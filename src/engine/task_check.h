@@ -10,6 +10,6 @@
 
 namespace holdfast::engine {
 
-std::unique_ptr<executors::Executor> task_check_executor(ReadInstances read);
+std::unique_ptr<executors::Executor> task_check_executor(ReadInstances read, ReadBlob read_blob);
 
 }  // namespace holdfast::engine

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "defs/system_names.h"
+#include "tasks/large_result.h"
 #include "tasks/messages.h"
 
 namespace holdfast::engine {
@@ -49,17 +50,42 @@ void TaskOutcomes::take(Engine::RawInstances found) {
     if (!found[i]) return then_(found[i].error());
     if (found[i]->status != InstanceStatus::kCompleted)
       return then_(Error{ErrorCode::kUnavailable, "task " + id + " has no result"});
-    bytes_ += found[i]->outcome.size();
-    if (bytes_ > kMaxBytes) {
-      return then_(Error{ErrorCode::kTooLarge, "the results that the task reads have more than " +
-                                                   std::to_string(kMaxBytes) + " bytes"});
-    }
+    const auto reference = tasks::reference_of(codec::View::of(found[i]->outcome));
+    if (!add_bytes(reference ? reference->bytes : found[i]->outcome.size())) return;
+    if (reference) references_.push_back(asked_[i]);
     held_.emplace(asked_[i], Held{std::move(found[i]->outcome), id});
     tasks::TaskRange& range = ranges_.back();
     ++range.first;
     if (--range.count == 0) ranges_.pop_back();
   }
-  load_more();
+  load_blobs();
+}
+
+// False: it is too much, and told.
+bool TaskOutcomes::add_bytes(std::size_t bytes) {
+  bytes_ += std::min(bytes, kMaxBytes + 1);
+  if (bytes_ <= kMaxBytes) return true;
+  then_(Error{ErrorCode::kTooLarge, "the results that the task reads have more than " +
+                                        std::to_string(kMaxBytes) + " bytes"});
+  return false;
+}
+
+// One after the other: each may have some MiB.
+void TaskOutcomes::load_blobs() {
+  if (references_.empty()) return load_more();
+  const tasks::TaskIndex task = references_.back();
+  references_.pop_back();
+  Held& held = held_.find(task)->second;
+  const auto reference = tasks::reference_of(codec::View::of(held.result));
+  read_blob_({reference->hash.bytes}, [self = shared_from_this(), &held](Result<Bytes> found) {
+    if (!found) {
+      const bool is_missing = found.error().code == ErrorCode::kNotFound;
+      return self->then_(Error{is_missing ? ErrorCode::kCorrupt : found.error().code,
+                               "the result of task " + held.id + ": " + found.error().message});
+    }
+    held.result = std::move(*found);
+    self->load_blobs();
+  });
 }
 
 std::optional<tasks::Outcome> TaskOutcomes::find(tasks::TaskIndex task) const {

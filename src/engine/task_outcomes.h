@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TaskOutcomes: reads the results of tasks that another one depends on, some hundred at a time, and
-// holds them. What a task has returned never changes, so it does not matter when they are read.
+// holds them. Those that are kept as blobs are read, too. What a task has returned never changes,
+// so it does not matter when it is read.
 #pragma once
 
 #include <functional>
@@ -18,13 +19,16 @@ namespace holdfast::engine {
 using ReadInstances = std::function<void(std::vector<Engine::RawName>,
                                          Engine::Then<Engine::RawInstances>, std::size_t bytes)>;
 
+// How blobs are read: Engine::read_blob, or what is behind it.
+using ReadBlob = std::function<void(const Hash&, Engine::Then<Bytes>)>;
+
 class TaskOutcomes : public tasks::Outcomes, public std::enable_shared_from_this<TaskOutcomes> {
  public:
   // What one task may read of others, before references pick what they need of it.
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
-  TaskOutcomes(ReadInstances read, std::string graph)
-      : read_(std::move(read)), graph_(std::move(graph)) {}
+  TaskOutcomes(ReadInstances read, ReadBlob read_blob, std::string graph)
+      : read_(std::move(read)), read_blob_(std::move(read_blob)), graph_(std::move(graph)) {}
 
   // Once. kUnavailable: one of them is not done, which is a contradiction if the task is ready.
   void load(std::vector<tasks::TaskRange> tasks, Engine::Then<Done> then);
@@ -38,11 +42,15 @@ class TaskOutcomes : public tasks::Outcomes, public std::enable_shared_from_this
   };
   void load_more();
   void take(Engine::RawInstances found);
+  void load_blobs();
+  bool add_bytes(std::size_t bytes);
 
   ReadInstances read_;
+  ReadBlob read_blob_;
   std::string graph_;
   std::vector<tasks::TaskRange> ranges_;  // still to be read
   std::vector<tasks::TaskIndex> asked_;
+  std::vector<tasks::TaskIndex> references_;  // held, and still to be replaced by their results
   Engine::Then<Done> then_;
   std::unordered_map<tasks::TaskIndex, Held> held_;  // only looked into
   std::size_t bytes_ = 0;

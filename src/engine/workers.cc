@@ -355,6 +355,14 @@ void Engine::settle_work(std::string_view worker, const std::vector<WorkReceipt>
       std::move(then));
 }
 
+void Engine::keep_blob(Bytes bytes, Then<KeptBlob> then) {
+  body_->blob_desk.keep(std::move(bytes), std::move(then));
+}
+
+void Engine::read_blob(const Hash& hash, Then<Bytes> then) {
+  body_->blob_desk.read({hash.bytes}, std::move(then));
+}
+
 Result<WorkAnswers> Engine::settle_work(std::string_view worker,
                                         const std::vector<WorkReceipt>& receipts) {
   return wait_for<WorkAnswers>(

@@ -287,6 +287,20 @@ void list_tasks(Exchange& exchange) {
              }));
 }
 
+void get_task_result(Exchange& exchange) {
+  const auto number = task_in_path(exchange);
+  if (!number) return;
+  Graphs(exchange.service().engine)
+      .result(exchange.path_value(0), *number,
+              exchange.later<Bytes>([](Exchange& self, const Result<Bytes>& result) {
+                if (!result) return self.refuse(result.error());
+                codec::Buffer& out = self.document();
+                codec::write_map_head(out, 1);
+                put_value(out, "result", *result);
+                self.answer(200);
+              }));
+}
+
 void cancel_graph(Exchange& exchange) {
   const auto body = read_body(exchange, {"reason"});
   if (!body) return;

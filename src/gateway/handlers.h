@@ -62,6 +62,7 @@ void drain_worker(Exchange& exchange);
 void cordon_worker(Exchange& exchange);
 void uncordon_worker(Exchange& exchange);
 void get_task_logs(Exchange& exchange);
+void get_task_result(Exchange& exchange);
 
 // event_cursors.cc
 void list_cursors(Exchange& exchange);

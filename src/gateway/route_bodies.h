@@ -496,6 +496,10 @@ inline constexpr std::string_view kWorkerLeave = R"({"type":"object",
 "additionalProperties":false,"required":["session"],"properties":{
 "session":{"type":"string"}}})";
 
+inline constexpr std::string_view kTaskResult = R"({"type":"object",
+"required":["result"],"additionalProperties":false,
+"properties":{"result":{"description":"any value"}}})";
+
 inline constexpr std::string_view kTaskLogs = R"({"type":"object",
 "required":["lines","first","next","ended"],"properties":{
 "lines":{"type":"array","items":{"type":"object","required":["n","attempt","time_ns","stream",

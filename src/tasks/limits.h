@@ -56,11 +56,16 @@ inline constexpr std::size_t kMaxPathSteps = 32;
 inline constexpr std::size_t kMaxInputs = 1024;
 
 // What a task gets: its spec with every reference resolved.
-inline constexpr std::size_t kMaxRenderedBytes = kMiB;
+inline constexpr std::size_t kMaxRenderedBytes = 8 * kMiB;
+
+// What a task may return. A result of more than kMaxInlineResultBytes is kept as a blob
+// (tasks/large_result.h), so that a cell and what is told of its end stay small.
+inline constexpr std::size_t kMaxLargeResultBytes = 8 * kMiB;
+inline constexpr std::size_t kMaxInlineResultBytes = 64 * kKiB;
 
 // A task's definition as it is stored: twice in a step that may put out 1 MiB, as its state and to
-// its worker. And its result, which stands beside it with what others are told of the end.
-// A larger result fails the task.
+// its worker. And its result as it stands in the cell: the result itself, or a reference to it.
+// A larger one fails the task.
 inline constexpr std::size_t kMaxTaskBytes = 480 * kKiB;
 inline constexpr std::size_t kMaxResultBytes = 448 * kKiB;
 

@@ -16,14 +16,14 @@ inline constexpr std::size_t kMiB = 1024 * kKiB;
 // Tasks that run at once.
 inline constexpr std::size_t kMostSlots = 4096;
 
-// The result of a task as JSON or CBOR. What is larger becomes the error task.result_too_large.
-inline constexpr std::size_t kMaxResultBytes = kMiB;
+// The result of a task as CBOR. What is larger becomes the error task.result_too_large.
+inline constexpr std::size_t kMaxResultBytes = 8 * kMiB;
 inline constexpr std::size_t kMaxErrorTextBytes = 4 * kKiB;
 inline constexpr std::size_t kMaxProgressBytes = 64 * kKiB;
 
-// One report in the outbox: a result as JSON and what is said around it. JSON may take several
-// times the bytes of the value.
-inline constexpr std::size_t kMaxReportBytes = 8 * kMiB;
+// One report in the outbox: a result as JSON and what is said around it. A result that takes more
+// as JSON is too large, too. With kMaxSyncBytes of other things it fits a request of 16 MiB.
+inline constexpr std::size_t kMaxReportBytes = 11 * kMiB;
 inline constexpr std::size_t kMaxResumeBytes = 64 * kKiB;
 
 // Above this many bytes of reports that no server has acknowledged, a worker asks for no more work.

@@ -17,7 +17,7 @@ namespace {
 constexpr int kUselessExit = 65;  // EX_DATAERR
 
 // JSON text may be longer than the value that it stands for.
-constexpr std::size_t kMaxProcessOutput = 8 * kMaxResultBytes;
+constexpr std::size_t kMaxProcessOutput = 2 * kMaxResultBytes;
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "codec/json_writer.h"
 #include "codec/view.h"
 #include "tasks/render.h"
 #include "tasks/task_codec.h"
@@ -21,6 +22,20 @@ class NoOutcomes : public tasks::Outcomes {
 Error error_of(const base::Error& error) {
   const bool is_large = error.code() == base::ErrorCode::kTooLarge;
   return {is_large ? ErrorCode::kTooLarge : ErrorCode::kNotFound, error.to_string()};
+}
+
+// As the answer has it. A small one is not worth being counted: no value takes more than 16 bytes
+// of JSON for one of its own.
+std::size_t bytes_as_json(const Bytes& input) {
+  constexpr std::size_t kSmall = 1024;
+  if (input.size() <= kSmall) return 16 * input.size();
+  return codec::JsonPieces(codec::View::of(input)).size();
+}
+
+// Such an input is tried again with the next answer. With any other error the task would never end.
+bool may_pass(ErrorCode code) {
+  return code == ErrorCode::kUnavailable || code == ErrorCode::kIo ||
+         code == ErrorCode::kTimedOut || code == ErrorCode::kEnded;
 }
 
 }  // namespace
@@ -43,7 +58,7 @@ void Delivery::begin() {
 
 // In a loop as long as nothing has to be waited for, so that many tasks need no deep stack.
 void Delivery::go_on() {
-  while (next_ < found_.size() && (bytes_ < kMaxInputsBytes || work_.empty())) {
+  while (next_ < found_.size() && !is_full_) {
     const std::size_t index = next_++;
     const Result<WorkInfo>& info = found_[index];
     const dispatch::Dispatch& wanted = dispatches_[index];
@@ -89,13 +104,18 @@ void Delivery::go_on() {
 }
 
 void Delivery::rendered(WorkItem item, const Result<Bytes>& input) {
-  if (input) {
+  const std::size_t bytes = input ? bytes_as_json(*input) : 0;
+  if (bytes > kMaxInputsBytes) {
+    fail(item, {ErrorCode::kTooLarge, "with its references resolved the spec has " +
+                                          std::to_string(bytes) + " bytes as JSON; at most " +
+                                          std::to_string(kMaxInputsBytes) + " are allowed"});
+  } else if (bytes_ + bytes > kMaxInputsBytes) {
+    is_full_ = true;  // it is first in the next answer
+  } else if (input) {
     item.input = *input;
-    bytes_ += input->size();
+    bytes_ += bytes;
     work_.push_back(std::move(item));
-  } else if (input.error().code != ErrorCode::kUnavailable &&
-             input.error().code != ErrorCode::kIo) {
-    // Anything that may pass is tried again with the next answer; the rest would never end.
+  } else if (!may_pass(input.error().code)) {
     fail(item, input.error());
   } else {
     is_complete_ = false;

@@ -36,7 +36,7 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
 
  private:
   void go_on();  // with the next one
-  // Its input is there, or why not. True: it is complete.
+  // Its input is there, or why not.
   void rendered(WorkItem item, const Result<Bytes>& input);
   void fail(const WorkItem& item, const Error& error) const;
 
@@ -48,8 +48,9 @@ class Delivery : public std::enable_shared_from_this<Delivery> {
   std::vector<Result<WorkInfo>> found_;
   std::size_t next_ = 0;
   std::vector<WorkItem> work_;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0;  // of their inputs as JSON
   bool is_complete_ = true;
+  bool is_full_ = false;
 };
 
 }  // namespace holdfast::workers

@@ -36,6 +36,7 @@
 #include "env/random.h"
 #include "holdfast/engine.h"
 #include "holdfast/workers.h"
+#include "tasks/limits.h"
 #include "workers/log_file.h"
 #include "workers/log_store.h"
 #include "workers/messages.h"
@@ -50,7 +51,7 @@ struct DeskOptions {
   LogLimits logs = {};
   std::string log_folder = {};  // keeps logs across restarts; empty: they are in memory only
   std::uint64_t stop_grace_ms = 10'000;  // how long a task that is asked to stop may take
-  std::size_t max_result_bytes = 448 * 1024;
+  std::size_t max_result_bytes = tasks::kMaxLargeResultBytes;
 
   // A clock that never goes back, in ns; without one, the machine's. With a clock of the caller's
   // the desk has no thread: `step` is called instead.
@@ -219,6 +220,8 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
 
   void take_logs(const SyncRequest& request, SyncAnswer& answer);
   void report(const PendingPtr& pending, const SyncRequest& request, Actions& actions);
+  void settle_large(const PendingPtr& pending, std::size_t place, WorkReceipt receipt,
+                    const Bytes& result, Actions& actions);
   void one_answered(const PendingPtr& pending);
   void reports_answered(const PendingPtr& pending, const std::vector<std::size_t>& places,
                         const Result<WorkAnswers>& answers);

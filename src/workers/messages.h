@@ -29,7 +29,9 @@ inline constexpr std::size_t kMaxSmallValueBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMaxLogEntries = 256;
 inline constexpr std::size_t kMaxLogLines = 1000;
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{8} << 10;
-inline constexpr std::size_t kMaxInputsBytes = std::size_t{8} << 20;
+
+// Inputs of one answer as JSON: workers take an answer of 16 MiB.
+inline constexpr std::size_t kMaxInputsBytes = std::size_t{14} << 20;
 
 // A dispatch as the worker wrote it. One that cannot be ours is stale.
 struct NamedDispatch {

@@ -32,6 +32,9 @@ class EngineRecorder : public Recorder {
                      Then<WorkAnswers> then) override {
     engine_.progress_work(worker, progress, std::move(then));
   }
+  void keep_blob(Bytes bytes, Then<Engine::KeptBlob> then) override {
+    engine_.keep_blob(std::move(bytes), std::move(then));
+  }
   void work(std::vector<Hash> intents, Then<std::vector<Result<WorkInfo>>> then,
             std::size_t most_bytes) override {
     engine_.work(std::move(intents), std::move(then), most_bytes);

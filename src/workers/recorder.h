@@ -32,6 +32,7 @@ class Recorder {
                            Then<WorkAnswers> then) = 0;
   virtual void progress_work(std::string_view worker, const std::vector<WorkProgress>& progress,
                              Then<WorkAnswers> then) = 0;
+  virtual void keep_blob(Bytes bytes, Then<Engine::KeptBlob> then) = 0;
   virtual void work(std::vector<Hash> intents, Then<std::vector<Result<WorkInfo>>> then,
                     std::size_t most_bytes) = 0;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tasks/large_result.h"
 #include "workers/delivery.h"
 #include "workers/desk.h"
 #include "workers/payloads.h"
@@ -120,6 +121,28 @@ void Desk::take_logs(const SyncRequest& request, SyncAnswer& answer) {
   }
 }
 
+// The result is durable before the receipt that refers to it, and is kept for it until that is
+// durable.
+void Desk::settle_large(const PendingPtr& pending, std::size_t place, WorkReceipt receipt,
+                        const Bytes& result, Actions& actions) {
+  ++pending->open;
+  actions.push_back([self = shared_from_this(), recorder = recorder_, pending, place,
+                     receipt = std::move(receipt), result]() mutable {
+    const std::size_t bytes = result.size();
+    recorder->keep_blob(
+        std::move(result), [self, recorder, pending, place, receipt = std::move(receipt),
+                            bytes](const Result<Engine::KeptBlob>& kept) mutable {
+          if (!kept) return self->reports_answered(pending, {place}, kept.error());
+          receipt.payload = receipt_of_result(tasks::write_reference({{kept->hash.bytes}, bytes}));
+          recorder->settle_work(
+              pending->worker, {std::move(receipt)},
+              [self, pending, place, pin = kept->pin](const Result<WorkAnswers>& answers) {
+                self->reports_answered(pending, {place}, answers);
+              });
+        });
+  });
+}
+
 // Asks the engine to record what is reported. Each call that is asked for counts in `open`.
 void Desk::report(const PendingPtr& pending, const SyncRequest& request, Actions& actions) {
   const std::uint64_t now = now_ns();
@@ -141,10 +164,14 @@ void Desk::report(const PendingPtr& pending, const SyncRequest& request, Actions
     }
     // Of a task that another worker holds it would free what that one uses.
     if (deliveries.has(*each.d.ours)) dispatcher_.reported(each.d.ours->intent, now);
-    places.push_back(results.size() - 1);
     WorkReceipt receipt{.intent = {each.d.ours->intent.bytes},
                         .dispatch = each.d.ours->number,
                         .status = each.status};
+    if (each.status == Status::kOk && tasks::is_kept_as_blob(each.payload)) {
+      settle_large(pending, results.size() - 1, std::move(receipt), each.payload, actions);
+      continue;
+    }
+    places.push_back(results.size() - 1);
     if (each.status == Status::kOk) {
       receipt.payload = receipt_of_result(each.payload);
     } else if (each.status == Status::kCancelled && !deliveries.stopping().contains(*each.d.ours)) {
