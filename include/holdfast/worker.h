@@ -126,6 +126,7 @@ struct WorkerOptions {
   std::vector<std::string> queues = {"default"};
   std::size_t slots = 1;  // tasks at once
   std::map<std::string, std::string> labels = {};
+  std::vector<std::string> recipes = {};  // that this machine serves; for tasks that need one
 
   // What it runs besides functions of this program. `echo` is always there.
   std::string python = {};                   // a file whose functions are tasks

@@ -109,6 +109,8 @@ void add_worker(CLI::App& app, ExitCode& exit_code, const Program& program) {
       ->capture_default_str();
   command->add_option("--label", flags->labels,
                       "NAME=VALUE that tasks can require; may be repeated");
+  command->add_option("--recipe", options.recipes,
+                      "recipe that this machine serves, for tasks that need it; may be repeated");
   command->add_option("--python", options.python, "a Python file whose functions are tasks");
   command->add_option("--node", options.javascript,
                       "a JavaScript file whose functions are tasks, for Node.js");

@@ -109,6 +109,7 @@ base::Result<void> Worker::Body::open(std::vector<TaskFunction> functions) {
   conversing.offer.queues = options.queues;
   conversing.offer.slots = options.slots;
   conversing.offer.labels = options.labels;
+  conversing.offer.recipes = options.recipes;
   conversing.offer.resources = work::probe_resources();
   for (const auto& runner : runners) {
     for (std::string& type : runner->types()) {

@@ -159,7 +159,7 @@ DeskFigures Desk::figures() const {
   const std::lock_guard lock(mutex_);
   DeskFigures figures = totals_;
   figures.queues = dispatcher_.queues();
-  figures.queues.try_emplace(std::string(kDefaultQueue));  // it is there without a task, too
+  figures.queues.try_emplace(std::string(tasks::kDefaultQueue));  // it is there without a task, too
   figures.log_bytes = logs_.bytes();
   if (log_file_) figures.dropped_logs = log_file_->dropped();
   for (const auto& [id, worker] : workers_) {
