@@ -126,7 +126,16 @@ struct WorkerOptions {
   std::vector<std::string> queues = {"default"};
   std::size_t slots = 1;  // tasks at once
   std::map<std::string, std::string> labels = {};
-  std::vector<std::string> recipes = {};  // that this machine serves; for tasks that need one
+  std::vector<std::string> recipes = {};  // that this machine can serve; for tasks that need one
+
+  // With a registry (docs/registry.md) each task that needs a recipe runs under a lease. With a
+  // command, one recipe is served at a time, and the worker swaps when tasks for another one wait:
+  // it runs the command with /bin/sh, with HOLDFAST_RECIPE in its environment.
+  std::string registry = {};  // the folder; empty: all recipes are served all the time
+  std::string swap_command = {};
+  std::chrono::milliseconds swap_deadline = std::chrono::seconds(60);  // for tasks to yield
+  std::chrono::milliseconds preempt_after =
+      std::chrono::seconds(60);  // a recipe is served so long before tasks are asked to yield
 
   // What it runs besides functions of this program. `echo` is always there.
   std::string python = {};                   // a file whose functions are tasks

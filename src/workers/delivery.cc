@@ -66,7 +66,11 @@ void Delivery::go_on() {
     item.resume = info->resume;
     item.trace = info->trace;
     const auto definition = tasks::read_task(codec::View::of(params->definition));
-    if (definition) item.queue = queue_of(definition->resources);
+    if (definition) {
+      item.queue = queue_of(definition->resources);
+      item.recipe = definition->resources.recipe;
+      item.is_preemptible = definition->policy.preemptible;
+    }
     if (!definition) {
       fail(item, error_of(definition.error()));
     } else if (definition->inputs.empty()) {

@@ -117,6 +117,7 @@ WorkerState Desk::state_of(const Worker& worker) const {
     state.running = candidate.used_slots;
     state.slots = candidate.offer.slots;
     state.want = candidate.want;
+    state.recipes = candidate.recipes;
   }
   return state;
 }
@@ -165,6 +166,9 @@ DeskFigures Desk::figures() const {
   for (const auto& [id, worker] : workers_) {
     if (watchdog_.is_live(id)) ++figures.live_workers;
     if (!worker.session.empty()) ++figures.sessions;
+    const auto index = dispatcher_.fleet().find(id);
+    const auto& recipes = index ? dispatcher_.fleet().at(*index).recipes : std::nullopt;
+    if (watchdog_.is_live(id) && recipes && !recipes->swapping.empty()) ++figures.swapping_workers;
   }
   return figures;
 }
