@@ -32,6 +32,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -74,6 +75,30 @@ class TaskCall {
   // looks at it and returns or throws. Nobody can make it end otherwise.
   bool stopped() const noexcept;
 
+  // The task is asked to make room for another recipe. At its next safe point it calls `yield`. It
+  // may also go on to its end: nobody ends it by force.
+  bool asked_to_yield() const noexcept;
+
+  // Ends this run, at no cost of attempts: the task waits for its turn again. Must not be caught.
+  template <class T>
+  [[noreturn]] void yield(const T& value) {
+    detail::Schemas schemas;
+    std::string type = detail::Form<T>::type(schemas);
+    yield(type, schemas, detail::bytes_of_value(value));
+  }
+
+  // What an earlier run left with `yield`. Nothing: no run has yielded, or it left another type.
+  template <class T>
+  std::optional<T> resume() const {
+    detail::Schemas schemas;
+    std::string type = detail::Form<T>::type(schemas);
+    const Bytes bytes = resume(type, schemas);
+    Reader reader(bytes);
+    T value{};
+    if (bytes.empty() || !detail::Form<T>::read(reader, value)) return std::nullopt;
+    return value;
+  }
+
   // A line of the log of this task.
   void log(std::string_view line);
 
@@ -87,6 +112,9 @@ class TaskCall {
 
  private:
   void progress(const std::string& type, const detail::Schemas& schemas, const Bytes& value);
+  [[noreturn]] void yield(const std::string& type, const detail::Schemas& schemas,
+                          const Bytes& value);
+  Bytes resume(const std::string& type, const detail::Schemas& schemas) const;
 
   Body& body_;
 };

@@ -54,6 +54,7 @@ void TaskTable::start(const Task& task) {
   running.runner = runner;
   running.started_ns = wall_ns();
   running.timeout_ms = task.timeout_ms;
+  running.resume = task.resume;
   if (task.timeout_ms != 0) running.due_ns = after_ms(clock_.since_boot_ns(), task.timeout_ms);
   runner->start(task, *this);  // may have ended by now
 }
@@ -74,7 +75,7 @@ void TaskTable::ask_to_yield(const std::string& dispatch) {
 
 // Its lease goes with it.
 TaskTable::Running TaskTable::take(Tasks::iterator at) {
-  const Running running = at->second;
+  Running running = std::move(at->second);
   if (recipes_ != nullptr) recipes_->release(at->first);
   tasks_.erase(at);
   return running;
@@ -159,7 +160,8 @@ void TaskTable::ended(const std::string& dispatch, Ended ended) {
                  true}};
   } else if (!went_well &&
              (was_asked ? running.reason == StopReason::kPreempt : running.is_to_yield)) {
-    return give_back(dispatch, "yield");
+    // It has left nothing new: the next run begins where this one did.
+    return give_back(dispatch, "yield", running.resume);
   } else if (was_asked && !went_well && running.reason == StopReason::kDrain) {
     return give_back(dispatch, "drain");
   } else if (was_asked && !went_well) {
@@ -190,10 +192,14 @@ void TaskTable::yielded(const std::string& dispatch, base::Bytes resume) {
                 : !found->second.is_to_yield)
     return ended(dispatch,
                  Ended::failed("task.yielded", "the task yielded without being asked to"));
+  const bool is_too_large = resume.size() > kMaxResumeBytes;
+  if (is_too_large)
+    line(dispatch, true,
+         "what the task yielded with has " + std::to_string(resume.size()) + " bytes; at most " +
+             std::to_string(kMaxResumeBytes) + " are kept, so it begins again where it did before");
   const Running running = take(found);
   if (was_asked && running.reason == StopReason::kDrain) return give_back(dispatch, "drain");
-  if (resume.size() > kMaxResumeBytes) resume.clear();
-  give_back(dispatch, "yield", resume);
+  give_back(dispatch, "yield", is_too_large ? running.resume : resume);
 }
 
 void TaskTable::line(const std::string& dispatch, bool is_error, std::string_view text) {

@@ -64,6 +64,7 @@ class TaskTable : public TaskReports {
     Stage stage = Stage::kRuns;
     StopReason reason = StopReason::kCancelled;  // once it is asked
     bool is_to_yield = false;                    // it was asked to make room
+    base::Bytes resume = {};                     // what an earlier run left
     std::int64_t due_ns = INT64_MAX;             // when the next stage begins
   };
   using Tasks = std::map<std::string, Running>;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "env/sim_disk.h"
+#include "worker/limits.h"
 
 namespace holdfast::work {
 namespace {
@@ -30,17 +31,20 @@ class PatientRunner : public Runner {
 
 class TaskTableTest : public ::testing::Test {
  protected:
-  TaskTableTest() {
+  TaskTableTest() { start("1", ""); }
+
+  void start(const std::string& dispatch, const std::string& resume) {
     Task task;
-    task.dispatch = "1";
+    task.dispatch = dispatch;
     task.kind = "task";
     task.type = "wait";
+    if (!resume.empty()) task.resume = *value_of_json(resume);
     tasks.start(task);
   }
 
   // The report of the task.
-  std::string report() {
-    const auto held = outbox.held().find("1");
+  std::string report(const std::string& dispatch = "1") {
+    const auto held = outbox.held().find(dispatch);
     return held == outbox.held().end() ? "none" : std::string(json_of(held->second));
   }
   static TaskTable::Runners runners(std::vector<std::string>& asked) {
@@ -73,6 +77,17 @@ TEST_F(TaskTableTest, a_task_that_is_asked_may_end_as_if_it_were_not) {
   EXPECT_EQ(report(), "none");
   tasks.ended("1", Ended::failed("x", "broken"));
   EXPECT_EQ(report(), R"({"d":"1","reason":"yield"})") << "a program that was ended by SIGTERM";
+}
+
+TEST_F(TaskTableTest, what_an_earlier_run_left_is_kept_when_this_one_leaves_nothing) {
+  start("2", R"({"at":5})");
+  tasks.ask_to_yield("2");
+  tasks.ended("2", Ended::failed("x", "broken"));
+  EXPECT_EQ(report("2"), R"({"d":"2","reason":"yield","resume":{"at":5}})");
+  start("3", R"({"at":5})");
+  tasks.ask_to_yield("3");
+  tasks.yielded("3", *value_of_json("\"" + std::string(kMaxResumeBytes, 'x') + "\""));
+  EXPECT_EQ(report("3"), R"({"d":"3","reason":"yield","resume":{"at":5}})");
 }
 
 TEST_F(TaskTableTest, a_failure_of_a_task_that_was_not_asked_is_a_failure) {

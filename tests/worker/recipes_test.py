@@ -97,6 +97,7 @@ class Recipes(LiveTest):
         self.assertEqual((worker["recipes"]["swapping"], worker["recipes"]["serving"]), ("a", []))
         self.assertEqual(self.registry()["swap_in_progress"]["recipe"], "a")
         self.assertEqual(self.figure("holdfast_workers_swapping"), 1)
+        self.assertIn("serves: no recipe; swapping to a", self.command("workers", "show", "gpu"))
         self.let("load a")
         wait_until(lambda: self.task("first")["status"] == "DISPATCHED", "the first is not begun")
         wait_until(lambda: self.leases() == {"worker gpu": "a", "first/task": "a"}, "the leases are not there")
@@ -259,6 +260,34 @@ class Recipes(LiveTest):
         self.swapper()
         self.assertEqual(self.wait_for("a-1")["attempts"], 1)
         self.assertEqual(self.swaps(), ["a", "a"])
+
+    def test_a_server_that_is_killed_in_a_swap(self):
+        self.let("end")
+        self.swapper()
+        self.submit("a-1", "a", until="end")
+        wait_until(lambda: self.swaps() == ["a"], "the swap is not begun")
+        self.kill()
+        self.start(*self.settings, "--listen", f"127.0.0.1:{self.port}")
+        wait_until(lambda: "Recipe a is being swapped in" in self.why("a-1")["sentence"], "the worker does not say it again")
+        self.let("load a")
+        self.assertEqual(self.wait_for("a-1")["attempts"], 1)
+        self.assertEqual(self.swaps(), ["a"])
+
+    def test_a_program_yields_with_its_output(self):
+        self.let("load a", "load b", "end b")
+        program = self.folder / "count.sh"
+        program.write_text("#!/bin/sh\nread line\ntrap 'echo 5; exit 75' TERM\n"
+                           "[ -n \"$HOLDFAST_RESUME\" ] && { echo \"\\\"from $HOLDFAST_RESUME\\\"\"; exit 0; }\n"
+                           "touch running\nwhile true; do sleep 0.02; done\n")
+        program.chmod(0o755)
+        self.swapper("--preempt-after", "0s", "--exec", program)
+        self.submit("long", "a", type="process", preemptible=True, maxAttempts=1)
+        wait_until(lambda: (self.folder / "running").exists(), "it does not run")
+        self.submit("urgent", "b", until="end b")
+        self.wait_for("urgent")
+        self.wait_for("long")
+        [task] = self.client().get("/v1/graphs/long/tasks?results=1").json()["tasks"]
+        self.assertEqual((task["result"], task["attempts"]), ("from 5", 1))
 
     def test_a_worker_that_is_killed_with_a_task_leaves_no_live_lease(self):
         self.let("load a")
