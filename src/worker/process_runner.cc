@@ -32,6 +32,7 @@ base::Result<std::unique_ptr<ProcessRunner>> ProcessRunner::of(
     const std::vector<std::string>& programs) {
   TRY(executors::check_child_signal());
   std::vector<executors::Program> found;
+  found.reserve(programs.size());
   for (const std::string& name : programs) found.push_back(TRY(find_program(name)));
   return std::unique_ptr<ProcessRunner>(new ProcessRunner(std::move(found)));
 }

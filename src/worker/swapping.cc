@@ -74,8 +74,9 @@ std::string Swapping::run_command() {
   plan.environment = child_environment();
   plan.environment.push_back("HOLDFAST_RECIPE=" + plan_.recipe);
   plan.folder = present_folder();
-  auto child = executors::Child::start(plan);
-  if (!child) return child.error().to_string();
+  auto started = executors::Child::start(plan);
+  if (!started) return started.error().to_string();
+  executors::Child& child = *started;
   LineSplitter output(kMaxLineBytes);
   LineSplitter errors(kMaxLineBytes);
   const auto take_line = [this](std::string_view line) { add_line(line); };
@@ -86,18 +87,18 @@ std::string Swapping::run_command() {
   int looks_since_asked = 0;
   for (bool has_ended = false; !has_ended;) {
     std::array<pollfd, 3> polled{
-        {{child->ended(), POLLIN, 0}, {child->output(), POLLIN, 0}, {child->errors(), POLLIN, 0}}};
+        {{child.ended(), POLLIN, 0}, {child.output(), POLLIN, 0}, {child.errors(), POLLIN, 0}}};
     ::poll(polled.data(), polled.size(), kLookMs);
     has_ended = polled[0].revents != 0;
     const std::size_t most = has_ended ? kReadOfEnded : kReadOfTurn;
-    if (!read(child->output(), output, most)) child->close_output();
-    if (!read(child->errors(), errors, most)) child->close_errors();
+    if (!read(child.output(), output, most)) child.close_output();
+    if (!read(child.errors(), errors, most)) child.close_errors();
     if (!is_ended_ || has_ended) continue;
-    child->signal_group(looks_since_asked++ * kLookMs < kKillGrace.count() ? SIGTERM : SIGKILL);
+    child.signal_group(looks_since_asked++ * kLookMs < kKillGrace.count() ? SIGTERM : SIGKILL);
   }
   output.finish(take_line);
   errors.finish(take_line);
-  const auto ending = child->wait();
+  const auto ending = child.wait();
   if (!ending) return ending.error().to_string();
   if (ending->code == 0 && ending->signal == 0) return "";
   const std::string how = "the swap command " + ending_text(ending->code, ending->signal);
