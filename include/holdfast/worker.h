@@ -32,6 +32,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -74,6 +75,30 @@ class TaskCall {
   // looks at it and returns or throws. Nobody can make it end otherwise.
   bool stopped() const noexcept;
 
+  // The task is asked to make room for another recipe. At its next safe point it calls `yield`. It
+  // may also go on to its end: nobody ends it by force.
+  bool asked_to_yield() const noexcept;
+
+  // Ends this run, at no cost of attempts: the task waits for its turn again. Must not be caught.
+  template <class T>
+  [[noreturn]] void yield(const T& value) {
+    detail::Schemas schemas;
+    std::string type = detail::Form<T>::type(schemas);
+    yield(type, schemas, detail::bytes_of_value(value));
+  }
+
+  // What an earlier run left with `yield`. Nothing: no run has yielded, or it left another type.
+  template <class T>
+  std::optional<T> resume() const {
+    detail::Schemas schemas;
+    std::string type = detail::Form<T>::type(schemas);
+    const Bytes bytes = resume(type, schemas);
+    Reader reader(bytes);
+    T value{};
+    if (bytes.empty() || !detail::Form<T>::read(reader, value)) return std::nullopt;
+    return value;
+  }
+
   // A line of the log of this task.
   void log(std::string_view line);
 
@@ -87,6 +112,9 @@ class TaskCall {
 
  private:
   void progress(const std::string& type, const detail::Schemas& schemas, const Bytes& value);
+  [[noreturn]] void yield(const std::string& type, const detail::Schemas& schemas,
+                          const Bytes& value);
+  Bytes resume(const std::string& type, const detail::Schemas& schemas) const;
 
   Body& body_;
 };
@@ -126,6 +154,16 @@ struct WorkerOptions {
   std::vector<std::string> queues = {"default"};
   std::size_t slots = 1;  // tasks at once
   std::map<std::string, std::string> labels = {};
+  std::vector<std::string> recipes = {};  // that this machine can serve; for tasks that need one
+
+  // With a registry (docs/registry.md) each task that needs a recipe runs under a lease. With a
+  // command, one recipe is served at a time, and the worker swaps when tasks for another one wait:
+  // it runs the command with /bin/sh, with HOLDFAST_RECIPE in its environment.
+  std::string registry = {};  // the folder; empty: all recipes are served all the time
+  std::string swap_command = {};
+  std::chrono::milliseconds swap_deadline = std::chrono::seconds(60);  // for tasks to yield
+  std::chrono::milliseconds preempt_after =
+      std::chrono::seconds(60);  // a recipe is served so long before tasks are asked to yield
 
   // What it runs besides functions of this program. `echo` is always there.
   std::string python = {};                   // a file whose functions are tasks

@@ -30,6 +30,8 @@ struct WorkerFlags {
   std::string token_file;
   std::vector<std::string> labels;
   std::string drain_timeout = "60s";
+  std::string swap_deadline = "60s";
+  std::string preempt_after = "60s";
   WorkerOptions options;
 };
 
@@ -48,6 +50,13 @@ base::Result<std::string> token_in(const std::string& path) {
   return token;
 }
 
+base::Result<std::chrono::milliseconds> worker_time(const std::string& flag,
+                                                    const std::string& text) {
+  const auto read = duration_ns(flag, text);
+  if (!read) return errors::inside(read.error());
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(*read));
+}
+
 base::Result<WorkerOptions> worker_options(const WorkerFlags& flags) {
   const Where where = TRY(settle(flags.where, Reach::kServerOnly));
   WorkerOptions options = flags.options;
@@ -62,10 +71,9 @@ base::Result<WorkerOptions> worker_options(const WorkerFlags& flags) {
       return base::invalid("--label", "'" + label + "' is no label: expected NAME=VALUE");
     options.labels[label.substr(0, equals)] = label.substr(equals + 1);
   }
-  const auto drain = duration_ns("--drain-timeout", flags.drain_timeout);
-  if (!drain) return errors::inside(drain.error());
-  options.drain_timeout =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(*drain));
+  options.drain_timeout = TRY(worker_time("--drain-timeout", flags.drain_timeout));
+  options.swap_deadline = TRY(worker_time("--swap-deadline", flags.swap_deadline));
+  options.preempt_after = TRY(worker_time("--preempt-after", flags.preempt_after));
   options.drains_on_signals = true;
   options.log = log_worker_line;
   return options;
@@ -109,6 +117,22 @@ void add_worker(CLI::App& app, ExitCode& exit_code, const Program& program) {
       ->capture_default_str();
   command->add_option("--label", flags->labels,
                       "NAME=VALUE that tasks can require; may be repeated");
+  command
+      ->add_option("--recipe", options.recipes,
+                   "recipe that this machine can serve, for tasks that need it; may be repeated")
+      ->delimiter(',');
+  command->add_option("--registry", options.registry,
+                      "folder of the registry in which tasks hold leases for their recipes");
+  command->add_option("--swap-command", options.swap_command,
+                      "shell command that loads the recipe $HOLDFAST_RECIPE");
+  command
+      ->add_option("--swap-deadline", flags->swap_deadline,
+                   "how long a swap waits for tasks to yield")
+      ->capture_default_str();
+  command
+      ->add_option("--preempt-after", flags->preempt_after,
+                   "how long a recipe is served before tasks are asked to yield to another")
+      ->capture_default_str();
   command->add_option("--python", options.python, "a Python file whose functions are tasks");
   command->add_option("--node", options.javascript,
                       "a JavaScript file whose functions are tasks, for Node.js");

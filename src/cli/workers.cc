@@ -46,6 +46,17 @@ void print_worker(codec::View worker) {
     print_line("reason: " + printable(reason) + (by.empty() ? "" : " (" + printable(by) + ")"));
   }
   print_line("offers: " + shown(worker.find("offer"), 1000));
+  if (const auto recipes = worker.find("recipes")) {
+    std::string line = "serves:";
+    for (const codec::View recipe : list_in(*recipes, "serving"))
+      line += " " + printable(std::string(recipe.text().value_or("")));
+    if (list_in(*recipes, "serving").empty()) line += " no recipe";
+    const std::string swapping = text_in(*recipes, "swapping");
+    if (!swapping.empty()) line += "; swapping to " + printable(swapping);
+    const std::string problem = text_in(*recipes, "problem");
+    if (!problem.empty()) line += "; the last swap was not done: " + printable(problem);
+    print_line(line);
+  }
 }
 
 // Workers that are gone are left out unless all are asked for.

@@ -77,7 +77,22 @@ std::string missing_label(const Demand& demand, const Candidate& worker) {
   return "";
 }
 
+std::string recipe_text(const std::string& needed, const Candidate& worker) {
+  const RecipeState state = worker.recipes.value_or(RecipeState());
+  if (!state.swapping.empty()) return "is swapping to the recipe " + state.swapping;
+  const std::string serves =
+      state.serving.empty() ? "serves no recipe now" : "serves the recipe " + joined(state.serving);
+  if (!state.problem.empty()) return serves + "; its last swap was not done: " + state.problem;
+  if (worker.asked_for == needed) return serves + ", and is asked to swap to " + needed;
+  if (state.can_swap) return serves + "; it swaps when no work for that waits";
+  return serves + ", and does not swap";
+}
+
 }  // namespace
+
+bool Candidate::serves(const std::string& recipe) const {
+  return has(recipes ? recipes->serving : offer.recipes, recipe);
+}
 
 Misfit misfit_of_offer(const Demand& demand, const Candidate& worker) {
   const Offer& offer = worker.offer;
@@ -113,6 +128,7 @@ Lack lack_of(const Demand& demand, const Candidate& worker) {
   const auto is_free = [](std::uint64_t wanted, std::uint64_t all, std::uint64_t used) {
     return wanted == 0 || (used <= all && wanted <= all - used);
   };
+  if (!needed.recipe.empty() && !worker.serves(needed.recipe)) return Lack::kRecipe;
   if (worker.used_slots >= offer.slots) return Lack::kSlots;
   if (!is_free(needed.cpu_milli, offer.cpu_milli, worker.used_cpu_milli)) return Lack::kCpu;
   if (!is_free(needed.memory_bytes, offer.memory_bytes, worker.used_memory_bytes))
@@ -169,6 +185,7 @@ std::string describe(Misfit misfit, const Demand& demand, const Candidate& worke
 std::string describe(Lack lack, const Demand& demand, const Candidate& worker) {
   switch (lack) {
     case Lack::kNone: return "is free";
+    case Lack::kRecipe: return recipe_text(demand.resources.recipe, worker);
     case Lack::kSlots:
       return "runs " + std::to_string(worker.used_slots) + " tasks and has " +
              std::to_string(worker.offer.slots) + " slots";

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,16 @@
 namespace holdfast::dispatch {
 
 enum class Mode : std::uint8_t { kActive, kDraining, kCordoned, kLost, kLeft };
+
+// What a worker with a registry says of recipes (docs/worker-protocol.md, "Recipes").
+struct RecipeState {
+  std::vector<std::string> serving = {};  // in order
+  std::string swapping = {};              // the recipe that is being swapped in; empty: none
+  bool can_swap = false;                  // to any recipe that it offers
+  std::string problem = {};               // why its last swap was not done; empty: it was
+
+  friend bool operator==(const RecipeState&, const RecipeState&) = default;
+};
 
 struct Candidate {
   std::string id;
@@ -31,7 +42,13 @@ struct Candidate {
 
   std::uint64_t last_chosen = 0;  // the number of the choice; 0: never
 
+  std::optional<RecipeState> recipes = {};  // nothing: it serves all recipes that it offers
+  std::string asked_for = {};               // the recipe that it is asked to swap to; empty: none
+  std::uint32_t used_recipes = 0;           // tasks in use that need a recipe
+
   bool may_work() const noexcept { return mode == Mode::kActive && is_live; }
+  // Now. The offer says what it could serve.
+  bool serves(const std::string& recipe) const;
 };
 
 // The first thing that keeps a worker from ever running a task: what does not fit.
@@ -51,7 +68,7 @@ enum class Misfit : std::uint8_t {
 };
 
 // What it lacks at this moment only.
-enum class Lack : std::uint8_t { kNone, kSlots, kCpu, kMemory, kDevices, kPoll };
+enum class Lack : std::uint8_t { kNone, kRecipe, kSlots, kCpu, kMemory, kDevices, kPoll };
 
 // By what it offers alone, whatever its mode.
 Misfit misfit_of_offer(const Demand& demand, const Candidate& worker);

@@ -133,7 +133,10 @@ void Dispatcher::end_state(Known& task, std::uint64_t now_ns) {
 void Dispatcher::begin_wait(Known& task, std::uint64_t now_ns) {
   LineState& state = lines_.at(task.line);
   task.added_ns = now_ns;
-  if (state.arrivals.empty()) unchecked_.insert(task.line);
+  if (state.arrivals.empty()) {
+    unchecked_.insert(task.line);
+    if (!state.line.demand().resources.recipe.empty()) with_recipe_.insert(task.line);
+  }
   state.arrivals.emplace(std::pair(now_ns, task.order.arrival), task.order.intent);
   const std::string& queue = state.line.demand().queue;
   QueueFigures& figures = figures_[queue];
@@ -149,6 +152,7 @@ void Dispatcher::end_wait(Known& task) {
   state.arrivals.erase({task.added_ns, task.order.arrival});
   if (state.arrivals.empty()) {
     starving_.erase(task.line);
+    with_recipe_.erase(task.line);
     state.none_since.reset();
   }
   const std::string& queue = state.line.demand().queue;
@@ -467,6 +471,18 @@ Explanation Dispatcher::explain(const base::Hash& intent) const {
     out.key_limit = task.key_limit;
     out.key_running = key->second.running;
     return out;
+  }
+  if (!demand.resources.recipe.empty() && !is_served(state.line)) {
+    for (auto at_worker = first_in_both(state.line.fitting, fleet_.working(), 0); at_worker;
+         at_worker = first_in_both(state.line.fitting, fleet_.working(), *at_worker + 1)) {
+      const Candidate& worker = fleet_.at(static_cast<WorkerIndex>(*at_worker));
+      if (!worker.recipes || worker.recipes->swapping != demand.resources.recipe) continue;
+      out.kind = Kind::kSwapping;
+      out.worker = worker.id;
+      out.recipe = demand.resources.recipe;
+      out.workers.push_back({worker.id, worker.name, describe(Lack::kRecipe, demand, worker)});
+      return out;
+    }
   }
   out.kind = Kind::kBusy;
   out.place = task.state == State::kWaiting ? state.line.count_before(task.graph, task.order) + 1

@@ -75,6 +75,7 @@ struct Explanation {
     kNoneEligible,  // no worker fits, or all that fit have failed it
     kBusy,          // workers fit, and none is free
     kKeyLimit,      // as many tasks with its key run as may
+    kSwapping,      // a worker swaps its recipe in, and no other serves it
     kChosen,        // it is being given to a worker
     kLeased,        // a worker has it
     kEnding,        // its end is being recorded
@@ -82,7 +83,8 @@ struct Explanation {
   Kind kind = Kind::kUnknown;
   std::size_t place = 0;   // kBusy: 1 is next, among tasks with the same demand
   std::size_t length = 0;  // of that line
-  std::string worker;      // kChosen, kLeased
+  std::string worker;      // kChosen, kLeased, kSwapping
+  std::string recipe;      // kSwapping
   std::string key;         // kKeyLimit
   std::uint32_t key_limit = 0;
   std::uint64_t key_running = 0;
@@ -115,6 +117,8 @@ class Dispatcher {
   void set_mode(std::string_view worker, Mode mode);
   void set_live(std::string_view worker, bool is_live);
   void set_want(std::string_view worker, std::uint32_t want);
+  // What it says of recipes; nothing: it serves all that it offers.
+  void set_recipes(std::string_view worker, std::optional<RecipeState> recipes);
   const Fleet& fleet() const noexcept { return fleet_; }
 
   // Tasks. One that is known is waiting again: `put_back` without a change of what it asks for.
@@ -130,6 +134,12 @@ class Dispatcher {
   // At most `most` choices, the most urgent first. `has_more` afterwards: call again.
   std::vector<Choice> choose(std::uint64_t now_ns, std::size_t most);
   bool has_more() const noexcept;
+
+  // Which workers are to swap to which recipe, from what waits now: `Candidate::asked_for`. A
+  // worker is asked if a task waits for a recipe that no worker that fits serves or is swapping to,
+  // and nothing that it could run waits for a recipe that it serves. Those that are asked for
+  // something else than before.
+  std::vector<std::string> plan_swaps();
 
   // Tasks whose grace is over, at most `most`. Each is told once, unless it is put back.
   std::vector<GiveUp> expire(std::uint64_t now_ns, std::size_t most);
@@ -199,6 +209,10 @@ class Dispatcher {
   void check_eligible(LineIndex index, std::uint64_t now_ns);
   bool is_exhausted(const Demand& demand) const;
   void explain_workers(const Demand& demand, Explanation& out) const;
+  bool is_served(const Line& line) const;
+  bool is_needed(WorkerIndex worker) const;
+  std::optional<WorkerIndex> swapper_for(const Line& line,
+                                         const std::map<WorkerIndex, std::string>& asked) const;
 
   DispatcherOptions options_;
   Fleet fleet_;
@@ -217,6 +231,8 @@ class Dispatcher {
   bool all_unchecked_ = false;
   std::set<LineIndex> unused_;    // lines without tasks, kept for the next that asks for the same
   std::set<LineIndex> starving_;  // lines that no worker fits
+  std::set<LineIndex> with_recipe_;  // lines whose waiting tasks need a recipe
+  std::set<WorkerIndex> asked_;      // workers that are asked to swap
   std::map<std::string, QueueFigures, std::less<>> figures_;
   std::map<std::string, std::set<std::pair<std::uint64_t, std::uint64_t>>> oldest_;
   LineIndex next_line_ = 0;

@@ -461,6 +461,25 @@ TEST(Dispatcher, figures_of_a_queue_count_waiting_and_running_and_know_the_oldes
   EXPECT_THAT(desk.dispatcher.queues(), IsEmpty());
 }
 
+TEST(Dispatcher, says_of_every_moment_of_a_task_what_it_is) {
+  using Kind = Explanation::Kind;
+  Desk desk;
+  desk.worker("w1", offer());
+  EXPECT_EQ(desk.explain("a").kind, Kind::kUnknown);
+  desk.add("a");
+  EXPECT_EQ(desk.explain("a").kind, Kind::kBusy);
+  desk.choose();
+  EXPECT_EQ(desk.explain("a").kind, Kind::kChosen);
+  EXPECT_EQ(desk.explain("a").worker, "w1");
+  desk.dispatcher.leased(testing::intent("a"), "w1", {}, desk.now);
+  EXPECT_EQ(desk.explain("a").kind, Kind::kLeased);
+  EXPECT_EQ(desk.explain("a").worker, "w1");
+  desk.dispatcher.reported(testing::intent("a"), desk.now);
+  EXPECT_EQ(desk.explain("a").kind, Kind::kEnding);
+  desk.end("a");
+  EXPECT_EQ(desk.explain("a").kind, Kind::kUnknown);
+}
+
 // Ends each task as soon as it is placed, as fast workers would.
 void place_all(Desk& desk, int tasks, int demands, int workers) {
   for (int i = 0; i < tasks; ++i) {

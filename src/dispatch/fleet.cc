@@ -67,10 +67,20 @@ void Fleet::set_want(WorkerIndex worker, std::uint32_t want) {
   refresh(worker);
 }
 
+void Fleet::set_recipes(WorkerIndex worker, std::optional<RecipeState> recipes) {
+  workers_[worker].recipes = std::move(recipes);
+  refresh(worker);
+}
+
+void Fleet::set_asked_for(WorkerIndex worker, std::string recipe) {
+  workers_[worker].asked_for = std::move(recipe);
+}
+
 void Fleet::use(WorkerIndex worker, const Demand& demand,
                 const std::vector<std::uint32_t>& devices) {
   Candidate& used = workers_[worker];
   ++used.used_slots;
+  if (!demand.resources.recipe.empty()) ++used.used_recipes;
   used.used_cpu_milli += demand.resources.cpu_milli;
   used.used_memory_bytes += demand.resources.memory_bytes;
   used.used_devices.insert(used.used_devices.end(), devices.begin(), devices.end());
@@ -82,6 +92,7 @@ void Fleet::release(WorkerIndex worker, const Demand& demand,
                     const std::vector<std::uint32_t>& devices) {
   Candidate& used = workers_[worker];
   take_off(used.used_slots, 1);
+  if (!demand.resources.recipe.empty()) take_off(used.used_recipes, 1);
   take_off(used.used_cpu_milli, demand.resources.cpu_milli);
   take_off(used.used_memory_bytes, demand.resources.memory_bytes);
   for (const std::uint32_t device : devices) {
@@ -110,6 +121,7 @@ void Fleet::refresh(WorkerIndex index) {
   working_.set(index, worker.may_work());
   asking_.set(index,
               worker.may_work() && worker.want != 0 && worker.used_slots < worker.offer.slots);
+  swappers_.set(index, worker.may_work() && worker.recipes && worker.recipes->can_swap);
 }
 
 }  // namespace holdfast::dispatch

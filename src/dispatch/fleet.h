@@ -29,6 +29,8 @@ class Fleet {
   void set_mode(WorkerIndex worker, Mode mode);
   void set_live(WorkerIndex worker, bool is_live);
   void set_want(WorkerIndex worker, std::uint32_t want);
+  void set_recipes(WorkerIndex worker, std::optional<RecipeState> recipes);
+  void set_asked_for(WorkerIndex worker, std::string recipe);
 
   void use(WorkerIndex worker, const Demand& demand, const std::vector<std::uint32_t>& devices);
   void release(WorkerIndex worker, const Demand& demand, const std::vector<std::uint32_t>& devices);
@@ -39,8 +41,9 @@ class Fleet {
   const Candidate& at(WorkerIndex worker) const { return workers_[worker]; }
   std::size_t size() const noexcept { return workers_.size(); }  // numbers in use are below
 
-  const Bits& working() const noexcept { return working_; }  // active, and heard lately
-  const Bits& asking() const noexcept { return asking_; }    // and with a free slot, and they ask
+  const Bits& working() const noexcept { return working_; }    // active, and heard lately
+  const Bits& asking() const noexcept { return asking_; }      // and with a free slot, and they ask
+  const Bits& swappers() const noexcept { return swappers_; }  // working, and they can swap recipes
 
   // In the order of their ids: visits each until the visitor returns false.
   template <class Visitor>
@@ -58,6 +61,7 @@ class Fleet {
   std::vector<Candidate> workers_;
   Bits working_;
   Bits asking_;
+  Bits swappers_;
 };
 
 }  // namespace holdfast::dispatch

@@ -26,6 +26,10 @@ inline constexpr std::uint32_t kMaxDeviceIndex = 4095;
 inline constexpr std::size_t kMostCandidates = 64;
 inline constexpr std::size_t kMostLooks = 1024;
 
+// Demands with a recipe that one plan of swaps looks at. The others wait until some of these have a
+// worker.
+inline constexpr std::size_t kMostSwapDemands = 256;
+
 // Demands that no task has any more, kept because the next task may ask for the same.
 inline constexpr std::size_t kMostUnusedLines = 256;
 

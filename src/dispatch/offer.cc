@@ -9,6 +9,7 @@
 #include "dispatch/limits.h"
 #include "tasks/limits.h"
 #include "tasks/names.h"
+#include "tasks/resources.h"
 
 namespace holdfast::dispatch {
 namespace {
@@ -18,7 +19,6 @@ using base::invalid;
 using codec::View;
 using codec::ViewKind;
 
-constexpr std::string_view kDefaultQueue = "default";
 constexpr std::string_view kAnyType = "*";
 
 std::optional<View> find_member(View map, std::string_view name) {
@@ -144,7 +144,7 @@ base::Result<Offer> read_offer(View description) {
     offer.queues = TRY(read_texts(*queues, "$.queues", kMaxQueues, true));
     if (offer.queues.empty()) return invalid("$.queues", "a worker serves one queue at least");
   } else {
-    offer.queues = {std::string(kDefaultQueue)};
+    offer.queues = {std::string(tasks::kDefaultQueue)};
   }
   const auto types = find_member(description, "types");
   if (!types) return invalid("$.types", "it is missing");

@@ -139,6 +139,14 @@ void put_queues(MetricsText& text, const workers::DeskFigures& figures, std::uin
   text.counter("holdfast_stale_task_reports_total",
                "Reports of workers about dispatches that did not count any more.",
                figures.stale_reports);
+  text.gauge("holdfast_workers_swapping", "Workers that are swapping to another recipe.",
+             figures.swapping_workers);
+  text.counter("holdfast_recipe_swaps_total", "Swaps of recipes that workers have done.",
+               figures.swaps);
+  text.counter("holdfast_recipe_swaps_failed_total",
+               "Swaps of recipes that workers have begun and not done.", figures.failed_swaps);
+  text.counter("holdfast_tasks_yielded_total",
+               "Tasks that were given back to make room; they cost no attempt.", figures.yields);
   text.gauge("holdfast_task_log_bytes", "Lines of tasks that are kept in memory.",
              figures.log_bytes);
   text.counter("holdfast_task_log_reports_dropped_total",

@@ -456,7 +456,10 @@ inline constexpr std::string_view kWorkerState = R"({"type":"object",
 "live":{"type":"boolean","description":"it was heard within its TTL"},
 "silent_ms":{"type":["integer","null"]},"slots":{"type":"integer"},
 "running":{"type":"integer"},"leases":{"type":"integer"},"reason":{"type":"string"},
-"by":{"type":"string"},"enrolled_ns":{"type":"integer"},"offer":{"type":"object"}}})";
+"by":{"type":"string"},"enrolled_ns":{"type":"integer"},"offer":{"type":"object"},
+"recipes":{"type":"object","description":"only of a worker with a registry","properties":{
+"serving":{"type":"array","items":{"type":"string"}},"swapping":{"type":"string"},
+"can_swap":{"type":"boolean"},"problem":{"type":"string"}}}}})";
 
 inline constexpr std::string_view kWorkers = R"({"type":"object","required":["workers","next"],
 "properties":{"workers":{"type":"array","items":{"$ref":"#/components/schemas/Worker"}},
@@ -475,7 +478,8 @@ inline constexpr std::string_view kEnrolled = R"({"type":"object",
 "required":["protocol","worker","mode","ttl_ms","max_wait_ms","max_batch","max_result_bytes"],
 "properties":{"protocol":{"const":1},"worker":{"type":"string"},"mode":{"type":"string"},
 "ttl_ms":{"type":"integer"},"max_wait_ms":{"type":"integer"},"max_batch":{"type":"integer"},
-"max_result_bytes":{"type":"integer"},"max_held_logs":{"type":"integer"}}})";
+"max_result_bytes":{"type":"integer"},"max_held_logs":{"type":"integer"},
+"takes":{"type":"array","items":{"type":"string"}}}})";
 
 inline constexpr std::string_view kWorkerSession = R"({"type":"object",
 "additionalProperties":false,"required":["process","first","holding"],"properties":{
@@ -490,7 +494,10 @@ inline constexpr std::string_view kWorkerSync = R"({"type":"object",
 "progress":{"type":"array","items":{"type":"object"}},
 "logs":{"type":"array","items":{"type":"object"}},
 "holding":{"type":"array","items":{"type":"string"}},"want":{"type":"integer"},
-"wait_ms":{"type":"integer"},"draining":{"type":"boolean"}}})";
+"wait_ms":{"type":"integer"},"draining":{"type":"boolean"},
+"recipes":{"type":"object","additionalProperties":false,"required":["serving"],"properties":{
+"serving":{"type":"array","items":{"type":"string"}},"swapping":{"type":"string"},
+"can_swap":{"type":"boolean"},"problem":{"type":"string"}}}}})";
 
 inline constexpr std::string_view kWorkerLeave = R"({"type":"object",
 "additionalProperties":false,"required":["session"],"properties":{

@@ -76,6 +76,7 @@ std::string_view kind_text(Placement::Kind kind) {
     case Placement::Kind::kNoneEligible: return "none_eligible";
     case Placement::Kind::kBusy: return "busy";
     case Placement::Kind::kKeyLimit: return "key_limit";
+    case Placement::Kind::kSwapping: return "swapping";
     case Placement::Kind::kChosen: return "chosen";
     case Placement::Kind::kLeased: return "running";
     case Placement::Kind::kEnding: return "ending";
@@ -89,9 +90,10 @@ void put_placement(codec::Buffer& out, const Placement& placement, std::uint64_t
   const bool is_key = placement.kind == Placement::Kind::kKeyLimit;
   const bool has_place = placement.kind == Placement::Kind::kBusy;
   const bool gives_up = placement.gives_up_ns.has_value();
+  const bool swaps = placement.kind == Placement::Kind::kSwapping;
   codec::write_text(out, "placement");
-  codec::write_map_head(out,
-                        3u + (is_key ? 3u : 0u) + (has_place ? 2u : 0u) + (gives_up ? 2u : 0u));
+  codec::write_map_head(out, 3u + (is_key ? 3u : 0u) + (has_place ? 2u : 0u) +
+                                 (gives_up ? 2u : 0u) + (swaps ? 2u : 0u));
   put(out, "kind", kind_text(placement.kind));
   if (has_place) {
     put_number(out, "place", placement.place);
@@ -101,6 +103,10 @@ void put_placement(codec::Buffer& out, const Placement& placement, std::uint64_t
     put(out, "key", placement.key);
     put_number(out, "limit", placement.key_limit);
     put_number(out, "running", placement.key_running);
+  }
+  if (swaps) {
+    put(out, "recipe", placement.recipe);
+    put(out, "worker", placement.worker);
   }
   if (gives_up) {
     put_flag(out, "exhausted", placement.is_exhausted);
@@ -165,6 +171,9 @@ std::string placement_clause(const Placement& placement, std::uint64_t now_ns,
       return "Waiting for the concurrency key " + placement.key + ": " +
              std::to_string(placement.key_running) +
              " tasks with it are running, and the limit is " + std::to_string(placement.key_limit) +
+             text_of(error);
+    case Placement::Kind::kSwapping:
+      return "Recipe " + placement.recipe + " is being swapped in on worker " + placement.worker +
              text_of(error);
     case Placement::Kind::kChosen: return "It is being given to worker " + placement.worker;
     case Placement::Kind::kEnding: return "Its end is being recorded";

@@ -8,6 +8,7 @@
 
 #include "base/trace_context.h"
 #include "codec/cbor_writer.h"
+#include "dispatch/limits.h"
 #include "gateway/documents.h"
 #include "tasks/limits.h"
 #include "tasks/names.h"
@@ -204,6 +205,33 @@ Result<workers::ProgressReport> read_progress(View value, const std::string& pla
   return progress;
 }
 
+Result<std::string> read_recipe(View value, const std::string& place) {
+  const auto text = value.text();
+  if (!text || text->empty() || text->size() > dispatch::kMaxOfferTextBytes)
+    return invalid(place, "expected a text of 1 to " +
+                              std::to_string(dispatch::kMaxOfferTextBytes) + " bytes");
+  return std::string(*text);
+}
+
+Result<dispatch::RecipeState> read_recipes(View value, const std::string& place) {
+  const Members report =
+      TRY(Members::of(value, place, {"serving", "swapping", "can_swap", "problem"}));
+  dispatch::RecipeState state;
+  TRY(report.needed("serving"));
+  TRY(report.list("serving", dispatch::kMaxRecipes,
+                  [&](View recipe, const std::string& at) -> Result<void> {
+                    state.serving.push_back(TRY(read_recipe(recipe, at)));
+                    return {};
+                  }));
+  std::ranges::sort(state.serving);
+  if (const auto swapping = report.find("swapping"))
+    state.swapping = TRY(read_recipe(*swapping, report.at("swapping")));
+  state.can_swap = TRY(report.flag("can_swap", false));
+  if (report.find("problem"))
+    state.problem = TRY(report.text("problem", workers::kMaxSwapProblemBytes));
+  return state;
+}
+
 Result<workers::LogLine> read_line(View value, const std::string& place) {
   std::array<std::optional<View>, 3> parts;
   std::size_t count = 0;
@@ -267,7 +295,8 @@ void put_result(codec::Buffer& out, const workers::ReportResult& result) {
 
 void put_work_item(codec::Buffer& out, const workers::WorkItem& item) {
   const auto trace = base::TraceContext::of(item.trace);
-  codec::write_map_head(out, 12u + !item.resume.empty() + trace.has_value());
+  codec::write_map_head(out, 12u + !item.recipe.empty() + item.is_preemptible +
+                                 !item.resume.empty() + trace.has_value());
   put(out, "d", item.d);
   put(out, "key", to_text(item.intent));
   put(out, "kind", "task");
@@ -282,6 +311,8 @@ void put_work_item(codec::Buffer& out, const workers::WorkItem& item) {
   codec::write_text(out, "devices");
   codec::write_list_head(out, item.devices.size());
   for (const std::uint32_t device : item.devices) codec::write_nat(out, device);
+  if (!item.recipe.empty()) put(out, "recipe", item.recipe);
+  if (item.is_preemptible) put_flag(out, "preemptible", true);
   if (!item.resume.empty()) put_value(out, "resume", item.resume);
   if (trace) put(out, "trace", trace->to_text());
 }
@@ -317,7 +348,7 @@ base::Result<workers::SessionRequest> read_session(View body) {
 base::Result<workers::SyncRequest> read_sync(View body) {
   const Members members = TRY(Members::of(body, "$",
                                           {"session", "seq", "done", "back", "progress", "logs",
-                                           "holding", "want", "wait_ms", "draining"}));
+                                           "holding", "want", "wait_ms", "draining", "recipes"}));
   workers::SyncRequest request;
   request.session = TRY(members.text("session", workers::kMaxProcessBytes));
   request.seq = TRY(members.number("seq", kMostInteger));
@@ -330,6 +361,8 @@ base::Result<workers::SyncRequest> read_sync(View body) {
   request.want = static_cast<std::uint32_t>(TRY(members.number("want", workers::kMaxBatch, 0)));
   request.wait_ms = TRY(members.number("wait_ms", kMostInteger, 0));
   request.is_draining = TRY(members.flag("draining", false));
+  if (const auto recipes = members.find("recipes"))
+    request.recipes = TRY(read_recipes(*recipes, members.at("recipes")));
   return request;
 }
 
@@ -342,7 +375,7 @@ base::Result<workers::LeaveRequest> read_leave(View body) {
 
 void put_enrolled(codec::Buffer& out, const workers::EnrolAnswer& answer,
                   const workers::Desk& desk) {
-  codec::write_map_head(out, 8);
+  codec::write_map_head(out, 9);
   put_number(out, "protocol", workers::kProtocol);
   put(out, "worker", answer.worker);
   put(out, "mode", answer.mode);
@@ -351,6 +384,7 @@ void put_enrolled(codec::Buffer& out, const workers::EnrolAnswer& answer,
   put_number(out, "max_batch", workers::kMaxBatch);
   put_number(out, "max_result_bytes", desk.max_result_bytes());
   put_number(out, "max_held_logs", workers::LogLimits().lines_of_task);
+  put_texts(out, "takes", {"recipes"});
 }
 
 void put_session(codec::Buffer& out, const workers::SessionAnswer& answer,
@@ -365,7 +399,7 @@ void put_session(codec::Buffer& out, const workers::SessionAnswer& answer,
 }
 
 void put_sync(codec::Buffer& out, const workers::SyncAnswer& answer) {
-  codec::write_map_head(out, 7);
+  codec::write_map_head(out, answer.swap.empty() ? 7 : 8);
   put_number(out, "seq", answer.seq);
   put(out, "mode", answer.mode);
   codec::write_text(out, "results");
@@ -383,6 +417,7 @@ void put_sync(codec::Buffer& out, const workers::SyncAnswer& answer) {
     put_number(out, "grace_ms", item.grace_ms);
   }
   put_texts(out, "drop", answer.drop);
+  if (!answer.swap.empty()) put(out, "swap", answer.swap);
   codec::write_text(out, "logs_to");
   codec::write_list_head(out, answer.logs_to.size());
   for (const auto& [d, next] : answer.logs_to) {

@@ -14,7 +14,7 @@ constexpr std::uint64_t kMostWorkers = 1000;
 
 void put_worker(codec::Buffer& out, const workers::WorkerState& state) {
   const WorkerInfo& info = state.info;
-  codec::write_map_head(out, 14);
+  codec::write_map_head(out, state.recipes ? 15 : 14);
   put(out, "worker", info.worker);
   put(out, "node", info.node);
   put(out, "name", info.name);
@@ -34,6 +34,16 @@ void put_worker(codec::Buffer& out, const workers::WorkerState& state) {
   put(out, "by", info.by);
   put_number(out, "enrolled_ns", info.enrolled_ns);
   put_value(out, "offer", info.description);
+  if (!state.recipes) return;
+  const dispatch::RecipeState& recipes = *state.recipes;
+  codec::write_text(out, "recipes");
+  codec::write_map_head(out, 4);
+  codec::write_text(out, "serving");
+  codec::write_list_head(out, recipes.serving.size());
+  for (const std::string& recipe : recipes.serving) codec::write_text(out, recipe);
+  put(out, "swapping", recipes.swapping);
+  put_flag(out, "can_swap", recipes.can_swap);
+  put(out, "problem", recipes.problem);
 }
 
 // Of the worker that the path names, by id or by name.

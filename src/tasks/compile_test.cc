@@ -86,7 +86,7 @@ TEST(Compile, the_dispatcher_takes_its_keys_out_of_the_spec) {
       "concurrency":{"key":"db","limit":2},"maxAttempts":-1,"timeout":"90s","queueTimeout":"1h30m",
       "effects":"external","replayable":true,"preemptible":true,"mine":true,
       "resources":{"hardware":{"cpu":"500m","memory":"256Mi"},"gpu":{"type":"H100","count":2,"memory":"80GB"},
-                   "labels":{"zone":"eu","disk":"ssd"},"recipe":"llama","estimatedLoad":5}})"));
+                   "labels":{"zone":"eu","disk":"ssd"},"recipe":"llama","queue":"gpu","estimatedLoad":5}})"));
   const TaskDefinition task = plan.task(0);
   EXPECT_EQ(json_of(task.spec), R"({"mine":true})");
   Policy policy;
@@ -105,6 +105,7 @@ TEST(Compile, the_dispatcher_takes_its_keys_out_of_the_spec) {
   resources.gpu = Gpu{"H100", 2, 80'000'000'000};
   resources.labels = {{"disk", "ssd"}, {"zone", "eu"}};
   resources.recipe = "llama";
+  resources.queue = "gpu";
   resources.estimated_load = 5;
   EXPECT_EQ(task.resources, resources);
 }

@@ -19,7 +19,7 @@ Plan rich_plan() {
        "spec":{"taskType":"train","priority":-3,"maxAttempts":-1,"timeout":"5s","preemptible":true,
                "effects":"none","concurrency":{"key":"k","limit":4},
                "resources":{"cpu":2,"memory":"1Gi","gpu":{"type":"A","count":2,"memory":"8Gi"},
-                            "labels":{"z":"1","b":"2"},"recipe":"r","estimatedLoad":9},
+                            "labels":{"z":"1","b":"2"},"recipe":"r","queue":"q","estimatedLoad":9},
                "condition":{"node":"a","field":"x[0]","equals":1},"p":"${foreach.item} ${a.x}"}},
       {"name":"e","dependsOn":["s"],"spec":{"all":"${s.v}"}})",
             R"({"owner_note":"n","schedule_hint":{"node_execution_order":[["a","q"],["s"],["e"]],
@@ -38,6 +38,17 @@ TEST(TaskCodec, a_definition_that_was_written_is_read_as_it_was) {
   }
 }
 
+TEST(TaskCodec, a_task_of_the_default_queue_has_the_bytes_it_had_before_there_were_queues) {
+  const auto bytes_of = [](std::string_view resources) {
+    const std::string node = R"({"name":"a","spec":{"resources":)" + std::string(resources) + "}}";
+    codec::Buffer bytes;
+    write_task(bytes, plan_of(graph(node)).task(0));
+    return base::Bytes(bytes.view().begin(), bytes.view().end());
+  };
+  EXPECT_EQ(bytes_of(R"({"queue":"default"})"), bytes_of("{}"));
+  EXPECT_NE(bytes_of(R"({"queue":"other"})"), bytes_of("{}"));
+}
+
 TEST(TaskCodec, what_no_plan_makes_is_refused) {
   const Plan plan = rich_plan();
   const auto refuses = [&](auto change) {
@@ -54,6 +65,8 @@ TEST(TaskCodec, what_no_plan_makes_is_refused) {
   EXPECT_TRUE(refuses([](TaskDefinition& task) { task.dependencies = {{0, 0}}; }));
   EXPECT_TRUE(refuses([](TaskDefinition& task) { task.dependencies = {{0, 1}, {1, 1}}; }));
   EXPECT_TRUE(refuses([](TaskDefinition& task) { task.type.clear(); }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.resources.queue = "default"; }));
+  EXPECT_TRUE(refuses([](TaskDefinition& task) { task.resources.queue = "a b"; }));
   EXPECT_TRUE(refuses([](TaskDefinition& task) { task.name.clear(); }));
   EXPECT_TRUE(refuses([](TaskDefinition& task) { task.kind = TaskKind::kJoin; }));
   EXPECT_TRUE(refuses([](TaskDefinition& task) { task.spec = testing::part_of_value("[]"); }));

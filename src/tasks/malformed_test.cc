@@ -185,6 +185,8 @@ const std::vector<Malformed>& specs() {
        "spec.resources.labels.zone: expected a text, got a number"},
       {task(R"("resources":{"recipe":"${a.b}"})"),
        "spec.resources.recipe: '${a.b}': references are not resolved here"},
+      {task(R"("resources":{"queue":"a b"})"),
+       "spec.resources.queue: 'a b' is not a name: use letters, digits and '_-./:@'"},
       {task(R"("priority":1.5)"),
        "spec.priority: expected a whole number from -1000000 to 1000000"},
       {task(R"("maxAttempts":0)"), "spec.maxAttempts: with 0 attempts the task can never run"},
@@ -278,7 +280,7 @@ TEST(Malformed, each_document_gets_one_error_that_names_the_place) {
 TEST(Malformed, a_word_that_a_terminal_would_obey_is_spelt_out) {
   EXPECT_EQ(errors_of(task(R"("resources":{"a\u001b[31m b":1})")),
             Lines{R"(spec.resources["a\u001b[31m b"]: unknown key 'a\x1b[31m b'; allowed: )"
-                  "hardware, cpu, memory, gpu, labels, recipe, estimatedLoad"});
+                  "hardware, cpu, memory, gpu, labels, recipe, queue, estimatedLoad"});
 }
 
 TEST(Malformed, what_passes_a_bound_is_refused) {

@@ -12,8 +12,8 @@
 namespace holdfast::tasks {
 namespace {
 
-constexpr std::array<std::string_view, 7> kResourceKeys{"hardware", "cpu",    "memory",       "gpu",
-                                                        "labels",   "recipe", "estimatedLoad"};
+constexpr std::array<std::string_view, 8> kResourceKeys{
+    "hardware", "cpu", "memory", "gpu", "labels", "recipe", "queue", "estimatedLoad"};
 constexpr std::array<std::string_view, 3> kHardwareKeys{"cpu", "memory", "gpu"};
 constexpr std::array<std::string_view, 3> kGpuKeys{"type", "count", "memory"};
 
@@ -38,6 +38,10 @@ class ResourceReader {
     read_hardware(map, where);
     if (const auto labels = member(map, "labels")) read_labels(*labels, where.key("labels"));
     resources_.recipe = scene_.literal_text(map, "recipe", where).value_or("");
+    if (const auto queue = scene_.literal_text(map, "queue", where)) {
+      if (const auto problem = label_problem(*queue)) scene_.refuse(where.key("queue"), *problem);
+      if (*queue != kDefaultQueue) resources_.queue = *queue;
+    }
     if (const auto load = member(map, "estimatedLoad")) {
       const auto number = load->nat();
       if (!number || *number > std::numeric_limits<std::uint32_t>::max())

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,12 +21,16 @@ struct Gpu {
   friend bool operator==(const Gpu&, const Gpu&) = default;
 };
 
+// Of tasks that name no queue, and of workers that do not say which ones they serve.
+inline constexpr std::string_view kDefaultQueue = "default";
+
 struct Resources {
   std::uint64_t cpu_milli = 0;     // 0: not said
   std::uint64_t memory_bytes = 0;  // 0: not said
   std::optional<Gpu> gpu;
   std::vector<std::pair<std::string, std::string>> labels;  // in order of keys
   std::string recipe;                                       // empty: any
+  std::string queue;                                        // empty: the default one
   std::uint64_t estimated_load = 0;
 
   friend bool operator==(const Resources&, const Resources&) = default;

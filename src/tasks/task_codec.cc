@@ -9,6 +9,7 @@
 #include "kernel/list_reader.h"
 #include "tasks/amounts.h"
 #include "tasks/limits.h"
+#include "tasks/names.h"
 #include "tasks/template_merge.h"
 
 namespace holdfast::tasks {
@@ -61,7 +62,8 @@ std::vector<std::string> read_texts(ListReader& from) {
 }
 
 void write_resources(codec::Buffer& out, const Resources& resources) {
-  codec::write_list_head(out, 6);
+  // Without a queue it has the bytes that it had before there were any.
+  codec::write_list_head(out, resources.queue.empty() ? 6 : 7);
   codec::write_nat(out, resources.cpu_milli);
   codec::write_nat(out, resources.memory_bytes);
   if (resources.gpu) {
@@ -79,6 +81,7 @@ void write_resources(codec::Buffer& out, const Resources& resources) {
   }
   codec::write_text(out, resources.recipe);
   codec::write_nat(out, resources.estimated_load);
+  if (!resources.queue.empty()) codec::write_text(out, resources.queue);
 }
 
 Resources read_resources_list(ListReader& from) {
@@ -102,6 +105,10 @@ Resources read_resources_list(ListReader& from) {
   list.require(labels.done() && std::is_sorted(resources.labels.begin(), resources.labels.end()));
   resources.recipe = list.text();
   resources.estimated_load = list.nat();
+  if (list.good() && !list.at_end()) {
+    resources.queue = list.text();
+    list.require(!label_problem(resources.queue) && resources.queue != kDefaultQueue);
+  }
   from.require(list.done());
   return resources;
 }

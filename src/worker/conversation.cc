@@ -94,7 +94,7 @@ std::optional<Request> Conversation::next(std::int64_t now_ns) {
     // One that is answered at once brings a chance to report more, and larger batches.
     const Flight& under_way = flights_.begin()->second;
     const bool has_news = has_reports() || want() > under_way.want ||
-                          is_draining_ != under_way.is_draining ||
+                          is_draining_ != under_way.is_draining || recipes_ != under_way.recipes ||
                           (has_remarks() && now_ns >= remarks_due_ns());
     if (!under_way.is_parked || !has_news) return std::nullopt;
   }
@@ -134,6 +134,7 @@ Request Conversation::sync(std::int64_t now_ns) {
   body.holding = holding();
   body.want = flight.want = want();
   body.is_draining = flight.is_draining = is_draining_;
+  body.recipes = flight.recipes = recipes_;
   // What is reported is answered as soon as it is durable: the next request waits for work. A
   // worker that drains and holds nothing waits for nothing: it leaves with the answer.
   flight.is_parked =
@@ -273,6 +274,11 @@ News Conversation::refused(const Flight& flight, const Answer& answer, std::int6
 base::Result<News> Conversation::enrolled(const Answer& answer) {
   const Enrolled read = TRY(read_enrolled(answer.body));
   News news;
+  if (recipes_ && !read.takes_recipes) {
+    news.fatal.emplace(base::ErrorCode::kInvalid,
+                       "the server is older than this worker: it knows of no registry");
+    return news;
+  }
   if (!was_enrolled_) news.remark = "enrolled as " + plain_text(read.worker, 128);
   worker_ = read.worker;
   max_wait_ms_ = std::min(read.max_wait_ms, std::max<std::uint64_t>(read.ttl_ms / 3, 1));
@@ -330,6 +336,7 @@ base::Result<News> Conversation::synced(const Flight& flight, const Answer& answ
   for (const Stop& stop : read.stop)
     if (running_.contains(stop.dispatch)) news.stop.push_back(stop);
   news.drains = read.mode == Mode::kDraining;
+  if (recipes_) news.swap = read.swap;
   return news;
 }
 

@@ -51,6 +51,7 @@ struct News {
   std::optional<base::Error> fatal;  // the worker cannot go on
   std::string remark;                // for the log; empty: nothing
   bool drains = false;               // the server wants this worker to drain and leave
+  std::optional<std::string> swap;   // the recipe that the server wants now; empty: none
 };
 
 struct ConversationOptions {
@@ -81,6 +82,10 @@ class Conversation {
   void drain() { is_draining_ = true; }
   // Slots that cannot be used although no task is held for them.
   void set_blocked(std::size_t slots) { blocked_ = slots; }
+  // What this worker serves, for a worker with a registry. A change is told at once.
+  void set_recipes(const RecipeReport& recipes) {
+    if (recipes_ != recipes) recipes_ = recipes;
+  }
   // False: the outbox cannot be written, so no new work is asked for.
   void set_durable(bool is_durable) { is_durable_ = is_durable; }
 
@@ -105,6 +110,7 @@ class Conversation {
     std::vector<std::string> reports = {};  // dispatches whose entries it carries
     std::vector<Progress> progress = {};
     std::string session = {};
+    std::optional<RecipeReport> recipes = {};
   };
 
   std::vector<std::string> holding() const;
@@ -146,6 +152,7 @@ class Conversation {
   bool is_draining_ = false;
   bool is_durable_ = true;
   std::size_t blocked_ = 0;
+  std::optional<RecipeReport> recipes_;
   std::uint64_t last_seq_ = 0;
   std::uint64_t newest_answer_ = 0;
   std::set<std::string> running_;

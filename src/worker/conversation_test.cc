@@ -75,6 +75,9 @@ class ConversationTest : public ::testing::Test {
   static constexpr const char* kEnrolled =
       R"({"worker":"w-1","ttl_ms":30000,"max_wait_ms":10000,"max_batch":256,"max_result_bytes":1048576})";
 
+  static constexpr const char* kEnrolledWithRecipes =
+      R"({"worker":"w-1","ttl_ms":30000,"max_wait_ms":10000,"max_batch":256,"max_result_bytes":1048576,"takes":["recipes"]})";
+
   std::map<std::string, std::uint64_t> sent_before_;
   std::int64_t now = kSecond;
   env::SimDisk disk;
@@ -395,6 +398,38 @@ TEST_F(ConversationTest, reports_of_an_earlier_process_are_held_from_the_first_s
   next.answered(request->id, {200, R"({"session":"s","keep":["old"],"drop":[]})", 0}, now);
   request = next.next(now);
   EXPECT_NE(BodyOf(request->body).json("done"), "absent");
+}
+
+TEST_F(ConversationTest, a_change_of_recipes_is_told_beside_the_sync_that_is_held_back) {
+  conversation.set_recipes({.serving = {"a"}, .can_swap = true});
+  answer(must_send(), kEnrolledWithRecipes, 201);
+  answer(must_send(), R"({"session":"s-1","seq":0,"keep":[],"drop":[],"mode":"active"})");
+  const Request parked = must_send();
+  EXPECT_EQ(BodyOf(parked.body).json("recipes"), R"({"serving":["a"],"can_swap":true})");
+  conversation.set_recipes({.serving = {"a"}, .can_swap = true});
+  EXPECT_FALSE(conversation.next(now)) << "it is the same";
+  conversation.set_recipes({.swapping = "b", .can_swap = true, .problem = "no room"});
+  const Request newer = must_send();
+  EXPECT_EQ(BodyOf(newer.body).json("recipes"),
+            R"({"problem":"no room","serving":[],"can_swap":true,"swapping":"b"})");
+  EXPECT_EQ(answer(newer, answer_of(newer, R"("swap":"c")")).swap, "c");
+  EXPECT_FALSE(answer(parked, answer_of(parked, R"("swap":"b")")).swap) << "it is older";
+  const Request last = must_send();
+  EXPECT_EQ(answer(last, answer_of(last, "")).swap, "") << "it is not wanted any more";
+}
+
+TEST_F(ConversationTest, a_worker_without_a_registry_says_nothing_of_recipes) {
+  begin();
+  const Request sync = must_send();
+  EXPECT_EQ(BodyOf(sync.body).json("recipes"), "absent");
+  EXPECT_FALSE(answer(sync, answer_of(sync, R"("swap":"b")")).swap);
+}
+
+TEST_F(ConversationTest, a_worker_with_a_registry_does_not_work_for_a_server_that_knows_none) {
+  conversation.set_recipes({.serving = {"a"}});
+  const News news = answer(must_send(), kEnrolled, 201);
+  ASSERT_TRUE(news.fatal);
+  EXPECT_EQ(news.fatal->code(), base::ErrorCode::kInvalid);
 }
 
 }  // namespace

@@ -25,13 +25,16 @@ constexpr std::int64_t kFlushAgainNs = 1'000 * kLoopNsOfMs;
 }  // namespace
 
 Loop::Loop(LoopOptions options, Home& home, env::Clock& clock, Link& link,
-           Conversation& conversation, TaskTable& tasks)
+           Conversation& conversation, TaskTable& tasks, Recipes* recipes)
     : options_(std::move(options)),
       home_(home),
       clock_(clock),
       link_(link),
       conversation_(conversation),
-      tasks_(tasks) {}
+      tasks_(tasks),
+      recipes_(recipes) {
+  if (recipes_ != nullptr) conversation_.set_recipes(recipes_->report());
+}
 
 void Loop::say(const std::string& text) const {
   if (options_.log && !text.empty()) options_.log(text);
@@ -80,6 +83,7 @@ void Loop::turn() {
     heed(each.answer ? conversation_.answered(each.id, *each.answer, now)
                      : conversation_.lost(each.id, each.answer.error(), now));
   }
+  keep_recipes();
   std::size_t blocked = 0;
   for (const auto& runner : tasks_.runners()) blocked += runner->blocked();
   conversation_.set_blocked(blocked);
@@ -88,6 +92,16 @@ void Loop::turn() {
     ++drains_heeded_;
     begin_drain();
   }
+}
+
+// After the news, which may want another recipe, and before anything is sent.
+void Loop::keep_recipes() {
+  if (recipes_ == nullptr) return;
+  for (const std::string& dispatch : recipes_->go_on()) {
+    say("a task is asked to yield to a swap");
+    tasks_.ask_to_yield(dispatch);
+  }
+  conversation_.set_recipes(recipes_->report());
 }
 
 // What has ended is durable before it is sent.
@@ -107,6 +121,7 @@ void Loop::heed(News news) {
   for (const std::string& dispatch : news.drop) tasks_.drop(dispatch);
   for (const Task& task : news.start) tasks_.start(task);
   for (const Stop& stop : news.stop) tasks_.stop(stop);
+  if (news.swap && recipes_ != nullptr) recipes_->set_wanted(std::move(*news.swap));
   if (news.drains && !is_draining_) {
     say("the server asks this worker to drain");
     ++drains_asked_;
@@ -125,6 +140,7 @@ void Loop::begin_drain() {
   if (!is_draining_) {
     is_draining_ = true;
     conversation_.drain();
+    if (recipes_ != nullptr) recipes_->drain();
     const std::int64_t now = clock_.since_boot_ns();
     drain_ends_ns_ = now + static_cast<std::int64_t>(options_.drain_ms) * kLoopNsOfMs;
     if (!tasks_.empty())
@@ -160,6 +176,7 @@ bool Loop::go_on_draining() {
 int Loop::timeout_ms(std::int64_t now_ns) const {
   std::int64_t due = std::min(conversation_.wake_at_ns(), tasks_.due_ns());
   for (const auto& runner : tasks_.runners()) due = std::min(due, runner->due_ns());
+  if (recipes_ != nullptr) due = std::min(due, recipes_->due_ns());
   if (is_draining_ && !is_stopping_) due = std::min(due, drain_ends_ns_);
   if (is_farewell_) due = std::min(due, farewell_ends_ns_);
   if (!is_durable_) due = std::min(due, now_ns + kFlushAgainNs);

@@ -31,7 +31,7 @@ struct LoopOptions {
 class Loop {
  public:
   Loop(LoopOptions options, Home& home, env::Clock& clock, Link& link, Conversation& conversation,
-       TaskTable& tasks);
+       TaskTable& tasks, Recipes* recipes = nullptr);
 
   // Until the worker has drained, or cannot go on.
   base::Result<void> run();
@@ -43,6 +43,7 @@ class Loop {
   void say(const std::string& text) const;
   void flush();
   void heed(News news);
+  void keep_recipes();
   void read_signals();
   void begin_drain();
   bool go_on_draining();
@@ -55,6 +56,7 @@ class Loop {
   Link& link_;
   Conversation& conversation_;
   TaskTable& tasks_;
+  Recipes* const recipes_;  // null: there is no registry
   std::atomic<int> drains_asked_ = 0;
   int drains_heeded_ = 0;
   bool is_draining_ = false;

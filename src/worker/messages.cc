@@ -105,6 +105,11 @@ Task task_in(AnswerReader& reader, codec::View map) {
   task.name = reader.text(map, "name", false);
   task.graph = reader.text(map, "graph", false);
   task.trace = reader.text(map, "trace", false);
+  task.recipe = reader.text(map, "recipe", false);
+  if (const auto preemptible = map.find("preemptible")) {
+    if (!preemptible->boolean()) reader.complain("preemptible", "expected true or false");
+    task.is_preemptible = preemptible->boolean().value_or(false);
+  }
   task.attempt = reader.nat(map, "attempt", 1);
   task.timeout_ms = reader.nat(map, "timeout_ms", 0);
   const auto input = map.find("input");
@@ -187,6 +192,8 @@ base::Result<Enrolled> read_enrolled(std::string_view json) {
   enrolled.max_wait_ms = reader.nat(root, "max_wait_ms");
   enrolled.max_batch = reader.nat(root, "max_batch");
   enrolled.max_result_bytes = reader.nat(root, "max_result_bytes");
+  const std::vector<std::string> takes = reader.texts(root, "takes");
+  enrolled.takes_recipes = std::ranges::find(takes, "recipes") != takes.end();
   TRY(reader.verdict());
   if (enrolled.worker.empty() || enrolled.ttl_ms == 0 || enrolled.max_batch == 0)
     return base::invalid("$", "worker, ttl_ms and max_batch must not be empty or 0");
@@ -234,6 +241,7 @@ base::Result<SyncAnswer> read_sync(std::string_view json) {
                            reader.nat(each, "grace_ms", kStopGrace.count())});
   }
   answer.drop = reader.texts(root, "drop");
+  answer.swap = reader.text(root, "swap", false);
   for (const codec::View each : reader.list(root, "logs_to")) {
     std::vector<codec::View> pair;
     for (const codec::View part : each.elements()) pair.push_back(part);
@@ -331,6 +339,13 @@ std::string sync_body(const SyncBody& body) {
   pen.key("holding").texts(body.holding).key("want").nat(body.want);
   pen.key("wait_ms").nat(body.wait_ms);
   if (body.is_draining) pen.key("draining").flag(true);
+  if (body.recipes) {
+    pen.key("recipes").open('{').key("serving").texts(body.recipes->serving);
+    if (!body.recipes->swapping.empty()) pen.key("swapping").text(body.recipes->swapping);
+    if (body.recipes->can_swap) pen.key("can_swap").flag(true);
+    if (!body.recipes->problem.empty()) pen.key("problem").text(body.recipes->problem);
+    pen.close('}');
+  }
   pen.close('}');
   return pen.take();
 }

@@ -49,6 +49,7 @@ struct Enrolled {
   std::uint64_t max_wait_ms = 0;
   std::uint64_t max_batch = 0;
   std::uint64_t max_result_bytes = 0;
+  bool takes_recipes = false;  // in a sync
 };
 base::Result<Enrolled> read_enrolled(std::string_view json);
 
@@ -78,6 +79,8 @@ struct Task {
   base::Bytes resume = {};       // the same; empty: none
   std::vector<std::uint64_t> devices = {};
   std::string trace = {};
+  std::string recipe = {};  // that it needs; empty: none
+  bool is_preemptible = false;
 };
 
 enum class StopReason : std::uint8_t { kCancelled, kTimeout, kPreempt, kDrain };
@@ -103,6 +106,7 @@ struct SyncAnswer {
   std::vector<Task> work;
   std::vector<Stop> stop;
   std::vector<std::string> drop;
+  std::string swap;  // the recipe that the server wants; empty: none
   std::vector<std::pair<std::string, std::uint64_t>> logs_to;
 };
 base::Result<SyncAnswer> read_sync(std::string_view json);
@@ -168,6 +172,16 @@ struct Progress {
   std::string json;
 };
 
+// What a worker with a registry says of its recipes.
+struct RecipeReport {
+  std::vector<std::string> serving = {};
+  std::string swapping = {};  // the recipe that is being swapped in; empty: none
+  bool can_swap = false;
+  std::string problem = {};  // why the last swap was not done, or nothing is served; empty: none
+
+  friend bool operator==(const RecipeReport&, const RecipeReport&) = default;
+};
+
 struct SyncBody {
   std::string session;
   std::uint64_t seq = 0;
@@ -179,6 +193,7 @@ struct SyncBody {
   std::uint64_t want = 0;
   std::uint64_t wait_ms = 0;
   bool is_draining = false;
+  std::optional<RecipeReport> recipes;
 };
 std::string sync_body(const SyncBody& body);
 std::string leave_body(std::string_view session);

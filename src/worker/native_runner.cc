@@ -26,6 +26,12 @@ struct Saying {
   std::string dispatch;
   std::string text = {};
   std::optional<Ended> ended = {};
+  std::optional<base::Bytes> resume = {};  // it has yielded
+};
+
+// What `yield` throws. No std::exception, so that a function does not catch it by accident.
+struct YieldedRun {
+  base::Bytes resume;
 };
 
 // Lines that the loop has not taken yet; a function that logs without end loses some.
@@ -91,6 +97,7 @@ struct TaskCall::Body {
   std::function<void(std::string_view)> line;
   std::function<void(std::string)> progress;
   std::atomic<bool> is_stopped = false;
+  std::atomic<bool> is_to_yield = false;
 };
 
 TaskCall::TaskCall(Body& body)
@@ -101,6 +108,26 @@ TaskCall::TaskCall(Body& body)
       body_(body) {}
 
 bool TaskCall::stopped() const noexcept { return body_.is_stopped; }
+
+bool TaskCall::asked_to_yield() const noexcept { return body_.is_to_yield; }
+
+void TaskCall::yield(const std::string& type, const detail::Schemas& schemas, const Bytes& value) {
+  const auto schema = work::schema_of(type, schemas);
+  if (!schema) throw TaskFailure("task.yield", schema.error().to_string(), false);
+  codec::Normaliser normaliser;
+  const auto made = normaliser.part_from_cbor(*schema, value);
+  if (!made) throw TaskFailure("task.yield", made.error().to_string(), false);
+  throw work::YieldedRun{{made->begin(), made->end()}};
+}
+
+Bytes TaskCall::resume(const std::string& type, const detail::Schemas& schemas) const {
+  if (body_.task.resume.empty()) return {};
+  const auto schema = work::schema_of(type, schemas);
+  if (!schema) return {};
+  codec::Normaliser normaliser;
+  const auto made = normaliser.part_from_cbor(*schema, body_.task.resume);
+  return made ? Bytes(made->begin(), made->end()) : Bytes();
+}
 
 void TaskCall::log(std::string_view line) { body_.line(line); }
 
@@ -171,6 +198,7 @@ void NativeRunner::start(const Task& task, TaskReports& reports) {
   const auto perform = [shared = shared_, body, function, dispatch,
                         bytes = Bytes(input->begin(), input->end())] {
     Ended ended;
+    std::optional<base::Bytes> resume;
     try {
       TaskCall call(*body);
       const Bytes result = function->function.run(bytes, call);
@@ -178,6 +206,8 @@ void NativeRunner::start(const Task& task, TaskReports& reports) {
       const auto value = checked.part_from_cbor(function->output, result);
       ended = value ? Ended::ok({value->begin(), value->end()})
                     : Ended::failed("task.output", value.error().to_string(), false);
+    } catch (YieldedRun& yielded) {
+      resume = std::move(yielded.resume);
     } catch (const TaskFailure& failure) {
       ended = Ended::failed(failure.code, failure.what(), failure.retryable);
     } catch (const std::exception& problem) {
@@ -185,7 +215,7 @@ void NativeRunner::start(const Task& task, TaskReports& reports) {
     } catch (...) {
       ended = Ended::failed("task.exception", "something that is no std::exception was thrown");
     }
-    shared->say({Saying::Kind::kEnded, dispatch, {}, std::move(ended)});
+    shared->say({Saying::Kind::kEnded, dispatch, {}, std::move(ended), std::move(resume)});
   };
   try {
     env::quiet_thread(perform).detach();
@@ -195,9 +225,11 @@ void NativeRunner::start(const Task& task, TaskReports& reports) {
   running_[dispatch] = std::move(body);
 }
 
-void NativeRunner::stop(const std::string& dispatch, StopReason, Urgency) {
+void NativeRunner::stop(const std::string& dispatch, StopReason reason, Urgency) {
   const auto found = running_.find(dispatch);
-  if (found != running_.end()) found->second->is_stopped = true;
+  if (found == running_.end()) return;
+  if (reason == StopReason::kPreempt) found->second->is_to_yield = true;
+  found->second->is_stopped = true;
 }
 
 void NativeRunner::abandon(const std::string& dispatch) {
@@ -232,6 +264,8 @@ void NativeRunner::go_on(const pollfd* polled, TaskReports& reports) {
       case Saying::Kind::kEnded:
         if (running_.erase(saying.dispatch) == 0) {
           --abandoned_;
+        } else if (saying.resume) {
+          reports.yielded(saying.dispatch, std::move(*saying.resume));
         } else {
           reports.ended(saying.dispatch, std::move(*saying.ended));
         }

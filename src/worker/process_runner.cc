@@ -15,6 +15,7 @@ namespace holdfast::work {
 namespace {
 
 constexpr int kUselessExit = 65;  // EX_DATAERR
+constexpr int kYieldExit = 75;    // EX_TEMPFAIL
 
 // JSON text may be longer than the value that it stands for.
 constexpr std::size_t kMaxProcessOutput = 2 * kMaxResultBytes;
@@ -31,6 +32,7 @@ base::Result<std::unique_ptr<ProcessRunner>> ProcessRunner::of(
     const std::vector<std::string>& programs) {
   TRY(executors::check_child_signal());
   std::vector<executors::Program> found;
+  found.reserve(programs.size());
   for (const std::string& name : programs) found.push_back(TRY(find_program(name)));
   return std::unique_ptr<ProcessRunner>(new ProcessRunner(std::move(found)));
 }
@@ -73,6 +75,8 @@ base::Result<executors::ChildPlan> ProcessRunner::plan_of(const Task& task) {
   plan.environment.push_back("HOLDFAST_IDEMPOTENCY_KEY=" + task.key);
   plan.environment.push_back("HOLDFAST_ATTEMPT=" + std::to_string(task.attempt));
   plan.environment.push_back("HOLDFAST_TASK=" + task.name);
+  if (!task.resume.empty())
+    plan.environment.push_back("HOLDFAST_RESUME=" + codec::to_json(codec::View::of(task.resume)));
   add_devices(plan.environment, task.devices);
   plan.folder = present_folder();
   return plan;
@@ -93,9 +97,10 @@ void ProcessRunner::start(const Task& task, TaskReports& reports) {
   runs_.push_back({task.dispatch, plan->argv[0], std::move(input), std::move(*child)});
 }
 
-void ProcessRunner::stop(const std::string& dispatch, StopReason, Urgency urgency) {
+void ProcessRunner::stop(const std::string& dispatch, StopReason reason, Urgency urgency) {
   for (Run& run : runs_) {
     if (run.dispatch != dispatch) continue;
+    run.is_to_yield = run.is_to_yield || reason == StopReason::kPreempt;
     run.child.signal_group(urgency == Urgency::kKill ? SIGKILL : SIGTERM);
     run.child.signal_group(SIGCONT);  // one that is stopped cannot hear
   }
@@ -125,9 +130,13 @@ void ProcessRunner::go_on(const pollfd* polled, TaskReports& reports) {
       continue;
     }
     const std::string dispatch = run->dispatch;
-    Ended ended = ending_of(*run);
+    Outcome outcome = outcome_of(*run);
     run = runs_.erase(run);
-    reports.ended(dispatch, std::move(ended));
+    if (outcome.resume) {
+      reports.yielded(dispatch, std::move(*outcome.resume));
+    } else {
+      reports.ended(dispatch, std::move(outcome.ended));
+    }
   }
 }
 
@@ -156,16 +165,24 @@ void ProcessRunner::read(Run& run, const pollfd* polled, bool has_ended, TaskRep
   if (has_ended) run.errors.finish(take_line);
 }
 
-Ended ProcessRunner::ending_of(Run& run) {
+ProcessRunner::Outcome ProcessRunner::outcome_of(Run& run) {
   const auto ending = run.child.wait();
-  if (!ending) return Ended::failed("process.lost", ending.error().to_string());
+  if (!ending) return {Ended::failed("process.lost", ending.error().to_string())};
+  if (run.is_to_yield && ending->signal == 0 && ending->code == kYieldExit && !run.is_too_large &&
+      !is_blank(run.output)) {
+    if (auto resume = value_of_json(run.output)) return {.resume = std::move(*resume)};
+  }
+  return {ending_of(run, *ending)};
+}
+
+Ended ProcessRunner::ending_of(Run& run, const executors::Ending& ending) {
   const std::string name(file_name(run.program));
-  if (ending->signal != 0 || ending->code != 0) {
-    std::string message = name + " " + ending_text(ending->code, ending->signal);
+  if (ending.signal != 0 || ending.code != 0) {
+    std::string message = name + " " + ending_text(ending.code, ending.signal);
     if (!run.last_line.empty()) message += ": " + run.last_line;
-    const bool is_useless = ending->signal == 0 && ending->code == kUselessExit;
-    return Ended::failed(ending->signal != 0 ? "process.signal" : "process.exit",
-                         std::move(message), !is_useless);
+    const bool is_useless = ending.signal == 0 && ending.code == kUselessExit;
+    return Ended::failed(ending.signal != 0 ? "process.signal" : "process.exit", std::move(message),
+                         !is_useless);
   }
   if (run.is_too_large)
     return Ended::failed("task.result_too_large",

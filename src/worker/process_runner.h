@@ -8,12 +8,16 @@
 // and HOLDFAST_TASK. Exit code 0: done. 65 (EX_DATAERR): failed, and trying again is useless. Any
 // other code, and a signal: failed.
 //
+// HOLDFAST_RESUME is what an earlier run left. A program that is asked to yield gets SIGTERM; if it
+// exits with 75 (EX_TEMPFAIL) then, its output is what the next run resumes with.
+//
 // A program that is stopped gets SIGTERM with its process group, and SIGKILL later. What is left of
 // its group when it has ended is killed.
 #pragma once
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,13 +54,20 @@ class ProcessRunner : public Runner {
     bool is_too_large = false;
     LineSplitter errors{kMaxLineBytes};
     std::string last_line = {};
+    bool is_to_yield = false;
   };
 
   explicit ProcessRunner(std::vector<executors::Program> programs)
       : programs_(std::move(programs)) {}
   base::Result<executors::ChildPlan> plan_of(const Task& task);
   void read(Run& run, const pollfd* polled, bool has_ended, TaskReports& reports);
-  Ended ending_of(Run& run);
+  // Ended, or yielded with what it resumes with.
+  struct Outcome {
+    Ended ended = {};
+    std::optional<base::Bytes> resume = {};
+  };
+  Outcome outcome_of(Run& run);
+  Ended ending_of(Run& run, const executors::Ending& ending);
 
   std::vector<executors::Program> programs_;
   std::list<Run> runs_;

@@ -102,6 +102,23 @@ TEST_F(ProcessRunnerTest, an_exit_code_a_signal_and_wrong_output_are_errors) {
   EXPECT_EQ(ran("none"), "null");
 }
 
+TEST_F(ProcessRunnerTest, a_program_that_is_asked_to_yield_leaves_its_output_for_the_next_run) {
+  const auto runner = runner_of(
+      "read line; trap 'echo \"{\\\"at\\\": 5}\"; exit 75' TERM; echo \"from $HOLDFAST_RESUME\" "
+      ">&2; "
+      "while true; do sleep 0.02; done");
+  RunnerStage stage(*runner);
+  stage.start("1", "process", "{}", 1, R"({"at":3})");
+  ASSERT_TRUE(stage.run_until([&] { return stage.lines("1") == "err from {\"at\":3}\n"; }));
+  runner->stop("1", StopReason::kPreempt, Urgency::kSoft);
+  EXPECT_EQ(stage.outcome("1"), "yielded: ");
+  EXPECT_EQ(stage.resume("1"), R"({"at":5})");
+  stage.start("2", "process", "{}");
+  ASSERT_TRUE(stage.run_until([&] { return stage.lines("2") == "err from \n"; }));
+  runner->stop("2", StopReason::kCancelled, Urgency::kSoft);
+  EXPECT_EQ(stage.outcome("2"), "process.exit: run exited with 75: from ") << "it was not asked to";
+}
+
 TEST_F(ProcessRunnerTest, only_programs_that_were_named_are_run) {
   const auto runner = runner_of("true");
   RunnerStage stage(*runner);
@@ -350,6 +367,30 @@ TEST(NativeRunnerTest, functions_of_the_program_get_and_give_structs) {
   stage.start("5", "listens", R"({"word":"x","times":2})");
   (*runner)->stop("5", StopReason::kCancelled, Urgency::kSoft);
   EXPECT_EQ(stage.outcome("5"), R"({"text":"stopped","attempt":0})");
+}
+
+TEST(NativeRunnerTest, a_function_yields_when_it_is_asked_and_goes_on_where_it_was) {
+  std::vector<TaskFunction> functions;
+  functions.push_back(task<Wanted>("counts", [](const Wanted& input, TaskCall& call) {
+    Made made = call.resume<Made>().value_or(Made{"", 0});
+    while (made.text.size() < input.times) {
+      if (call.asked_to_yield()) call.yield(Made{made.text + "y", 7});
+      if (made.attempt == 7) made.text += input.word;
+      std::this_thread::yield();
+    }
+    return made;
+  }));
+  auto runner = NativeRunner::of(std::move(functions));
+  ASSERT_TRUE(runner);
+  RunnerStage stage(**runner);
+  stage.start("1", "counts", R"({"word":"x","times":3})");
+  (*runner)->stop("1", StopReason::kPreempt, Urgency::kSoft);
+  EXPECT_EQ(stage.outcome("1"), "yielded: ");
+  EXPECT_EQ(stage.resume("1"), R"({"text":"y","attempt":7})");
+  stage.start("2", "counts", R"({"word":"x","times":3})", 1, stage.resume("1"));
+  EXPECT_EQ(stage.outcome("2"), R"({"text":"yxx","attempt":7})");
+  stage.start("3", "counts", R"({"word":"x","times":0})", 1, R"({"other":1})");
+  EXPECT_EQ(stage.outcome("3"), R"({"text":"","attempt":0})") << "it left another type";
 }
 
 TEST(NativeRunnerTest, an_abandoned_function_keeps_its_slot_until_it_returns) {

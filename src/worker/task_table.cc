@@ -23,12 +23,13 @@ std::int64_t after_ms(std::int64_t now_ns, std::uint64_t ms) {
 }  // namespace
 
 TaskTable::TaskTable(Conversation& conversation, Outbox& outbox, LogLines& logs, env::Clock& clock,
-                     Runners runners)
+                     Runners runners, Recipes* recipes)
     : conversation_(conversation),
       outbox_(outbox),
       logs_(logs),
       clock_(clock),
-      runners_(std::move(runners)) {
+      runners_(std::move(runners)),
+      recipes_(recipes) {
   for (const auto& runner : runners_)
     for (const std::string& type : runner->types()) by_type_.emplace(type, runner.get());
 }
@@ -46,10 +47,14 @@ Runner* TaskTable::runner_for(const Task& task) const {
 void TaskTable::start(const Task& task) {
   Runner* const runner = runner_for(task);
   if (runner == nullptr) return give_back(task.dispatch, "refused");
+  // It was on its way when its recipe went. What it was to resume with stays with it.
+  if (recipes_ != nullptr && !recipes_->admit(task))
+    return give_back(task.dispatch, "yield", task.resume);
   Running& running = tasks_[task.dispatch];
   running.runner = runner;
   running.started_ns = wall_ns();
   running.timeout_ms = task.timeout_ms;
+  running.resume = task.resume;
   if (task.timeout_ms != 0) running.due_ns = after_ms(clock_.since_boot_ns(), task.timeout_ms);
   runner->start(task, *this);  // may have ended by now
 }
@@ -61,12 +66,25 @@ void TaskTable::stop(const Stop& stop) {
   ask(found->first, found->second, stop.reason, stop.grace_ms);
 }
 
+void TaskTable::ask_to_yield(const std::string& dispatch) {
+  const auto found = tasks_.find(dispatch);
+  if (found == tasks_.end() || found->second.stage != Stage::kRuns) return;
+  found->second.is_to_yield = true;
+  found->second.runner->stop(dispatch, StopReason::kPreempt, Urgency::kSoft);
+}
+
+// Its lease goes with it.
+TaskTable::Running TaskTable::take(Tasks::iterator at) {
+  Running running = std::move(at->second);
+  if (recipes_ != nullptr) recipes_->release(at->first);
+  tasks_.erase(at);
+  return running;
+}
+
 void TaskTable::drop(const std::string& dispatch) {
   const auto found = tasks_.find(dispatch);
   if (found == tasks_.end()) return;
-  Runner* const runner = found->second.runner;
-  tasks_.erase(found);
-  runner->abandon(dispatch);
+  take(found).runner->abandon(dispatch);
 }
 
 void TaskTable::stop_all(std::uint64_t grace_ms) {
@@ -129,8 +147,7 @@ std::int64_t TaskTable::due_ns() const {
 void TaskTable::ended(const std::string& dispatch, Ended ended) {
   const auto found = tasks_.find(dispatch);
   if (found == tasks_.end()) return;
-  const Running running = found->second;
-  tasks_.erase(found);
+  const Running running = take(found);
   const bool was_asked = running.stage != Stage::kRuns;
   const bool went_well = ended.status == Status::kOk;
   if (was_asked && running.reason == StopReason::kTimeout) {
@@ -141,8 +158,10 @@ void TaskTable::ended(const std::string& dispatch, Ended ended) {
                      ? "the task was stopped because its time limit is over"
                      : "the task had not ended after " + std::to_string(running.timeout_ms) + " ms",
                  true}};
-  } else if (was_asked && !went_well && running.reason == StopReason::kPreempt) {
-    return give_back(dispatch, "yield");
+  } else if (!went_well &&
+             (was_asked ? running.reason == StopReason::kPreempt : running.is_to_yield)) {
+    // It has left nothing new: the next run begins where this one did.
+    return give_back(dispatch, "yield", running.resume);
   } else if (was_asked && !went_well && running.reason == StopReason::kDrain) {
     return give_back(dispatch, "drain");
   } else if (was_asked && !went_well) {
@@ -167,15 +186,20 @@ void TaskTable::ended(const std::string& dispatch, Ended ended) {
 void TaskTable::yielded(const std::string& dispatch, base::Bytes resume) {
   const auto found = tasks_.find(dispatch);
   if (found == tasks_.end()) return;
-  const Running running = found->second;
-  if (running.stage == Stage::kRuns || running.reason == StopReason::kCancelled ||
-      running.reason == StopReason::kTimeout)
+  const bool was_asked = found->second.stage != Stage::kRuns;
+  if (was_asked ? found->second.reason == StopReason::kCancelled ||
+                      found->second.reason == StopReason::kTimeout
+                : !found->second.is_to_yield)
     return ended(dispatch,
                  Ended::failed("task.yielded", "the task yielded without being asked to"));
-  tasks_.erase(found);
-  if (running.reason == StopReason::kPreempt && resume.size() <= kMaxResumeBytes)
-    return give_back(dispatch, "yield", resume);
-  give_back(dispatch, running.reason == StopReason::kPreempt ? "yield" : "drain");
+  const bool is_too_large = resume.size() > kMaxResumeBytes;
+  if (is_too_large)
+    line(dispatch, true,
+         "what the task yielded with has " + std::to_string(resume.size()) + " bytes; at most " +
+             std::to_string(kMaxResumeBytes) + " are kept, so it begins again where it did before");
+  const Running running = take(found);
+  if (was_asked && running.reason == StopReason::kDrain) return give_back(dispatch, "drain");
+  give_back(dispatch, "yield", is_too_large ? running.resume : resume);
 }
 
 void TaskTable::line(const std::string& dispatch, bool is_error, std::string_view text) {

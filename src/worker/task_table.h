@@ -16,6 +16,7 @@
 #include "worker/conversation.h"
 #include "worker/log_lines.h"
 #include "worker/outbox.h"
+#include "worker/recipes.h"
 #include "worker/runner.h"
 
 namespace holdfast::work {
@@ -25,10 +26,13 @@ class TaskTable : public TaskReports {
   using Runners = std::vector<std::unique_ptr<Runner>>;
 
   TaskTable(Conversation& conversation, Outbox& outbox, LogLines& logs, env::Clock& clock,
-            Runners runners);
+            Runners runners, Recipes* recipes = nullptr);
 
   void start(const Task& task);
   void stop(const Stop& stop);
+
+  // Asks it to make room, without force: it may go on, and be asked to stop for another reason.
+  void ask_to_yield(const std::string& dispatch);
 
   // Ends it at once; nobody waits for its result.
   void drop(const std::string& dispatch);
@@ -59,6 +63,8 @@ class TaskTable : public TaskReports {
     std::uint64_t timeout_ms = 0;
     Stage stage = Stage::kRuns;
     StopReason reason = StopReason::kCancelled;  // once it is asked
+    bool is_to_yield = false;                    // it was asked to make room
+    base::Bytes resume = {};                     // what an earlier run left
     std::int64_t due_ns = INT64_MAX;             // when the next stage begins
   };
   using Tasks = std::map<std::string, Running>;
@@ -67,6 +73,7 @@ class TaskTable : public TaskReports {
   std::uint64_t wall_ns();
   void ask(const std::string& dispatch, Running& running, StopReason reason,
            std::uint64_t grace_ms);
+  Running take(Tasks::iterator at);
   void next_stage(const std::string& dispatch, Running& running);
   void report(const std::string& dispatch, EntryList list, const std::string& entry);
   void give_back(const std::string& dispatch, std::string_view reason, base::ByteView resume = {});
@@ -76,6 +83,7 @@ class TaskTable : public TaskReports {
   LogLines& logs_;
   env::Clock& clock_;
   const Runners runners_;
+  Recipes* const recipes_;  // null: there is no registry
   std::map<std::string, Runner*, std::less<>> by_type_;
   Tasks tasks_;
 };

@@ -21,7 +21,7 @@ class RunnerStage : public TaskReports {
   explicit RunnerStage(Runner& runner) : runner_(runner) {}
 
   void start(const std::string& dispatch, const std::string& type, const std::string& input,
-             std::uint64_t attempt = 1) {
+             std::uint64_t attempt = 1, const std::string& resume = "") {
     Task task;
     task.dispatch = dispatch;
     task.key = "sha256:" + std::string(64, '0');
@@ -31,6 +31,7 @@ class RunnerStage : public TaskReports {
     task.graph = "g";
     task.attempt = attempt;
     task.input = *value_of_json(input);
+    if (!resume.empty()) task.resume = *value_of_json(resume);
     runner_.start(task, *this);
   }
 

@@ -24,6 +24,7 @@
 #include "worker/native_runner.h"
 #include "worker/probe.h"
 #include "worker/process_runner.h"
+#include "worker/recipes.h"
 
 namespace holdfast {
 
@@ -33,6 +34,7 @@ struct Worker::Body {
   base::Result<void> open(std::vector<TaskFunction> functions);
   base::Result<work::TaskTable::Runners> make_runners(std::vector<TaskFunction> functions);
   base::Result<void> catch_signals();
+  base::Result<void> open_registry();
 
   WorkerOptions options;
   std::unique_ptr<env::Disk> disk = env::posix_disk();
@@ -43,6 +45,7 @@ struct Worker::Body {
   work::LogLines logs;
   std::unique_ptr<work::Link> link;
   std::unique_ptr<work::Conversation> conversation;
+  std::unique_ptr<work::Recipes> recipes;
   std::unique_ptr<work::TaskTable> tasks;
   std::unique_ptr<work::Loop> loop;
 };
@@ -86,6 +89,27 @@ base::Result<void> Worker::Body::catch_signals() {
   return {};
 }
 
+base::Result<void> Worker::Body::open_registry() {
+  if (options.registry.empty()) {
+    if (options.swap_command.empty()) return {};
+    return base::invalid("swap command", "is only for a worker with a registry");
+  }
+  TRY(executors::check_child_signal());
+  work::RecipeOptions made;
+  made.registry = options.registry;
+  made.recipes = options.recipes;
+  made.swap_command = options.swap_command;
+  made.swap_deadline = options.swap_deadline;
+  made.preempt_after = options.preempt_after;
+  made.worker = home->identity().name;
+  made.log = [this](const std::string& text) {
+    if (options.log) options.log(text);
+  };
+  made.wake = [this] { link->wake(); };
+  recipes = TRY(work::Recipes::open(std::move(made), *clock));
+  return {};
+}
+
 base::Result<void> Worker::Body::open(std::vector<TaskFunction> functions) {
   if (options.slots == 0 || options.slots > work::kMostSlots)
     return base::invalid("slots", "expected 1 to " + std::to_string(work::kMostSlots));
@@ -109,6 +133,7 @@ base::Result<void> Worker::Body::open(std::vector<TaskFunction> functions) {
   conversing.offer.queues = options.queues;
   conversing.offer.slots = options.slots;
   conversing.offer.labels = options.labels;
+  conversing.offer.recipes = options.recipes;
   conversing.offer.resources = work::probe_resources();
   for (const auto& runner : runners) {
     for (std::string& type : runner->types()) {
@@ -117,6 +142,7 @@ base::Result<void> Worker::Body::open(std::vector<TaskFunction> functions) {
       conversing.offer.types.push_back(std::move(type));
     }
   }
+  TRY(open_registry());
   conversing.secret = home->identity().secret;
   conversing.token = options.token;
   base::Bytes start(16);
@@ -125,14 +151,14 @@ base::Result<void> Worker::Body::open(std::vector<TaskFunction> functions) {
   conversation =
       std::make_unique<work::Conversation>(std::move(conversing), home->outbox(), logs, *random);
   tasks = std::make_unique<work::TaskTable>(*conversation, home->outbox(), logs, *clock,
-                                            std::move(runners));
+                                            std::move(runners), recipes.get());
   work::LoopOptions looping;
   looping.drain_ms =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, options.drain_timeout.count()));
   looping.signals = signals.number();
   looping.log = options.log;
-  loop =
-      std::make_unique<work::Loop>(std::move(looping), *home, *clock, *link, *conversation, *tasks);
+  loop = std::make_unique<work::Loop>(std::move(looping), *home, *clock, *link, *conversation,
+                                      *tasks, recipes.get());
   return {};
 }
 

@@ -72,7 +72,6 @@ void Delivery::go_on() {
     item.d = wanted.to_text();
     item.intent = info->intent;
     item.type = params->type;
-    item.queue = kDefaultQueue;
     item.graph = params->graph;
     item.task = params->number;
     item.name = params->name;
@@ -82,6 +81,11 @@ void Delivery::go_on() {
     item.resume = info->resume;
     item.trace = info->trace;
     const auto definition = tasks::read_task(codec::View::of(params->definition));
+    if (definition) {
+      item.queue = queue_of(definition->resources);
+      item.recipe = definition->resources.recipe;
+      item.is_preemptible = definition->policy.preemptible;
+    }
     if (!definition) {
       fail(item, error_of(definition.error()));
     } else if (definition->inputs.empty()) {

@@ -117,6 +117,7 @@ WorkerState Desk::state_of(const Worker& worker) const {
     state.running = candidate.used_slots;
     state.slots = candidate.offer.slots;
     state.want = candidate.want;
+    state.recipes = candidate.recipes;
   }
   return state;
 }
@@ -159,12 +160,15 @@ DeskFigures Desk::figures() const {
   const std::lock_guard lock(mutex_);
   DeskFigures figures = totals_;
   figures.queues = dispatcher_.queues();
-  figures.queues.try_emplace(std::string(kDefaultQueue));  // it is there without a task, too
+  figures.queues.try_emplace(std::string(tasks::kDefaultQueue));  // it is there without a task, too
   figures.log_bytes = logs_.bytes();
   if (log_file_) figures.dropped_logs = log_file_->dropped();
   for (const auto& [id, worker] : workers_) {
     if (watchdog_.is_live(id)) ++figures.live_workers;
     if (!worker.session.empty()) ++figures.sessions;
+    const auto index = dispatcher_.fleet().find(id);
+    const auto& recipes = index ? dispatcher_.fleet().at(*index).recipes : std::nullopt;
+    if (watchdog_.is_live(id) && recipes && !recipes->swapping.empty()) ++figures.swapping_workers;
   }
   return figures;
 }

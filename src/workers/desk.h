@@ -75,6 +75,7 @@ struct WorkerState {
   std::uint32_t running = 0;
   std::uint32_t slots = 0;
   std::uint32_t want = 0;
+  std::optional<dispatch::RecipeState> recipes = {};  // of a worker with a registry
 };
 
 struct DeskFigures {
@@ -86,6 +87,10 @@ struct DeskFigures {
   std::uint64_t denied = 0;  // dispatches that were taken back because the worker never had them
   std::uint64_t lost_workers = 0;
   std::uint64_t stale_reports = 0;
+  std::uint64_t swapping_workers = 0;
+  std::uint64_t swaps = 0;         // of recipes, that were done
+  std::uint64_t failed_swaps = 0;  // that were begun and not done
+  std::uint64_t yields = 0;        // tasks that were given back to make room
   std::uint64_t log_bytes = 0;
   std::uint64_t dropped_logs = 0;  // reports of lines that could not be written to disk
 };
@@ -176,6 +181,7 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
     std::set<std::string> drops = {};                // it holds them, and they do not count
     std::set<std::string> told_to_drop = {};
     std::string told_mode = {};
+    std::string told_swap = {};
     std::uint64_t deliver_not_before_ns = 0;  // an input could not be made ready
   };
 
@@ -219,6 +225,9 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
   WorkerState state_of(const Worker& worker) const;
 
   void take_logs(const SyncRequest& request, SyncAnswer& answer);
+  void take_recipes(const std::string& worker, std::optional<dispatch::RecipeState> state);
+  // The recipe that it is asked to swap to; empty: none.
+  std::string swap_of(const Worker& worker) const;
   void report(const PendingPtr& pending, const SyncRequest& request, Actions& actions);
   void settle_large(const PendingPtr& pending, std::size_t place, WorkReceipt receipt,
                     const Bytes& result, Actions& actions);

@@ -140,6 +140,7 @@ void Desk::returned(const WorkView& work, std::string_view worker, std::uint64_t
   if (at == tasks_.end()) return;
   end_lease(worker, work.intent, dispatch);
   at->second.losses = work.losses;
+  if (reason == ReturnReason::kYield) ++totals_.yields;
   if (reason == ReturnReason::kRefused && at->second.refused_by.size() < kMostRefusals) {
     at->second.refused_by.emplace_back(worker);
     dispatcher_.remove(at->first, now_ns());

@@ -85,6 +85,7 @@ bool Desk::turn(Actions& actions) {
     last_slow_ns_ = now;
     watch(now, actions);
     expire(now, actions);
+    for (std::string& id : dispatcher_.plan_swaps()) touched_.insert(std::move(id));
   }
   place(now, actions);
   for (; !delayed_.empty() && delayed_.begin()->first <= now; delayed_.erase(delayed_.begin()))

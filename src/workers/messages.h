@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "dispatch/candidate.h"
 #include "dispatch/deliveries.h"
 #include "dispatch/offer.h"
 #include "holdfast/effect.h"
@@ -29,6 +30,7 @@ inline constexpr std::size_t kMaxSmallValueBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMaxLogEntries = 256;
 inline constexpr std::size_t kMaxLogLines = 1000;
 inline constexpr std::size_t kMaxLogLineBytes = std::size_t{8} << 10;
+inline constexpr std::size_t kMaxSwapProblemBytes = 1024;
 
 // Inputs of one answer as JSON: workers take an answer of 16 MiB.
 inline constexpr std::size_t kMaxInputsBytes = std::size_t{14} << 20;
@@ -123,6 +125,7 @@ struct SyncRequest {
   std::uint32_t want = 0;
   std::uint64_t wait_ms = 0;
   bool is_draining = false;
+  std::optional<dispatch::RecipeState> recipes = {};  // of a worker with a registry
 
   bool has_reports() const noexcept { return !done.empty() || !back.empty(); }
 };
@@ -147,6 +150,8 @@ struct WorkItem {
   std::uint64_t timeout_ms = 0;
   Bytes input = {};
   std::vector<std::uint32_t> devices = {};
+  std::string recipe = {};
+  bool is_preemptible = false;
   Bytes resume = {};
   Bytes trace = {};
 };
@@ -165,6 +170,7 @@ struct SyncAnswer {
   std::vector<WorkItem> work = {};
   std::vector<StopItem> stop = {};
   std::vector<std::string> drop = {};
+  std::string swap = {};  // the recipe that it is to swap to; empty: none
   std::vector<std::pair<std::string, std::uint64_t>> logs_to = {};
 };
 

@@ -160,6 +160,7 @@ void Desk::session_ready(const std::shared_ptr<SessionRequest>& request,
       worker.last_seq = 0;
       worker.sent.clear();
       worker.told_to_stop.clear();
+      worker.told_swap.clear();
       worker.told_to_drop.clear();
       worker.drops.clear();
       worker.told_mode = mode_text(worker);

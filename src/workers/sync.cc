@@ -84,6 +84,7 @@ std::function<void()> Desk::sync(SyncRequest request, Then<SyncAnswer> then) {
         worker.drops = std::move(unknown);
         worker.deliveries.compare(held, now);
         pending->until_ns = now + std::min(request.wait_ms, max_wait_ms()) * 1'000'000;
+        take_recipes(request.worker, std::move(request.recipes));
         dispatcher_.set_want(request.worker, request.is_draining ? 0 : request.want);
       }
       is_taken = true;
@@ -102,6 +103,24 @@ std::function<void()> Desk::sync(SyncRequest request, Then<SyncAnswer> then) {
     const auto at = desk->workers_.find(pending->worker);
     if (at != desk->workers_.end() && at->second.parked == pending) desk->unpark(at->second);
   };
+}
+
+void Desk::take_recipes(const std::string& id, std::optional<dispatch::RecipeState> state) {
+  const auto index = dispatcher_.fleet().find(id);
+  if (!index) return;
+  const auto& before = dispatcher_.fleet().at(*index).recipes;
+  if (before && state && !before->swapping.empty() && before->swapping != state->swapping) {
+    const bool is_done = std::ranges::binary_search(state->serving, before->swapping);
+    ++(is_done ? totals_.swaps : totals_.failed_swaps);
+    log("worker " + id + (is_done ? " has swapped to " : " has not swapped to ") +
+        before->swapping + (state->problem.empty() ? "" : ": " + state->problem));
+  }
+  dispatcher_.set_recipes(id, std::move(state));
+}
+
+std::string Desk::swap_of(const Worker& worker) const {
+  const auto index = dispatcher_.fleet().find(worker.info.worker);
+  return index ? dispatcher_.fleet().at(*index).asked_for : "";
 }
 
 void Desk::take_logs(const SyncRequest& request, SyncAnswer& answer) {
@@ -314,7 +333,7 @@ bool Desk::has_news(const Worker& worker, const Pending& pending, std::uint64_t 
   if (std::ranges::any_of(worker.deliveries.stopping(), is_new_stop)) return true;
   const auto is_new_drop = [&](const std::string& d) { return !worker.told_to_drop.contains(d); };
   if (std::ranges::any_of(worker.drops, is_new_drop)) return true;
-  return worker.told_mode != mode_text(worker);
+  return worker.told_mode != mode_text(worker) || worker.told_swap != swap_of(worker);
 }
 
 void Desk::look_at_parked(Worker& worker, std::uint64_t now, Actions& actions) {
@@ -350,6 +369,7 @@ void Desk::answer(Worker& worker, const PendingPtr& pending, Actions& actions) {
   if (pending->is_newest && out.refused == Refused::kNo) {
     dispatcher_.set_want(pending->worker, 0);
     worker.told_mode = out.mode;
+    worker.told_swap = out.swap = swap_of(worker);
     for (const auto& [dispatch, reason] : worker.deliveries.stopping()) {
       if (out.stop.size() == kMaxBatch) break;
       out.stop.push_back({dispatch.to_text(), reason, options_.stop_grace_ms});

@@ -24,6 +24,10 @@ std::uint64_t nat_at(codec::View map, std::string_view name) {
 
 }  // namespace
 
+std::string queue_of(const tasks::Resources& resources) {
+  return resources.queue.empty() ? std::string(tasks::kDefaultQueue) : resources.queue;
+}
+
 base::Result<TaskParams> read_params(base::ByteView params) {
   const codec::View map = codec::View::of(params);
   TaskParams read;
@@ -56,7 +60,7 @@ base::Result<TaskOfWork> task_of(const WorkView& work) {
   dispatch::Task& task = made.task;
   task.intent = {work.intent.bytes};
   task.graph = params.graph;
-  task.demand.queue = kDefaultQueue;
+  task.demand.queue = queue_of(definition.resources);
   task.demand.type = params.type;
   task.demand.resources = std::move(definition.resources);
   task.demand.selected = std::move(definition.workers);

@@ -15,7 +15,6 @@
 namespace holdfast::workers {
 
 inline constexpr std::string_view kTaskRun = "sys/task.run@1";
-inline constexpr std::string_view kDefaultQueue = "default";
 
 // Longer than the worker's own, so that it has time to report that the task took too long.
 inline constexpr std::uint64_t kTimeLimitSlackNs = 10 * dispatch::kSecondNs;
@@ -30,6 +29,9 @@ struct TaskParams {
   std::vector<std::string> avoid = {};
   base::ByteView definition = {};  // inside the params
 };
+
+// The queue that a task waits in.
+std::string queue_of(const tasks::Resources& resources);
 
 // kInvalid: they are not what a task has.
 base::Result<TaskParams> read_params(base::ByteView params);

@@ -281,6 +281,22 @@ class Dispatching(ServerTest):
         self.client().post("/v1/graphs/first/cancel", {})
         self.assertIn("topping", self.why("first")["sentence"])
 
+    def test_a_task_goes_to_a_worker_that_serves_its_queue(self):
+        other = self.worker(name="other")
+        graph = self.submit(document([{"name": "a"}], resources={"queue": "gpu"}))
+        placement = self.why(graph)["reasons"][0]["placement"]
+        self.assertEqual([each["reason"] for each in placement["workers"]], ["does not serve the queue gpu, only default"])
+        self.assertEqual(self.figure('holdfast_tasks_waiting{queue="gpu"}'), 1)
+        self.assertEqual(other.take(want=1, wait_ms=0), [])
+        worker = self.worker(name="gpu", queues=["gpu"])
+        taken = self.take_one(worker)
+        self.assertEqual((taken["queue"], taken["graph"]), ("gpu", graph))
+        self.assertEqual(self.figure('holdfast_tasks_running{queue="gpu"}'), 1)
+        self.restart(other, worker)
+        worker.begin(first=False)
+        worker.finish(taken["d"], payload=OK)
+        self.wait_for(graph)
+
     def test_queues_are_counted(self):
         self.submit(chain("a"))
         self.submit(chain("b"))

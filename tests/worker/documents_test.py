@@ -165,6 +165,18 @@ class Documents(LiveTest):
         tasks = {task["name"]: task for task in self.client().get("/v1/graphs/epochs/tasks").json()["tasks"]}
         self.assertGreaterEqual(tasks["c"]["ready_ns"], max(tasks["a"]["ended_ns"], tasks["b"]["ended_ns"]))
 
+    def test_tasks_go_to_workers_with_their_queue_and_recipe(self):
+        for name, flags in (("plain", ()), ("queue", ("--queue", "gpu")), ("recipe", ("--recipe", "llama"))):
+            self.worker(*flags, name=name)
+        for graph, needed, expected in (("a", {"queue": "gpu"}, "queue"), ("b", {"recipe": "llama"}, "recipe")):
+            (self.folder / "document.yaml").write_text(json.dumps({
+                "apiVersion": "holdfast/v1", "kind": "Workflow", "metadata": {"name": "w"},
+                "spec": {"taskType": "echo", "resources": needed, "data": {"items": [1], "delay_sec": 3600}}}))
+            self.ask("submit", "document.yaml", "--id", graph)
+            [task] = wait_until(lambda: [each for each in self.ask("tasks", graph)["tasks"] if "worker" in each], "no worker takes it")
+            self.assertEqual(self.client().get(f"/v1/workers/{task['worker']}").json()["name"], expected)
+            self.command("cancel", graph)
+
     @unittest.skipUnless(VECTORS.is_dir(), "the published vectors are not here: set HOLDFAST_VECTORS to their folder")
     def test_documents_of_flowmesh_run_unchanged_or_are_refused(self):
         self.worker()

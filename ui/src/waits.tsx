@@ -10,7 +10,7 @@ import { Empty, Loading, ProblemBox } from "./widgets";
 export const kWords: Record<string, string> = {
   receipt: "effect", timer: "timer", child: "another instance", event: "event", wait: "answer", retry: "next attempt", attempt: "a step to end", queued: "its turn in a step",
   paused: "paused", room: "room in a mailbox", turn: "its turn", holds: "an effect to end", nothing: "nothing", dependency: "other tasks", epoch: "an epoch",
-  running: "a worker to finish", busy: "a free worker", none_eligible: "a worker that can run it", key_limit: "its concurrency key", chosen: "a worker to take it", ending: "its end",
+  running: "a worker to finish", busy: "a free worker", none_eligible: "a worker that can run it", key_limit: "its concurrency key", swapping: "its recipe to be swapped in", chosen: "a worker to take it", ending: "its end",
   sealing: "the rest of its graph", timeout: "the end of its time", other: "something else",
 };
 
