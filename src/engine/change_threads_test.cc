@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,6 +86,10 @@ struct Charge {
   };
 };
 
+// Of the thread that ran a step last.
+std::atomic<int> nice_of_step = 0;
+int nice_here() { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())); }
+
 namespace v1 {
 struct Order {
   static constexpr std::string_view kWorkflow = "shop/Order@1";
@@ -94,7 +99,10 @@ struct Order {
   using Events = holdfast::Events<On<Placed, &Placed::id>, On<Paid, &Paid::id>>;
   using Effects = holdfast::Effects<Charge>;
   using Context = holdfast::Context<Order>;
-  static void step(State& state, const Placed&, Context&) { state.cents = 100; }
+  static void step(State& state, const Placed&, Context&) {
+    nice_of_step = nice_here();
+    state.cents = 100;
+  }
   static void step(State&, const Paid& paid, Context& context) { context.open<Charge>({paid.id}); }
   static void step(State& state, const Received<Charge>&, Context& context) {
     context.complete("v1 " + std::to_string(state.cents));
@@ -461,7 +469,10 @@ TEST_F(ChangeTest, a_rehearsal_tells_what_would_become_of_every_instance) {
   ASSERT_TRUE(made);
   const Bytes definitions(made->begin(), made->end());
 
+  const int nice_before = nice_here();
   const auto blocked = engine.rehearse_raw(definitions);
+  EXPECT_GE(nice_of_step, 10) << "what is under way goes first";
+  EXPECT_EQ(nice_here(), nice_before) << "the caller goes on as it was";
   ASSERT_TRUE(blocked) << blocked.error().message;
   EXPECT_FALSE(blocked->is_good());
   EXPECT_EQ(blocked->instances, 20u);
