@@ -223,6 +223,14 @@ struct WaitReason {
   std::vector<std::string> schemas;  // kEvent: of the events that would wake it
 };
 
+// An instance that has not ended and goes on with an earlier version of its workflow. The hashes
+// are those of the definition and everything it leads to: two versions may differ only in a schema.
+struct KeptVersion {
+  Hash hash;                       // of the version that it goes on with
+  Hash present_hash;               // of the version that instances begin with now
+  std::string stays_because = {};  // why `migrate` would not move it now; empty: it would
+};
+
 template <class Workflow>
 struct Instance {
   InstanceStatus status = InstanceStatus::kRunning;
@@ -557,7 +565,8 @@ class Engine {
   // How it stands and why it has not ended, as of one moment.
   struct RawSituation {
     RawInstance instance;
-    std::vector<WaitReason> reasons;  // none: it has ended
+    std::vector<WaitReason> reasons;          // none: it has ended
+    std::optional<KeptVersion> version = {};  // nothing: it has the present one, or has ended
   };
   void situation_raw(std::string_view workflow, Bytes key, Then<RawSituation> then);
 

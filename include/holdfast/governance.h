@@ -92,14 +92,28 @@ struct RehearseOptions {
   std::function<bool()> stopped = {};  // asked now and then: nobody wants it any more
 };
 
+// An instance that does not do again what its records say it did.
+struct DifferingInstance {
+  std::string workflow;
+  Bytes key;                 // canonical; empty if the workflow has none
+  std::uint64_t record = 0;  // the first that came out differently
+  std::string why;
+};
+
 // What would become of the instances under way.
 struct Rehearsed {
-  std::uint64_t at = 0;         // the copy is of the world after this record
-  std::uint64_t instances = 0;  // that have not ended
-  Applied applied = {};         // what applying would answer; its record is 0
-  Migrated migrated = {};       // if that was asked for
-  std::uint64_t replayed = 0;   // records
-  std::string difference = {};  // the record that came out differently, and how; empty: none did
+  std::uint64_t at = 0;             // the copy is of the world after this record
+  std::uint64_t instances = 0;      // that have not ended
+  Applied applied = {};             // what applying would answer; its record is 0
+  Migrated migrated = {};           // if that was asked for
+  std::uint64_t replayed = 0;       // records
+  std::string difference = {};      // the first record that came out differently; empty: none did
+  std::uint64_t differs = 0;        // instances under way that replay differently
+  std::uint64_t differs_ended = 0;  // the same of those that have ended
+  std::vector<DifferingInstance> differing = {};  // of those under way, the first 100
+  // The record that could not be replayed, and why: what differs only after it is not known. Empty:
+  // every record was compared.
+  std::string replay_stopped = {};
 
   // Nothing stands in the way, every record came out as it was, and every instance that should
   // move does.

@@ -128,6 +128,17 @@ void print_rehearsed(codec::View document) {
              std::to_string(number_in(*rehearsal, "replayed")) + " records replayed");
   const std::string difference = text_in(*rehearsal, "difference");
   if (!difference.empty()) print_line("replays differently: " + printable(difference));
+  const std::uint64_t differs = number_in(*rehearsal, "differs");
+  const std::uint64_t differs_ended = number_in(*rehearsal, "differs_ended");
+  if (differs + differs_ended != 0)
+    print_line(std::to_string(differs) + " instances under way replay differently, and " +
+               std::to_string(differs_ended) + " that have ended");
+  for (const codec::View each : list_in(*rehearsal, "differing"))
+    print_line(printable(id_in(each).text()) + " differs from record " +
+               std::to_string(number_in(each, "record")) +
+               " on: " + printable(text_in(each, "why")));
+  const std::string stopped = text_in(*rehearsal, "replay_stopped");
+  if (!stopped.empty()) print_line("not compared any further: " + printable(stopped));
   const std::uint64_t moved = number_in(*rehearsal, "moved");
   const std::uint64_t stays = number_in(*rehearsal, "stays");
   if (moved + stays != 0)

@@ -171,7 +171,9 @@ class OfflineSource : public WorldSource {
     if (const steps::Graph* graph = definitions.graph_of(name.workflow))
       waits = steps::reasons_of(*graph, instance->state, gateway::kMostStepReasons);
     codec::Buffer out;
-    gateway::put_why(out, *instance, *reasons, waits);
+    const auto version = engine::kept_version_of(world, name);
+    if (!version) return errors::inside(version.error());
+    gateway::put_why(out, *instance, *reasons, waits, nullptr, *version);
     return in_order(out);
   }
 

@@ -250,6 +250,8 @@ void print_records(const std::vector<codec::View>& records) {
 
 void print_why(codec::View document) {
   print_line(printable(text_in(document, "sentence")));
+  if (const auto version = document.find("version"))
+    print_line(printable(text_in(*version, "sentence")));
   for (const codec::View past : list_in(document, "failed_attempts"))
     print_line("Failed: " + failed_attempt_text(past));
   const std::vector<codec::View> reasons = list_in(document, "reasons");

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The recipes of docs/changing.md: programs of several releases on one world, each of which is
-// killed at some step of the change and goes on in the next process.
+// killed behind some action or while it writes some record of the change, and goes on in the next
+// process.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -23,6 +30,42 @@ namespace holdfast::change_test {
 namespace {
 
 using namespace std::chrono_literals;
+
+// What the processes of one run share: which write to the journal ends the process that makes it,
+// and how far they came.
+struct JournalKills {
+  std::atomic<std::uint64_t> writes = 0;  // to the journal, by all of them
+  std::array<std::uint64_t, 2> at = {};   // the numbers of those that end a process; 0: none
+  bool is_torn = false;                   // only the head of that write is there
+  std::atomic<std::uint64_t> kills = 0;
+  std::atomic<std::uint64_t> answered = 0;  // acts
+};
+JournalKills* kills_here = nullptr;  // null: this process is not killed
+
+// What was written outlives a process that is killed, so nothing needs to wait for the disk.
+bool is_sync_skipped = false;
+
+// Every batch of records begins so (docs/formats/journal.md).
+bool is_batch(const void* bytes, std::size_t size) {
+  constexpr std::string_view kMagic = "HFB1";
+  return size >= kMagic.size() && std::memcmp(bytes, kMagic.data(), kMagic.size()) == 0;
+}
+
+ssize_t write_or_die(int file, const void* bytes, std::size_t size, off_t offset) {
+  JournalKills* const kills = kills_here;
+  const auto write = [&](std::size_t count) {
+    return static_cast<ssize_t>(::syscall(SYS_pwrite64, file, bytes, count, offset));
+  };
+  if (kills == nullptr || !is_batch(bytes, size)) return write(size);
+  const std::uint64_t number = ++kills->writes;
+  if (number != kills->at[0] && number != kills->at[1]) return write(size);
+  ++kills->kills;
+  // A batch is filled up with zeros, so that half of it may have all of its records.
+  constexpr std::size_t kTornBytes = 64;
+  static_cast<void>(write(kills->is_torn ? std::min(size, kTornBytes) : size));
+  ::kill(::getpid(), SIGKILL);
+  return -1;
+}
 
 struct Placed {
   static constexpr std::string_view kSchema = "shop/Placed@1";
@@ -43,6 +86,10 @@ struct Charge {
   };
 };
 
+// Of the thread that ran a step last.
+std::atomic<int> nice_of_step = 0;
+int nice_here() { return ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())); }
+
 namespace v1 {
 struct Order {
   static constexpr std::string_view kWorkflow = "shop/Order@1";
@@ -52,7 +99,10 @@ struct Order {
   using Events = holdfast::Events<On<Placed, &Placed::id>, On<Paid, &Paid::id>>;
   using Effects = holdfast::Effects<Charge>;
   using Context = holdfast::Context<Order>;
-  static void step(State& state, const Placed&, Context&) { state.cents = 100; }
+  static void step(State& state, const Placed&, Context&) {
+    nice_of_step = nice_here();
+    state.cents = 100;
+  }
   static void step(State&, const Paid& paid, Context& context) { context.open<Charge>({paid.id}); }
   static void step(State& state, const Received<Charge>&, Context& context) {
     context.complete("v1 " + std::to_string(state.cents));
@@ -152,6 +202,8 @@ struct Act {
 
 class ChangeTest : public ::testing::Test {
  protected:
+  void TearDown() override { is_sync_skipped = false; }
+
   static std::unique_ptr<Engine> open(const std::string& dir, const Release& release) {
     EngineOptions options;
     options.dir = dir;
@@ -185,10 +237,81 @@ class ChangeTest : public ::testing::Test {
     }
   }
 
+  // All of the acts that were not answered yet, in processes that are killed where `kills` says so,
+  // and behind the last act of their release. One that was not answered is done again.
+  static void run_killed_at_writes(const std::string& dir, const std::vector<Release>& releases,
+                                   const std::vector<Act>& acts, JournalKills& kills) {
+    std::size_t processes = 0;
+    while (kills.answered < acts.size()) {
+      ASSERT_LE(++processes, acts.size() + kills.at.size());
+      const std::size_t begin = kills.answered;
+      const pid_t child = fork();
+      if (child == 0) {
+        kills_here = &kills;
+        const auto engine = open(dir, releases[acts[begin].release]);
+        if (engine == nullptr) _exit(1);
+        for (std::size_t i = begin; i < acts.size() && acts[i].release == acts[begin].release;
+             ++i) {
+          acts[i].run(*engine);
+          if (HasFailure()) _exit(1);
+          ++kills.answered;
+        }
+        ::kill(getpid(), SIGKILL);
+      }
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+  }
+
+  static void judge_once(const std::string& dir, const Release& release,
+                         const std::function<void(Engine&)>& judge) {
+    const auto engine = open(dir, release);
+    ASSERT_NE(engine, nullptr);
+    judge(*engine);
+    ASSERT_TRUE(engine->close());
+  }
+
+  // All of the acts, with a kill at each write to the journal, which has a record or several: all
+  // of it is there and nobody was answered, or only its head. Once, and twice: then the next
+  // process is killed at its first write as well.
+  static void run_recipe_over_records(const std::vector<Release>& releases,
+                                      const std::vector<Act>& acts,
+                                      const std::function<void(Engine&)>& judge) {
+    void* const shared = ::mmap(nullptr, sizeof(JournalKills), PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(shared, MAP_FAILED);
+    struct How {
+      bool is_torn;
+      bool is_twice;
+    };
+    for (const How how : {How{false, false}, How{true, false}, How{true, true}}) {
+      for (std::uint64_t write = 1;; ++write) {
+        SCOPED_TRACE("killed at write " + std::to_string(write) +
+                     (how.is_twice ? " and the next" : "") + (how.is_torn ? ", torn" : ""));
+        auto* const kills = new (shared)
+            JournalKills{.at = {write, how.is_twice ? write + 1 : 0}, .is_torn = how.is_torn};
+        env::testing::TemporaryFolder folder;
+        const std::string dir = folder.path() + "/world";
+        run_killed_at_writes(dir, releases, acts, *kills);
+        if (HasFatalFailure()) return;
+        judge_once(dir, releases[acts.back().release], judge);
+        if (HasFailure()) return;
+        if (kills->kills != 0) continue;
+        EXPECT_GT(write, acts.size() / 2) << "acts write records";
+        break;
+      }
+    }
+    ::munmap(shared, sizeof(JournalKills));
+  }
+
   // All of the acts, with a kill behind each of them, once and twice; then `judge` looks, also
   // after one more restart.
   void run_recipe(const std::vector<Release>& releases, const std::vector<Act>& acts,
                   const std::function<void(Engine&)>& judge) {
+    is_sync_skipped = true;
+    run_recipe_over_records(releases, acts, judge);
+    if (HasFailure()) return;
     for (std::size_t first = 0; first <= acts.size(); ++first) {
       for (const std::size_t second : {first, std::min(first + 1, acts.size())}) {
         SCOPED_TRACE("killed after " + std::to_string(first) + " and " + std::to_string(second));
@@ -197,12 +320,7 @@ class ChangeTest : public ::testing::Test {
         run_killed(dir, releases, acts, 0, first);
         run_killed(dir, releases, acts, first, second);
         run_killed(dir, releases, acts, second, acts.size());
-        for (int i = 0; i < 2; ++i) {
-          const auto engine = open(dir, releases[acts.back().release]);
-          ASSERT_NE(engine, nullptr);
-          judge(*engine);
-          ASSERT_TRUE(engine->close());
-        }
+        for (int i = 0; i < 2; ++i) judge_once(dir, releases[acts.back().release], judge);
         if (HasFatalFailure()) return;
       }
     }
@@ -351,7 +469,10 @@ TEST_F(ChangeTest, a_rehearsal_tells_what_would_become_of_every_instance) {
   ASSERT_TRUE(made);
   const Bytes definitions(made->begin(), made->end());
 
+  const int nice_before = nice_here();
   const auto blocked = engine.rehearse_raw(definitions);
+  EXPECT_GE(nice_of_step, 10) << "what is under way goes first";
+  EXPECT_EQ(nice_here(), nice_before) << "the caller goes on as it was";
   ASSERT_TRUE(blocked) << blocked.error().message;
   EXPECT_FALSE(blocked->is_good());
   EXPECT_EQ(blocked->instances, 20u);
@@ -375,3 +496,19 @@ TEST_F(ChangeTest, a_rehearsal_tells_what_would_become_of_every_instance) {
 
 }  // namespace
 }  // namespace holdfast::change_test
+
+// Instead of those of the C library: what the engine writes comes here.
+extern "C" ssize_t pwrite(int file, const void* bytes, std::size_t size, off_t offset) {
+  return holdfast::change_test::write_or_die(file, bytes, size, offset);
+}
+extern "C" ssize_t pwrite64(int file, const void* bytes, std::size_t size, off64_t offset) {
+  return holdfast::change_test::write_or_die(file, bytes, size, offset);
+}
+extern "C" int fdatasync(int file) {
+  if (holdfast::change_test::is_sync_skipped) return 0;
+  return static_cast<int>(::syscall(SYS_fdatasync, file));
+}
+extern "C" int fsync(int file) {
+  if (holdfast::change_test::is_sync_skipped) return 0;
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}

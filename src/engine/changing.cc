@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instances begin again, move to another version, or are tried under other definitions, each with
 // the help of a copy of the world in memory.
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -9,6 +11,8 @@
 #include "engine/past_source.h"
 #include "engine/ticket.h"
 #include "engine/translate.h"
+#include "env/quiet_thread.h"
+#include "env/thread_priority.h"
 #include "kernel/record_view.h"
 #include "node/rehearsal.h"
 #include "node/reopening.h"
@@ -118,7 +122,17 @@ Result<Rehearsed> Engine::rehearse_raw(const Bytes& definitions, const RehearseO
     how.how = {options.strict, options.pin || options.migrate};
     how.migrate = options.migrate;
     how.limits = limits_of(options, *body_->machine_clock);
-    rehearsal = pinned.judge(node::rehearse(*source, body_->machines, definitions, how));
+    // It takes seconds of one processor, and whatever is under way goes first. A thread cannot
+    // raise its priority again, so it is not that of the caller.
+    try {
+      env::quiet_thread([&] {
+        env::lower_priority_of_this_thread();
+        rehearsal = pinned.judge(node::rehearse(*source, body_->machines, definitions, how));
+      }).join();
+    } catch (const std::system_error& problem) {
+      return Error{ErrorCode::kUnavailable,
+                   std::string("there is no thread for it: ") + problem.what()};
+    }
   }
   if (!*rehearsal) return engine::outside(rehearsal->error());
   return engine::rehearsed(**rehearsal);

@@ -108,7 +108,9 @@ Result<Engine::RawSituation> situation_of(kernel::World& world, const kernel::In
   if (!instance) return instance.error();
   auto reasons = engine::reasons_of(world, name);
   if (!reasons) return reasons.error();
-  return Engine::RawSituation{std::move(*instance), std::move(*reasons)};
+  auto version = engine::kept_version_of(world, name);
+  if (!version) return version.error();
+  return Engine::RawSituation{std::move(*instance), std::move(*reasons), std::move(*version)};
 }
 
 // What is performed by functions of the program may wait for one of their threads.

@@ -158,6 +158,17 @@ Result<std::vector<WaitReason>> reasons_of(kernel::World& world, const kernel::I
   return reasons;
 }
 
+Result<std::optional<KeptVersion>> kept_version_of(kernel::World& world,
+                                                   const kernel::InstanceName& name) {
+  auto found = world.kept_version(name.workflow, name.key);
+  if (!found) return outside(found.error());
+  if (!*found) return std::optional<KeptVersion>();
+  kernel::KeptVersion& version = **found;
+  return std::optional(KeptVersion{.hash = {version.form.bytes},
+                                   .present_hash = {version.present.bytes},
+                                   .stays_because = std::move(version.stays_because)});
+}
+
 Migrated migrated(const node::MigrationSum& sum) {
   Migrated made{.moved = sum.moved, .stays = sum.stays};
   for (const kernel::Migration::Stays& each : sum.staying)
@@ -169,12 +180,18 @@ Result<Rehearsed> rehearsed(const node::Rehearsal& rehearsal) {
   auto told = applied(rehearsal.answer);
   if (!told) return told.error();
   told->record = 0;
-  return Rehearsed{.at = rehearsal.at,
-                   .instances = rehearsal.instances,
-                   .applied = std::move(*told),
-                   .migrated = migrated(rehearsal.migration),
-                   .replayed = rehearsal.replayed,
-                   .difference = rehearsal.difference};
+  Rehearsed made{.at = rehearsal.at,
+                 .instances = rehearsal.instances,
+                 .applied = std::move(*told),
+                 .migrated = migrated(rehearsal.migration),
+                 .replayed = rehearsal.replayed,
+                 .difference = rehearsal.difference,
+                 .differs = rehearsal.differences.active,
+                 .differs_ended = rehearsal.differences.ended,
+                 .replay_stopped = rehearsal.differences.stopped};
+  for (const node::DifferenceSum::Differing& each : rehearsal.differences.listed)
+    made.differing.push_back({each.workflow, each.key, each.record, each.why});
+  return made;
 }
 
 }  // namespace holdfast::engine

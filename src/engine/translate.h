@@ -37,4 +37,8 @@ Result<RawInstance> read(kernel::World& world, const kernel::InstanceName& name)
 // Why it has not ended, as Engine::why_raw says it.
 Result<std::vector<WaitReason>> reasons_of(kernel::World& world, const kernel::InstanceName& name);
 
+// Nothing: it goes on with the present version, or has ended.
+Result<std::optional<KeptVersion>> kept_version_of(kernel::World& world,
+                                                   const kernel::InstanceName& name);
+
 }  // namespace holdfast::engine

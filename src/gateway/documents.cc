@@ -108,6 +108,12 @@ void put_applied_members(codec::Buffer& out, const Applied& applied) {
   }
 }
 
+void put_or_null(codec::Buffer& out, std::string_view name, const std::string& text) {
+  if (!text.empty()) return put(out, name, text);
+  codec::write_text(out, name);
+  codec::write_null(out);
+}
+
 }  // namespace
 
 void put_applied(codec::Buffer& out, const Applied& applied) {
@@ -132,16 +138,23 @@ void put_rehearsed(codec::Buffer& out, const Rehearsed& rehearsed) {
   codec::write_map_head(out, 10);
   put_applied_members(out, rehearsed.applied);
   codec::write_text(out, "rehearsal");
-  codec::write_map_head(out, 8);
+  codec::write_map_head(out, 12);
   put_number(out, "at", rehearsed.at);
   put_number(out, "instances", rehearsed.instances);
   put_number(out, "replayed", rehearsed.replayed);
-  if (rehearsed.difference.empty()) {
-    codec::write_text(out, "difference");
-    codec::write_null(out);
-  } else {
-    put(out, "difference", rehearsed.difference);
+  put_or_null(out, "difference", rehearsed.difference);
+  put_number(out, "differs", rehearsed.differs);
+  put_number(out, "differs_ended", rehearsed.differs_ended);
+  codec::write_text(out, "differing");
+  codec::write_list_head(out, rehearsed.differing.size());
+  for (const DifferingInstance& each : rehearsed.differing) {
+    codec::write_map_head(out, 4);
+    put(out, "workflow", each.workflow);
+    put_value(out, "key", each.key);
+    put_number(out, "record", each.record);
+    put(out, "why", each.why);
   }
+  put_or_null(out, "replay_stopped", rehearsed.replay_stopped);
   put_migrated(out, rehearsed.migrated);
   put_flag(out, "good", rehearsed.is_good());
 }

@@ -128,7 +128,8 @@ void answer_why(Exchange& exchange, const Engine::RawSituation& seen) {
   std::vector<steps::Reason> waits;
   if (const steps::Graph* graph = exchange.service().definitions.graph_of(exchange.path_value(0)))
     waits = steps::reasons_of(*graph, seen.instance.state, kMostStepReasons);
-  put_why(exchange.document(), seen.instance, seen.reasons, waits, exchange.service().desk);
+  put_why(exchange.document(), seen.instance, seen.reasons, waits, exchange.service().desk,
+          seen.version);
   exchange.answer(200);
 }
 

@@ -304,6 +304,12 @@ inline constexpr std::string_view kWhy = R"({"type":"object","required":["senten
 "child":{"type":"object","description":"the instance that runs for the effect",
 "required":["workflow","key"],"properties":{"workflow":{"type":"string"},"key":{}}},
 "mail":{"type":"integer"},"schemas":{"type":"array","items":{"type":"string"}}}}},
+"version":{"type":"object","description":"only of an instance that goes on with an earlier version of its workflow",
+"required":["sentence","hash","present_hash","stays_because"],"properties":{
+"sentence":{"type":"string"},
+"hash":{"type":"string","description":"of the definition that it goes on with, and everything it leads to"},
+"present_hash":{"type":"string","description":"the same for the version that new instances begin with"},
+"stays_because":{"type":["string","null"],"description":"why migrate would not move it; null: it would"}}},
 "failed_attempts":{"type":"array","description":"of a run of steps: the last that failed","items":{
 "type":"object","required":["step","item","attempt","at_ns","code","message"],"properties":{
 "step":{"type":"string"},"item":{"type":"integer"},"attempt":{"type":"integer"},
@@ -405,12 +411,19 @@ inline constexpr std::string_view kApplied = R"({"type":"object",
 "required":["workflow","instances","because"],"properties":{"workflow":{"type":"string"},
 "instances":{"type":"integer"},"because":{"type":"array","items":{"type":"string"},
 "description":"what changes for them; empty: strict was asked for"}}}},
-"rehearsal":{"type":"object","required":["at","instances","replayed","difference","moved","stays",
-"staying","good"],"description":"only with rehearse=1","properties":{
+"rehearsal":{"type":"object","required":["at","instances","replayed","difference","differs",
+"differs_ended","differing","replay_stopped","moved","stays","staying","good"],"description":"only with rehearse=1","properties":{
 "at":{"type":"integer","description":"the rehearsal used a copy of the world after this record"},
 "instances":{"type":"integer","description":"that have not ended"},
 "replayed":{"type":"integer","description":"records that were replayed with the present code"},
 "difference":{"type":["string","null"],"description":"the first record that replayed differently"},
+"differs":{"type":"integer","description":"instances under way that replayed differently"},
+"differs_ended":{"type":"integer","description":"the same of instances that have ended"},
+"differing":{"type":"array","description":"those under way, the first 100","items":{"type":"object",
+"required":["workflow","key","record","why"],"properties":{"workflow":{"type":"string"},"key":{},
+"record":{"type":"integer","description":"the first that replayed differently"},
+"why":{"type":"string"}}}},
+"replay_stopped":{"type":["string","null"],"description":"the record that could not be replayed; null: all were compared"},
 "moved":{"type":"integer"},"stays":{"type":"integer"},"staying":{"type":"array",
 "items":{"type":"object"},"description":"instances that would not migrate, the first 1000"},
 "good":{"type":"boolean","description":"nothing blocks, differs or stays behind"}}}}})";

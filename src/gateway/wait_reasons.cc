@@ -416,11 +416,30 @@ int urgency(const steps::Reason& reason) {
   return 5;
 }
 
+std::string version_sentence(const KeptVersion& version) {
+  return "It keeps the version of its workflow that it began with (" + to_text(version.hash) +
+         "). " +
+         (version.stays_because.empty()
+              ? "`migrate` would move it to the present one."
+              : "It cannot move to the present one: " + version.stays_because + ".");
+}
+
+void put_version(codec::Buffer& out, const KeptVersion& version) {
+  codec::write_text(out, "version");
+  codec::write_map_head(out, 4);
+  put(out, "sentence", version_sentence(version));
+  put(out, "hash", to_text(version.hash));
+  put(out, "present_hash", to_text(version.present_hash));
+  if (!version.stays_because.empty()) return put(out, "stays_because", version.stays_because);
+  codec::write_text(out, "stays_because");
+  codec::write_null(out);
+}
+
 }  // namespace
 
 void put_why(codec::Buffer& out, const RawInstance& instance,
              const std::vector<WaitReason>& reasons, const std::vector<steps::Reason>& of_steps,
-             const workers::Desk* desk) {
+             const workers::Desk* desk, const std::optional<KeptVersion>& version) {
   std::string clause;
   int first = INT32_MAX;
   std::uint64_t count = 0;
@@ -448,8 +467,9 @@ void put_why(codec::Buffer& out, const RawInstance& instance,
                                            (count == 2 ? "." : "s.");
   const auto failed = static_cast<std::uint64_t>(
       std::ranges::count_if(of_steps, [](const auto& reason) { return !is_reason(reason); }));
-  codec::write_map_head(out, failed == 0 ? 2 : 3);
+  codec::write_map_head(out, 2u + (failed == 0 ? 0u : 1u) + (version ? 1u : 0u));
   put(out, "sentence", count == 0 ? end_of(instance) : clause + more);
+  if (version) put_version(out, *version);
   codec::write_text(out, "reasons");
   codec::write_list_head(out, count);
   out.append(list.view());

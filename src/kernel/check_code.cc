@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Code that does not fit its definition must not meet an instance that goes on.
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "kernel/record_view.h"
@@ -37,8 +38,12 @@ base::Result<void> World::check_code() {
     if (!active && active.error().code() != base::ErrorCode::kUnavailable) fail(active.error());
     const std::optional<std::string> name = TRY(std::move(active));
     if (name) {
-      return base::Error(base::ErrorCode::kConflict, *name,
-                         "has not ended, and its code does not fit: " + workflow.objection);
+      const std::uint64_t more = world.cells[i].active() - 1;
+      return base::Error(
+          base::ErrorCode::kConflict, *name,
+          "has not ended, and its code does not fit: " + workflow.objection +
+              (more == 0 ? ""
+                         : "; nor have " + std::to_string(more) + " more of " + workflow.name));
     }
   }
   return {};

@@ -120,6 +120,38 @@ TEST_F(MigrateTest, one_that_does_not_fit_stays_and_says_why) {
   bench().expect_replays();
 }
 
+TEST_F(MigrateTest, an_instance_tells_its_version_and_why_it_stays_there) {
+  const auto version = [&](std::string_view id) {
+    const auto found =
+        bench().world().kept_version("lab/Keyed@1", value("\"" + std::string(id) + "\""));
+    EXPECT_TRUE(found) << found.error().to_string();
+    return *found;
+  };
+  send("a", 13);
+  send("b", 1);
+  EXPECT_FALSE(version("a")) << "it has the present version";
+  const base::Hash before = bench().world().program().workflow(keyed("a")->workflow).form;
+  apply(lab_2());
+  bench().put_away();
+  const std::size_t records = bench().journal().size();
+  ASSERT_TRUE(version("a"));
+  EXPECT_EQ(version("a")->form, before);
+  EXPECT_NE(version("a")->present, before);
+  EXPECT_EQ(version("a")->stays_because, "13 brings bad luck");
+  ASSERT_TRUE(version("b"));
+  EXPECT_EQ(version("b")->stays_because, "");
+  EXPECT_FALSE(version("nobody"));
+  EXPECT_EQ(bench().journal().size(), records);
+  EXPECT_TRUE(is_pinned("b")) << "it was only asked";
+  EXPECT_EQ(testing::json_of(keyed("b")->state), R"({"n":1})");
+  migrate({"a", "b"});
+  EXPECT_TRUE(version("a"));
+  EXPECT_FALSE(version("b"));
+  bench().control(Control::kCancel, "lab/Keyed@1", R"("a")");
+  EXPECT_FALSE(version("a")) << "it has ended";
+  bench().expect_replays();
+}
+
 TEST_F(MigrateTest, what_a_migration_makes_is_checked) {
   send("a", 1);
   apply(lab_2());

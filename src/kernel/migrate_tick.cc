@@ -110,7 +110,11 @@ Answer reduce_migrate(WorldState& world, const MigrateInstances& migrate) {
       continue;
     }
     // It has moved once, so it would now as well, were the code the same.
-    if (world.replaying && !world.failure) {
+    if (world.differences != nullptr) {
+      world.differences->push_back({std::string(name.workflow),
+                                    {name.key.begin(), name.key.end()},
+                                    "it does not move: " + why});
+    } else if (world.replaying && !world.failure) {
       world.failure =
           base::Error(base::ErrorCode::kConflict, "record " + std::to_string(world.next_record),
                       instance_text(name.workflow, name.key) + " does not move: " + why);
@@ -125,6 +129,23 @@ Answer reduce_migrate(WorldState& world, const MigrateInstances& migrate) {
   Accepted accepted;
   accepted.migration = migration;
   return accepted;
+}
+
+base::Result<std::optional<KeptVersion>> World::kept_version(std::string_view workflow,
+                                                             base::ByteView key) {
+  const Cell* const found = TRY(find(workflow, key));  // trims, too
+  WorldState& world = *state_;
+  const auto present = world.program->workflow_named(workflow);
+  if (found == nullptr || found->terminal() || !present || found->workflow == *present)
+    return std::optional<KeptVersion>();
+  const std::uint32_t number = found->workflow;
+  Cell* const cell = world.cells[number].find(found->id);
+  const WorkflowProgram& next = world.program->workflow(*present);
+  KeptVersion version{world.program->workflow(number).form, next.form};
+  base::Bytes made;
+  version.stays_because = find_objection(world, *cell, next, made);
+  if (auto failure = take_failure(world)) return std::move(*failure);
+  return std::optional(std::move(version));
 }
 
 }  // namespace holdfast::kernel

@@ -299,6 +299,11 @@ StepEnd step(WorldState& world, Cell& cell, Mail& mail, std::uint64_t delivery) 
   const bool is_past = world.replaying && workflow.defined_machine != nullptr;
   if (!workflow.objection.empty() && workflow.is_pinned && !world.replaying)
     return halt(world, cell, {HaltKind::kNoCode, delivery, {}});
+  if (!workflow.objection.empty() && !is_past && world.differences != nullptr) {
+    world.differences->push_back(
+        {workflow.name, cell.key, "its code does not fit: " + workflow.objection});
+    return halt(world, cell, {HaltKind::kNoCode, delivery, {}});
+  }
   if (!workflow.objection.empty() && !is_past)
     return cannot_step(world, cell, "its code does not fit: " + workflow.objection);
   if (auto back = world.cells[cell.workflow].bring_back(mail); !back)

@@ -66,6 +66,14 @@ struct WaitsForEvent {
 // wake it. Somebody who knows it still can, with an event that names it.
 struct WaitsForNothing {};
 
+// An instance that has not ended and goes on with an earlier version of its workflow. The hashes
+// are those of a definition and all that it leads to: a version may differ only in a schema.
+struct KeptVersion {
+  base::Hash form;                 // that it goes on with
+  base::Hash present;              // that instances begin with now
+  std::string stays_because = {};  // why it cannot move to that now; empty: it can
+};
+
 using Reason = std::variant<WaitsForReceipt, WaitsForTurn, WaitsForRoom, HoldsEvents, IsPaused,
                             WaitsForEvent, WaitsForNothing>;
 

@@ -33,6 +33,13 @@ struct InstanceName {
   base::Bytes key;
 };
 
+// An instance that a record touched, and that came out differently when it was replayed.
+struct ReplayDifference {
+  std::string workflow;  // empty: what differs is not about an instance
+  base::Bytes key;
+  std::string why;
+};
+
 struct InstanceValues {
   Status status = Status::kRunning;
   bool paused = false;
@@ -104,8 +111,14 @@ class World {
   // Signatures were checked when the record was made.
   base::Result<Outcome> replay(base::ByteView record);
 
-  // The same, and the instance as it was before the last step that it took in this record, with the
-  // message of that step. Nothing: it took none.
+  // The same for one who wants to know all that differs: the world goes on with what came out now,
+  // so the records after it are compared as well. An instance that differs once is not what it was,
+  // and may differ in every later record, and those that it sends to as well. kConflict: the record
+  // applies definitions and is refused now, so nothing after it can be compared.
+  base::Result<std::vector<ReplayDifference>> replay_comparing(base::ByteView record);
+
+  // The same as `replay`, and the instance as it was before the last step that it took in this
+  // record, with the message of that step. Nothing: it took none.
   base::Result<std::optional<InstanceImage>> replay_watching(base::ByteView record,
                                                              std::string_view workflow,
                                                              base::ByteView key);
@@ -143,6 +156,12 @@ class World {
   // questions have an error when the answer cannot be read: it is the question's own, and the world
   // goes on. One that has failed before answers nothing.
   base::Result<std::vector<Reason>> why(std::string_view workflow, base::ByteView key);
+
+  // Which earlier version of its workflow it goes on with, and whether it could move to the present
+  // one: the migration is asked, and what it makes is dropped. Nothing: it goes on with the present
+  // one, has ended, or is not there.
+  base::Result<std::optional<KeptVersion>> kept_version(std::string_view workflow,
+                                                        base::ByteView key);
 
   // All instances, by workflow, those of workflows that are gone too; within one in the order of
   // the hashes of their keys. The visitor says whether to go on, and keeps nothing of the cell.

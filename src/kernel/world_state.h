@@ -76,6 +76,8 @@ struct WorldState {
   bool has_rules_3 = true;
   bool has_rules_4 = true;
   Watch* watch = nullptr;  // null: nobody looks at steps
+  // Where the instances are noted that cannot do again what they did; null: the world fails.
+  std::vector<ReplayDifference>* differences = nullptr;
   bool reopening = false;  // effects are opened again: children that have ended may be there
   Draft draft;
   LetterPool letters;

@@ -116,6 +116,16 @@ base::Result<void> PastWorld::take(std::size_t bytes) {
   return budget_->take_bytes(bytes, blobs_.put_bytes());
 }
 
+base::Result<void> PastWorld::replay(const PastSource& source, const store::Record& record) {
+  if (!source.tolerate) {
+    TRY(world_->replay(record.bytes));
+    return {};
+  }
+  auto differences = TRY(world_->replay_comparing(record.bytes));
+  if (differences.empty()) return {};
+  return source.tolerate(record.number, std::move(differences));
+}
+
 base::Result<void> PastWorld::go_on(const PastSource& source, store::RecordNumber record,
                                     const ReplayProgress& progress) {
   // Before the first of them: a way that is too long is not gone in vain.
@@ -135,7 +145,7 @@ base::Result<bool> PastWorld::go_on_until(const PastSource& source, store::Recor
     const auto found = TRY(reader->next());
     if (!found) return not_there(world_->next_record(), "the journal ends before it");
     TRY(budget_->take_record(found->bytes.size(), blobs_.put_bytes()));
-    auto replayed = world_->replay(found->bytes);
+    auto replayed = replay(source, *found);
     if (!replayed) return of_blobs(std::move(replayed).error());  // it names the record itself
     ++replayed_;
     if (progress && found->number % kRecordsPerReport == 0) progress(found->number);

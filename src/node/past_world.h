@@ -37,6 +37,12 @@ struct PastSource {
   std::function<base::Result<std::unique_ptr<store::JournalReader>>(store::RecordNumber)> read;
   ScratchBlobs::Get blob;                       // nothing: there are none
   std::vector<store::SnapshotEntry> snapshots;  // from the newest
+
+  // Told what came out differently in a record; then the replay goes on (see
+  // World::replay_comparing), unless this has an error. Nothing: a difference is an error.
+  using Tolerate =
+      std::function<base::Result<void>(store::RecordNumber, std::vector<kernel::ReplayDifference>)>;
+  Tolerate tolerate = {};
 };
 
 // How much a look may take in all, whichever snapshots are tried for it and however far it goes on;
@@ -122,6 +128,8 @@ class PastWorld {
   base::Result<void> begin_with(const PastSource& source, const store::SnapshotEntry& snapshot);
 
   base::Error seen_from_outside(base::Error error) const;
+
+  base::Result<void> replay(const PastSource& source, const store::Record& record);
 
   // Of what is in blobs: then another snapshot may do.
   base::Error of_blobs(base::Error error);

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "codec/buffer.h"
 #include "kernel/forget_list.h"
 #include "kernel/limits.h"
+#include "kernel/record_view.h"
 
 namespace holdfast::node {
 namespace {
@@ -32,29 +34,84 @@ PastSource from_far_back(const PastSource& source, std::uint64_t most) {
   return far;
 }
 
-// The copy. Without one, the code does not even come to the present state: `difference` says so.
+using Differing = DifferenceSum::Differing;
+
+// Each instance that came out differently, with the first record in which it did.
+class Differences {
+ public:
+  base::Result<void> add(store::RecordNumber record, std::vector<kernel::ReplayDifference> found) {
+    for (kernel::ReplayDifference& each : found) {
+      if (first_.empty())
+        first_ = "record " + std::to_string(record) + ": " +
+                 (each.workflow.empty()
+                      ? each.why
+                      : kernel::instance_name(each.workflow, each.key) + ": " + each.why);
+      if (each.workflow.empty() || names_.contains({each.workflow, each.key})) continue;
+      if (all_.size() == DifferenceSum::kMostCounted)
+        return base::Error(
+            base::ErrorCode::kConflict, "record " + std::to_string(record),
+            "more than " + std::to_string(all_.size()) + " instances replay differently");
+      names_.insert({each.workflow, each.key});
+      all_.push_back({std::move(each.workflow), std::move(each.key), record, std::move(each.why)});
+    }
+    return {};
+  }
+
+  const std::string& first() const noexcept { return first_; }
+
+  // Counts and lists them, as they are in the present world.
+  base::Result<void> sum_up(kernel::World& world, DifferenceSum& sum) {
+    for (Differing& each : all_) {
+      const kernel::Cell* const cell = TRY(world.find(each.workflow, each.key));
+      if (cell == nullptr || cell->terminal()) {
+        ++sum.ended;
+        continue;
+      }
+      ++sum.active;
+      if (sum.listed.size() < DifferenceSum::kMostListed) sum.listed.push_back(std::move(each));
+    }
+    return {};
+  }
+
+ private:
+  std::vector<Differing> all_;
+  std::set<std::pair<std::string, base::Bytes>> names_;
+  std::string first_;
+};
+
+// The copy. Where instances differ it is made again from the newest snapshot, which has them as
+// they are. Without one, the code does not even come to the present state: `stopped` says so.
 base::Result<std::unique_ptr<PastWorld>> copy_of(const PastSource& source,
                                                  const kernel::MachineSource& machines,
                                                  const RehearsalOptions& options,
-                                                 Rehearsal& rehearsal) {
-  const PastSource far = from_far_back(source, options.replay);
+                                                 Rehearsal& rehearsal, Differences& differences) {
+  const auto tolerate = [&](store::RecordNumber record,
+                            std::vector<kernel::ReplayDifference> found) {
+    return differences.add(record, std::move(found));
+  };
+  std::string& stopped = rehearsal.differences.stopped;
+  PastSource far = from_far_back(source, options.replay);
+  far.tolerate = tolerate;
   if (!far.snapshots.empty() || (source.first == 1 && source.last <= options.replay)) {
     auto past = PastWorld::at(far, machines, source.last, options.limits);
     if (past) {
       rehearsal.replayed = (*past)->replayed();
-      return past;
+      if (differences.first().empty()) return past;
+    } else {
+      const base::ErrorCode code = past.error().code();
+      if (code != base::ErrorCode::kConflict && code != base::ErrorCode::kUnavailable) return past;
+      stopped = past.error().to_string();
     }
-    const base::ErrorCode code = past.error().code();
-    if (code != base::ErrorCode::kConflict && code != base::ErrorCode::kUnavailable) return past;
-    rehearsal.difference = past.error().to_string();
   }
-  auto past = PastWorld::at(source, machines, source.last, options.limits);
+  PastSource near = source;
+  near.tolerate = tolerate;
+  auto past = PastWorld::at(near, machines, source.last, options.limits);
   if (past) {
     rehearsal.replayed = std::max(rehearsal.replayed, (*past)->replayed());
     return past;
   }
   if (past.error().code() != base::ErrorCode::kConflict) return past;
-  if (rehearsal.difference.empty()) rehearsal.difference = past.error().to_string();
+  if (stopped.empty()) stopped = past.error().to_string();
   return std::unique_ptr<PastWorld>();
 }
 
@@ -117,12 +174,16 @@ base::Result<Rehearsal> rehearse(const PastSource& source, const kernel::Machine
                                  base::ByteView definitions, const RehearsalOptions& options) {
   Rehearsal rehearsal;
   rehearsal.at = source.last;
-  const auto past = TRY(copy_of(source, machines, options, rehearsal));
+  Differences differences;
+  const auto past = TRY(copy_of(source, machines, options, rehearsal, differences));
+  rehearsal.difference =
+      differences.first().empty() ? rehearsal.differences.stopped : differences.first();
   if (past == nullptr) {
     rehearsal.answer = kernel::Unchanged{};
     return rehearsal;
   }
   kernel::World& world = past->world();
+  TRY(differences.sum_up(world, rehearsal.differences));
   rehearsal.instances = world.active_instances();
   kernel::Outcome outcome = world.reduce(
       tick_of(world, kernel::ApplyManifest{definitions, {}, options.how.strict, options.how.pin}));

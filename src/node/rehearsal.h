@@ -36,13 +36,34 @@ struct MigrationSum {
   std::vector<kernel::Migration::Stays> staying = {};  // the first of them
 };
 
+// The instances that replayed differently.
+struct DifferenceSum {
+  static constexpr std::size_t kMostListed = 100;
+  static constexpr std::size_t kMostCounted = 100'000;
+
+  struct Differing {
+    std::string workflow;
+    base::Bytes key;
+    store::RecordNumber record = 0;  // the first of them that came out differently
+    std::string why = {};
+  };
+
+  std::uint64_t active = 0;  // that have not ended
+  std::uint64_t ended = 0;
+  std::vector<Differing> listed = {};  // the first of those that have not ended
+  // The record that could not be replayed, and why: instances that differ only after it are not
+  // known. Empty: every record was compared.
+  std::string stopped = {};
+};
+
 struct Rehearsal {
   store::RecordNumber at = 0;   // the copy is of the world behind this record
   std::uint64_t instances = 0;  // that have not ended
   kernel::Answer answer = {};   // to the definitions
   MigrationSum migration = {};
   std::uint64_t replayed = 0;
-  std::string difference = {};  // the record that came out differently, and how; empty: none did
+  std::string difference = {};  // the first record that came out differently; empty: none did
+  DifferenceSum differences = {};
 };
 
 // Errors are those of PastWorld, but that a difference is none: it is told.

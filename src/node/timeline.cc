@@ -17,6 +17,14 @@ std::vector<std::size_t> find(const kernel::RecordView& record, std::string_view
     const kernel::InstanceView& instance = record.instances[i];
     if (instance.workflow == workflow && base::equal(instance.key, key)) found.push_back(i);
   }
+  // What is told of a life that had ended before is only that the next one follows it.
+  if (found.size() > 1) {
+    std::erase_if(found, [&](std::size_t i) {
+      const kernel::InstanceView& instance = record.instances[i];
+      return i != found.back() && instance.status == "deleted" && instance.steps == 0 &&
+             instance.ignored == 0;
+    });
+  }
   return found;
 }
 

@@ -15,7 +15,8 @@
 
 namespace holdfast::node {
 
-// A record in which the instance was deleted and began again has an entry for each life.
+// A record in which the instance took steps, was deleted and began again has an entry for each
+// life. A record that only lets an ended instance begin again has one, of the life that begins.
 struct TimelineEntry {
   base::Bytes record;
   kernel::RecordView view;        // of `record`

@@ -75,6 +75,28 @@ TEST_F(TimelineTest, goes_on_behind_a_deletion_that_a_new_life_follows_in_the_sa
     EXPECT_FALSE(references.follow(*kernel::read_record(record)));
 }
 
+TEST_F(TimelineTest, a_record_that_lets_an_ended_instance_begin_again_is_one_entry) {
+  send("a", 1);
+  const base::Bytes key = value(R"("a")");
+  const auto image = bench().world().image("lab/Keyed@1", key);
+  ASSERT_TRUE(image && image->has_value());
+  bench().control(kernel::Control::kCancel, "lab/Keyed@1", R"("a")");
+  codec::Buffer bytes;
+  kernel::write_image(bytes, **image);
+  bench().tick(kernel::ReopenInstance{"lab/Keyed@1", key, bytes.view(), 2, "because", "eva"});
+  bench().control(kernel::Control::kCancel, "lab/Keyed@1", R"("a")");
+  const base::Bytes event = value(go("a", 2));
+  kernel::EventArrived again{"lab/Go@1", event, {}, "lab/Keyed@1", key, true};
+  again.reuse = kernel::KeyReuse::kStartAgain;
+  bench().tick(again);
+  const auto whole = walk(keyed("a")->last_record);
+  ASSERT_TRUE(whole) << whole.error().to_string();
+  EXPECT_THAT(numbers(*whole), ElementsAre(6, 5, 4, 3, 2));
+  EXPECT_EQ(whole->entries[0].instance.status, "running");
+  EXPECT_EQ(whole->entries[2].instance.status, "running");
+  EXPECT_EQ(whole->end, TimelineEnd::kBegun);
+}
+
 TEST_F(TimelineTest, comes_in_parts_that_go_on_where_the_last_one_ended) {
   for (int i = 0; i < 10; ++i) send("a", 1);
   std::vector<store::RecordNumber> all;

@@ -79,6 +79,7 @@ class Governance(OrderWorldTest):
             self.assertEqual((found["record"], found["pinned"], found["blocking_count"]), (None, pinned, code))
             rehearsal = found["rehearsal"]
             self.assertEqual((rehearsal["instances"], rehearsal["difference"], rehearsal["good"]), (1, None, code == 0))
+            self.assertEqual([rehearsal[name] for name in ("differs", "differs_ended", "differing", "replay_stopped")], [0, 0, [], None])
             self.assertEqual(rehearsal["replayed"], rehearsal["at"], "all of a small world")
         done = self.run_program("apply", bundle, "--rehearse", "--migrate", "--world", "world", "--json")
         self.assertEqual(done.returncode, 1, done.stderr)
@@ -87,6 +88,21 @@ class Governance(OrderWorldTest):
                          [("o-3", "it waits for 'demo/charge@1', which the present version has in another form")])
         self.assertEqual(self.contents(), before, "nothing is written")
         self.assertIn("--rehearse", self.run_program("apply", bundle, "--migrate", "--world", "world").stderr.decode())
+
+    def test_why_tells_that_an_instance_keeps_its_version(self):
+        self.make_world(orders=3)
+        self.run_ok("apply", self.bundle(change=self.with_a_time_limit), "--pin")
+        stays = "it waits for 'demo/charge@1', which the present version has in another form"
+        version = self.run_why("--json")
+        self.assertEqual(json.loads(version)["version"]["stays_because"], stays)
+        lines = self.run_why().splitlines()
+        self.assertRegex(lines[1], r"^It keeps the version of its workflow that it began with \(sha256:[0-9a-f]{64}\)\. ")
+        self.assertTrue(lines[1].endswith(f"It cannot move to the present one: {stays}."), lines)
+
+    def run_why(self, *options):
+        done = self.run_program("why", "demo/Order@1/o-3", "--world", "world", *options)
+        self.assertEqual((done.stderr.decode(), done.returncode), ("", 0))
+        return done.stdout.decode()
 
     def test_definitions_are_applied_where_nothing_is_under_way(self):
         self.make_world(orders=1)

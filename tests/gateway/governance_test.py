@@ -77,6 +77,21 @@ class Governance(ServerTest):
         self.assertEqual(self.post("/v1/manifest?check=1", {"definitions": other})["blocking_count"], 0)
         self.assertEqual(self.post("/v1/manifest", {"definitions": other})["changed"], [name])
 
+    def test_an_instance_that_keeps_its_version_says_so_and_why_it_does_not_move(self):
+        self.post(START, INPUT, 201)
+        self.assertNotIn("version", self.client().get(HOUSE + "a/why").json())
+        name, other = self.with_another_effect()
+        self.post("/v1/manifest?pin=1", {"definitions": other})
+        why = f"it waits for '{name}', which the present version has in another form"
+        found = self.client().get(HOUSE + "a/why").json()
+        self.assertEqual(found["version"]["stays_because"], why)
+        before = found["version"]["hash"]
+        self.assertNotEqual(found["version"]["present_hash"], before)
+        self.assertEqual(found["version"]["sentence"], f"It keeps the version of its workflow that it began with ({before}). "
+                                                       f"It cannot move to the present one: {why}.")
+        self.post(HOUSE + "a/cancel", {})
+        self.assertNotIn("version", self.client().get(HOUSE + "a/why").json())
+
     def test_what_is_added_is_applied_beside_work(self):
         self.post(START, INPUT, 201)
         more = self.with_another_schema()

@@ -191,6 +191,7 @@ export function Instance() {
           {isOpen(instance) && (
             <section class="why-box" aria-label="Why it waits">
               {why.data ? <p><Sentence text={why.data.sentence} short /></p> : <p class="quiet">Loading…</p>}
+              {why.data?.version && <p class="quiet">{why.data.version.sentence}</p>}
               {why.data?.reasons.length > 0 && <ul>{why.data.reasons.slice(0, kMostReasons).map((reason: any, i: number) => <ReasonLine key={i} reason={reason} />)}</ul>}
               {why.data?.reasons.length > kMostReasons && <p class="quiet">and {count(why.data.reasons.length - kMostReasons)} more</p>}
             </section>
