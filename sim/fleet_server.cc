@@ -449,9 +449,11 @@ std::function<void()> FleetServer::ask(const work::Request& request, Reply reply
       reply(problem(401, "unauthenticated"));
       return [] {};
     }
-    // What is refused is no heartbeat.
-    reply = [this, worker, at = times_.calm_ns, told = std::move(reply)](work::Answer answer) {
-      if (answer.status == 200) heard_[worker] = std::max(heard_[worker], at);
+    // What is refused is no heartbeat, nor is what was sent before something that was heard.
+    const bool is_newer = is_newer_request(request.kind, body);
+    reply = [this, worker, is_newer, at = times_.calm_ns,
+             told = std::move(reply)](work::Answer answer) {
+      if (answer.status == 200 && is_newer) heard_[worker] = std::max(heard_[worker], at);
       told(std::move(answer));
     };
   }
@@ -516,6 +518,14 @@ std::function<void()> FleetServer::ask(const work::Request& request, Reply reply
     }
   }
   return [] {};
+}
+
+bool FleetServer::is_newer_request(work::Request::Kind kind, codec::View body) {
+  if (kind != work::Request::Kind::kSync) return true;
+  const auto sync = gateway::read_sync(body);
+  if (!sync || sync->seq <= last_seq_[sync->session]) return false;
+  last_seq_[sync->session] = sync->seq;
+  return true;
 }
 
 void FleetServer::send(std::string_view workflow, std::string_view schema, std::string_view key,

@@ -110,6 +110,7 @@ class FleetServer {
   void open();
   bool refuses();
   void check_silence(const std::string& worker);
+  bool is_newer_request(work::Request::Kind kind, codec::View body);
   void perform(const kernel::Command& command);
   void check_condition(const kernel::OpenIntent& open);
   void send(std::string_view workflow, std::string_view schema, std::string_view key,
@@ -128,8 +129,9 @@ class FleetServer {
   std::shared_ptr<Records> records_;
   std::deque<Unwritten> unwritten_;
   codec::Normaliser normaliser_;
-  std::map<std::string, std::uint64_t> heard_;  // worker -> when, by the calm clock
-  std::uint64_t opened_ns_ = 0;                 // by the calm clock
+  std::map<std::string, std::uint64_t> heard_;     // worker -> when, by the calm clock
+  std::map<std::string, std::uint64_t> last_seq_;  // by session
+  std::uint64_t opened_ns_ = 0;                    // by the calm clock
   std::uint64_t full_until_ns_ = 0;
   bool is_crashed_ = false;
 };

@@ -60,11 +60,12 @@ Deliveries::Compared Deliveries::compare(const std::vector<Dispatch>& holding,
   return compared;
 }
 
-std::vector<Dispatch> Deliveries::missing(std::size_t most) const {
+std::vector<Dispatch> Deliveries::missing(std::uint64_t now_ns, std::uint64_t for_ns,
+                                          std::size_t most) const {
   std::vector<Dispatch> found;
   for (const auto& [since, dispatch] : missing_) {
     if (found.size() == most) break;
-    found.push_back(dispatch);
+    if (now_ns < since || now_ns - since < for_ns) found.push_back(dispatch);
   }
   return found;
 }

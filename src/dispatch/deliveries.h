@@ -42,10 +42,11 @@ class Deliveries {
   };
   Compared compare(const std::vector<Dispatch>& holding, std::uint64_t now_ns);
 
-  // Those that it lacks, the longest first, at most `most`.
-  std::vector<Dispatch> missing(std::size_t most) const;
+  // Those to be sent: it lacks them, for less than `for_ns`. The longest first, at most `most`.
+  std::vector<Dispatch> missing(std::uint64_t now_ns, std::uint64_t for_ns, std::size_t most) const;
 
-  // Those that it lacks for at least `after_ns`, at most `most`.
+  // Those that it lacks for at least `after_ns`, at most `most`. That is longer than they are sent
+  // for: the last answer with one of them may be under way, or its work begun and not listed yet.
   std::vector<Dispatch> denied(std::uint64_t now_ns, std::uint64_t after_ns,
                                std::size_t most) const;
 

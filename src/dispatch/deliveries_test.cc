@@ -57,6 +57,16 @@ TEST(Deliveries, a_dispatch_that_is_never_listed_is_denied_after_the_time) {
   EXPECT_THAT(all.denied(110, 100, 10), ElementsAre(kFirst));
 }
 
+// Otherwise a worker could begin with it at the moment when it is given to another one.
+TEST(Deliveries, a_dispatch_is_sent_no_more_before_it_is_denied) {
+  Deliveries all;
+  all.leased(kFirst, 10);
+  EXPECT_THAT(all.missing(109, 100, 10), ElementsAre(kFirst));
+  EXPECT_THAT(all.missing(110, 100, 10), IsEmpty());
+  all.restart_clock(200);
+  EXPECT_THAT(all.missing(299, 100, 10), ElementsAre(kFirst));
+}
+
 TEST(Deliveries, a_dispatch_that_is_listed_no_more_has_the_whole_time) {
   Deliveries all;
   all.leased(kFirst, 10);

@@ -215,6 +215,10 @@ class Desk : public WorkFeed, public std::enable_shared_from_this<Desk> {
                        const Result<Leased>& answer);
   void changed();  // the desk has something to look at
 
+  // How long a dispatch is sent to a worker that does not list it.
+  std::uint64_t sent_for_ns() const noexcept {
+    return options_.watchdog.ttl_ns + options_.watchdog.grace_ns;
+  }
   std::string mode_text(const Worker& worker) const;
   dispatch::Dispatch dispatch_of(const Hash& intent, std::uint64_t number) const {
     return {number, {intent.bytes}};

@@ -122,7 +122,7 @@ void Desk::watch(std::uint64_t now, Actions& actions) {
                             });
     });
   }
-  const std::uint64_t denial = options_.watchdog.ttl_ns + options_.watchdog.grace_ns;
+  const std::uint64_t denial = sent_for_ns() + options_.watchdog.ttl_ns;
   for (auto& [id, worker] : workers_) {
     // A worker could not say what it holds while the server did not run.
     if (verdicts.after_pause) worker.deliveries.restart_clock(now);

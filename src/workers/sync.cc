@@ -56,14 +56,15 @@ std::function<void()> Desk::sync(SyncRequest request, Then<SyncAnswer> then) {
       actions.push_back([pending] { pending->then(std::move(pending->answer)); });
     } else {
       Worker& worker = at->second;
-      if (watchdog_.heard(request.worker, now)) {
-        dispatcher_.set_live(request.worker, true);
-        worker.deliveries.restart_clock(now);
-      }
       take_logs(request, pending->answer);
       pending->is_newest = request.seq > worker.last_seq;
       if (pending->is_newest) {
         worker.last_seq = request.seq;
+        // One that was sent before says nothing of how the worker is now, nor of what it holds.
+        if (watchdog_.heard(request.worker, now)) {
+          dispatcher_.set_live(request.worker, true);
+          worker.deliveries.restart_clock(now);
+        }
         if (const PendingPtr older = worker.parked) {
           unpark(worker);
           older->is_newest = false;
@@ -326,7 +327,9 @@ void Desk::finish(const PendingPtr& pending, Actions& actions) {
 bool Desk::has_news(const Worker& worker, const Pending& pending, std::uint64_t now) const {
   if (now >= pending.until_ns || worker.session.empty()) return true;
   if (pending.has_reports && worker.leasing == 0) return true;
-  if (now >= worker.deliver_not_before_ns && !worker.deliveries.missing(1).empty()) return true;
+  if (now >= worker.deliver_not_before_ns &&
+      !worker.deliveries.missing(now, sent_for_ns(), 1).empty())
+    return true;
   const auto is_new_stop = [&](const auto& each) {
     return !worker.told_to_stop.contains(each.first);
   };
@@ -381,7 +384,9 @@ void Desk::answer(Worker& worker, const PendingPtr& pending, Actions& actions) {
       out.drop.push_back(d);
       worker.told_to_drop.insert(d);
     }
-    if (now_ns() >= worker.deliver_not_before_ns) missing = worker.deliveries.missing(kMaxBatch);
+    const std::uint64_t now = now_ns();
+    if (now >= worker.deliver_not_before_ns)
+      missing = worker.deliveries.missing(now, sent_for_ns(), kMaxBatch);
     for (const dispatch::Dispatch& each : missing)
       if (!worker.sent.insert(each).second) ++totals_.redelivered;
   }
