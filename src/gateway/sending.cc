@@ -108,20 +108,20 @@ void send(Exchange& exchange, const Engine::RawEvent& event, std::optional<Await
   }
   const bool starts = !event.workflow.empty() && event.starts;
   const bool returns = event.reuse == KeyReuse::kReturn;
-  exchange.service().engine.send_raw(event, exchange.later<Sent>([awaited = std::move(awaited),
-                                                                  starts, returns](
-                                                                     Exchange& self,
-                                                                     const Result<Sent>& sent) {
-    if (!sent) return self.refuse(sent.error());
-    if (sent->is_unhandled()) return refuse_unhandled(self, *sent);
-    if (awaited && awaited->wait_ms != 0)
-      return wait_for_end(self, std::make_shared<Waiting>(Waiting{*sent, *awaited, starts, {}, {}}));
-    if (awaited && returns && sent->is_repeated)
-      return answer_as_it_stands(
-          self, std::make_shared<Waiting>(Waiting{*sent, *awaited, starts, {}, {}}));
-    put_sent(self.document(), *sent, false);
-    self.answer(starts && !sent->is_repeated ? 201 : 200);
-  }));
+  exchange.service().engine.send_raw(
+      event, exchange.later<Sent>([awaited = std::move(awaited), starts, returns](
+                                      Exchange& self, const Result<Sent>& sent) {
+        if (!sent) return self.refuse(sent.error());
+        if (sent->is_unhandled()) return refuse_unhandled(self, *sent);
+        if (awaited && awaited->wait_ms != 0)
+          return wait_for_end(self,
+                              std::make_shared<Waiting>(Waiting{*sent, *awaited, starts, {}, {}}));
+        if (awaited && returns && sent->is_repeated)
+          return answer_as_it_stands(
+              self, std::make_shared<Waiting>(Waiting{*sent, *awaited, starts, {}, {}}));
+        put_sent(self.document(), *sent, false);
+        self.answer(starts && !sent->is_repeated ? 201 : 200);
+      }));
 }
 
 }  // namespace holdfast::gateway
