@@ -230,6 +230,14 @@ class Dispatching(ServerTest):
         self.assertEqual(worker.finish(work["d"], "error", error=error), "ok")
         self.wait_for(graph, "FAILED")
 
+    def test_a_result_is_read_alone(self):
+        worker = self.worker()
+        graph = self.submit(chain("a"))
+        worker.finish(self.take_one(worker)["d"], payload={"n": 18446744073709551615})
+        self.wait_for(graph)
+        reply = self.client().get(f"/v1/graphs/{graph}/tasks/0/result")
+        self.assertEqual((reply.status, reply.json()), (200, {"result": {"n": 18446744073709551615}}))
+
     def test_a_bad_reference_fails_the_task_with_its_place(self):
         worker = self.worker()
         nodes = [{"name": "a"}, {"name": "b", "dependsOn": ["a"], "spec": {"y": "${a.missing}"}}]

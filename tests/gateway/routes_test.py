@@ -16,7 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # The tests whose calls count; those that take long call nothing that these do not.
 TESTS = ["serve_test", "instances_test", "outside_test", "governance_test", "metrics_test", "look_test", "backups_test",
-         "graphs_test", "schedules_test.Schedules", "workers_test", "cursors_test", "dispatch_test.Dispatching.test_lines_of_a_task_are_kept", "steps_test.Workflows", "steps_test.Runs",
+         "graphs_test", "schedules_test.Schedules", "workers_test", "cursors_test", "dispatch_test.Dispatching.test_lines_of_a_task_are_kept",
+         "dispatch_test.Dispatching.test_a_result_is_read_alone", "steps_test.Workflows", "steps_test.Runs",
          "page_test.Page.test_the_page_names_its_files_and_all_of_them_are_there", "page_test.Overview", "board_test", "restarts_test",
          "streams_test.JournalStream", "streams_test.InstanceStream.test_a_reader_goes_on_behind_what_it_has"]
 
