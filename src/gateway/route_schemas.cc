@@ -78,6 +78,7 @@ constexpr NamedSchema kNamedSchemas[] = {
     {"WorkerSync", kWorkerSync},
     {"WorkerLeave", kWorkerLeave},
     {"TaskLogs", kTaskLogs},
+    {"TaskResult", kTaskResult},
     {"Cursor", kCursor},
     {"CursorList", kCursors},
     {"MakeCursor", kMakeCursor, R"({"name":"billing","from":"now"})"},
