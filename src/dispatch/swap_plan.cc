@@ -39,7 +39,7 @@ bool Dispatcher::is_needed(WorkerIndex worker) const {
   return false;
 }
 
-// Nothing: there is none, or one is at it already.
+// The worker to ask for a swap. Nothing: no worker can, or one swaps to this recipe already.
 std::optional<WorkerIndex> Dispatcher::swapper_for(
     const Line& line, const std::map<WorkerIndex, std::string>& asked) const {
   const std::string& recipe = line.demand().resources.recipe;

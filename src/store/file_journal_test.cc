@@ -86,7 +86,7 @@ TEST(FileJournal, trimmed_segments_are_used_again) {
   EXPECT_LT(highest_file, 12u) << "files were made anew";
 }
 
-// What is kept beside the journal, as seals are, goes by where it begins on the disk.
+// Seals are removed up to first_on_disk, so it must not be ahead of the segments that are there.
 TEST(FileJournal, a_segment_whose_removal_failed_may_still_be_there) {
   int removals = 0;
   for (std::uint64_t call = 0; call < 6; ++call) {

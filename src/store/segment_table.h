@@ -86,7 +86,7 @@ class SegmentTable {
  private:
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;
-  std::size_t given_up_ = 0;           // so many of them, at the front
+  std::size_t given_up_ = 0;           // number of entries at the front that may go
   std::optional<RecordNumber> taken_;  // the first of a segment that is being removed
   std::multiset<RecordNumber> pins_;
   std::atomic<RecordNumber> durable_ = 0;

@@ -23,7 +23,7 @@ std::optional<ResultReference> reference_of(codec::View result);
 
 base::Bytes write_reference(const ResultReference& reference);
 
-// Whether a result must be kept as a blob: it is large, or could be taken for a reference.
+// Whether a result is kept as a blob: it is large, or it has the form of a reference.
 bool is_kept_as_blob(base::ByteView result);
 
 }  // namespace holdfast::tasks

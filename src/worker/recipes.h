@@ -3,9 +3,8 @@
 //
 //  1. A task that needs a recipe runs under a lease of its own. The lease goes with the task, and
 //     with this process.
-//  2. A worker that can swap serves one recipe at a time. As long as it does, it holds a
-//  preemptible
-//     lease for it, so no other process can swap without this worker hearing of it.
+//  2. A worker that can swap serves one recipe at a time. Meanwhile it holds a preemptible lease
+//     for it, so no other process can swap without this worker hearing of it.
 //  3. A swap is begun when the server asks for it and no task here that is not preemptible needs
 //     another recipe. Preemptible ones are asked to yield, but only after the recipe was served for
 //     a while: otherwise two recipes could take turns without end, and get nothing done.
